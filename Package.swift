@@ -1,0 +1,95 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+/// CI builds with `WARNINGS_AS_ERRORS=1`, so that no warning ever lands.
+let strictness: [SwiftSetting] =
+    ProcessInfo.processInfo.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let settings: [SwiftSetting] =
+    strictness + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+
+let package = Package(
+    name: "accounts-api",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Accounts", targets: ["Accounts"]),
+        .executable(name: "accounts-api", targets: ["accounts-api"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: ["CommandLineArguments"]),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIdn", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .target(
+            name: "Schema",
+            path: "sql",
+            resources: [.embedInCode("0001-drafts.sql")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Accounts",
+            dependencies: [
+                "CArgon2", "CCurl", "CIdn", "CPostgres", "Schema",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            exclude: ["Passwords/common-passwords.LICENSE.md"],
+            resources: [.embedInCode("Flow/signup.yaml")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "accounts-api",
+            dependencies: [
+                "Accounts",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TestSupport",
+            dependencies: ["Accounts", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccountsTests",
+            dependencies: ["Accounts", "Schema", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AccountsAPITests",
+            dependencies: [
+                "Accounts", "TestSupport", "accounts-api",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

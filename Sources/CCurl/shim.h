@@ -1,0 +1,29 @@
+#include <curl/curl.h>
+
+// `curl_easy_setopt` and `curl_easy_getinfo` are variadic, which Swift does not import: here they are once for each
+// type of value.
+
+static inline CURLcode curl_set_long(CURL *curl, CURLoption option, long value) {
+    return curl_easy_setopt(curl, option, value);
+}
+
+static inline CURLcode curl_set_string(CURL *curl, CURLoption option, const char *value) {
+    return curl_easy_setopt(curl, option, value);
+}
+
+static inline CURLcode curl_set_list(CURL *curl, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(curl, option, value);
+}
+
+static inline CURLcode curl_set_reader(CURL *curl, curl_read_callback reader, void *source) {
+    CURLcode status = curl_easy_setopt(curl, CURLOPT_READFUNCTION, reader);
+    return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_READDATA, source) : status;
+}
+
+static inline CURLcode curl_get_long(CURL *curl, CURLINFO info, long *value) {
+    return curl_easy_getinfo(curl, info, value);
+}
+
+static inline CURLcode curl_begin(void) {
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+}

@@ -1,0 +1,10 @@
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+// Character macros are not imported into Swift.
+static const int diagnosis_sqlstate = PG_DIAG_SQLSTATE;
+static const int diagnosis_message = PG_DIAG_MESSAGE_PRIMARY;
+static const int diagnosis_constraint = PG_DIAG_CONSTRAINT_NAME;
