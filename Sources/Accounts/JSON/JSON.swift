@@ -1,0 +1,70 @@
+/// A JSON value as this service reads, keeps and writes it: members in order, integers apart from other numbers,
+/// and strings that are secret never as a `String`.
+package enum JSON: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case number(Double)
+    case string(String)
+    /// A string the reader was told to keep out of ordinary memory. It cannot be written.
+    case secret(SharedSecret)
+    case array([JSON])
+    case object([Member])
+
+    package struct Member: Hashable, Sendable {
+        package let name: String
+        package let value: JSON
+
+        package init(_ name: String, _ value: JSON) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The member of that name; nil where there is none or this is no object.
+    package subscript(name: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+}
+
+extension JSON: Hashable {
+    /// Two secrets are equal only as the same object: their bytes are never compared here.
+    package static func == (left: JSON, right: JSON) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.number(let a), .number(let b)): a == b
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.secret(let a), .secret(let b)): a === b
+        case (.array(let a), .array(let b)): a == b
+        case (.object(let a), .object(let b)): a == b
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(Array(value.utf8))
+        case .secret(let value): hasher.combine(ObjectIdentifier(value))
+        case .array(let values): hasher.combine(values)
+        case .object(let members): hasher.combine(members)
+        }
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(dictionaryLiteral members: (String, JSON)...) { self = .object(members.map { Member($0.0, $0.1) }) }
+    package init(nilLiteral: ()) { self = .null }
+}

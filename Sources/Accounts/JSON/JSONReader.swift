@@ -1,0 +1,364 @@
+extension JSON {
+    /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no name twice in one object, no NUL,
+    /// no lone surrogate, at most ``JSONReader/maximumDepth`` levels. Nothing is ever repaired.
+    ///
+    /// Strings in the top-level object under one of the `secretMembers` become ``JSON/secret(_:)``, decoded straight
+    /// into memory that is wiped. The bytes read from belong to the caller, who wipes them.
+    package static func read(
+        _ bytes: UnsafeRawBufferPointer,
+        secretMembers: Set<String> = []
+    ) throws(MalformedJSON) -> JSON {
+        var reader = JSONReader(bytes, secretMembers: secretMembers)
+        return try reader.document()
+    }
+
+    /// Reads one strict JSON text, as above.
+    package static func read(_ bytes: [UInt8], secretMembers: Set<String> = []) throws(MalformedJSON) -> JSON {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedJSON) in
+            try read(bytes, secretMembers: secretMembers)
+        }
+    }
+}
+
+/// Why bytes are no JSON we accept, and where. Says nothing of what they hold, so it is safe to show and log.
+package struct MalformedJSON: Error, Hashable, CustomStringConvertible {
+    package let reason: Reason
+    /// Bytes before the fault.
+    package let offset: Int
+
+    package enum Reason: String, Sendable {
+        case unexpectedEnd = "unexpected end"
+        case unexpectedByte = "unexpected byte"
+        case trailingBytes = "more than one value"
+        case tooDeep = "too many levels"
+        case duplicateKey = "duplicate key"
+        case notUTF8 = "not UTF-8"
+        case nul = "NUL"
+        case controlCharacter = "unescaped control character"
+        case malformedEscape = "malformed escape"
+        case loneSurrogate = "lone surrogate"
+        case malformedNumber = "malformed number"
+        case numberOutOfRange = "number out of range"
+    }
+
+    package var description: String { "\(reason.rawValue) at byte \(offset)" }
+}
+
+/// One walk over the bytes of a JSON text; the rules are those of ``JSON/read(_:secretMembers:)``.
+package struct JSONReader {
+    /// How many arrays and objects may be open at once.
+    package static let maximumDepth = 32
+
+    private let bytes: UnsafeRawBufferPointer
+    private let secretMembers: Set<String>
+    private var position = 0
+    private var depth = 0
+
+    /// The reader must not outlive `bytes`.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, secretMembers: Set<String>) {
+        self.bytes = bytes
+        self.secretMembers = secretMembers
+    }
+
+    fileprivate mutating func document() throws(MalformedJSON) -> JSON {
+        skipSpace()
+        let value = try value()
+        skipSpace()
+        guard next == nil else { throw failure(.trailingBytes) }
+        return value
+    }
+
+    // MARK: Values
+
+    private mutating func value() throws(MalformedJSON) -> JSON {
+        switch next {
+        case "{": try object()
+        case "[": try array()
+        case "\"": .string(try string())
+        case "-", ("0"..."9")?: try number()
+        case "t": try word("true", .bool(true))
+        case "f": try word("false", .bool(false))
+        case "n": try word("null", .null)
+        default: throw unexpected
+        }
+    }
+
+    private mutating func object() throws(MalformedJSON) -> JSON {
+        try open()
+        defer { depth -= 1 }
+        if skip("}") { return .object([]) }
+        var members: [JSON.Member] = []
+        var spellings: Set<Spelling> = []
+        repeat {
+            skipSpace()
+            let start = position
+            guard next == "\"" else { throw unexpected }
+            let name = try string()
+            guard isNew(name, after: members, &spellings) else { throw failure(.duplicateKey, at: start) }
+            skipSpace()
+            try expect(":")
+            skipSpace()
+            let isSecret = depth == 1 && next == "\"" && secretMembers.contains(name)
+            members.append(JSON.Member(name, isSecret ? .secret(SharedSecret(try secret())) : try value()))
+            skipSpace()
+        } while skip(",")
+        try expect("}")
+        return .object(members)
+    }
+
+    private mutating func array() throws(MalformedJSON) -> JSON {
+        try open()
+        defer { depth -= 1 }
+        if skip("]") { return .array([]) }
+        var values: [JSON] = []
+        repeat {
+            skipSpace()
+            values.append(try value())
+            skipSpace()
+        } while skip(",")
+        try expect("]")
+        return .array(values)
+    }
+
+    private mutating func open() throws(MalformedJSON) {
+        guard depth < Self.maximumDepth else { throw failure(.tooDeep) }
+        depth += 1
+        position += 1
+        skipSpace()
+    }
+
+    /// Whether the object has no such name yet. A handful of names is compared one by one; more are kept in a set,
+    /// so that a body full of names costs no more than its length.
+    private func isNew(_ name: String, after members: [JSON.Member], _ spellings: inout Set<Spelling>) -> Bool {
+        let spelling = Spelling(name: name)
+        if members.count < 8 { return !members.contains { Spelling(name: $0.name) == spelling } }
+        if spellings.isEmpty { spellings = Set(members.map { Spelling(name: $0.name) }) }
+        return spellings.insert(spelling).inserted
+    }
+
+    /// A name told apart by its bytes: `String` takes a composed and a decomposed "é" for one.
+    private struct Spelling: Hashable {
+        let name: String
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.name.utf8.elementsEqual(right.name.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            var name = name
+            name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    private mutating func word(_ word: StaticString, _ value: JSON) throws(MalformedJSON) -> JSON {
+        for index in 0..<word.utf8CodeUnitCount {
+            try expect(Unicode.Scalar(word.utf8Start[index]))
+        }
+        return value
+    }
+
+    // MARK: Numbers (RFC 8259, section 6)
+
+    /// An integer where the literal has neither fraction nor exponent and fits; otherwise the nearest `Double`.
+    private mutating func number() throws(MalformedJSON) -> JSON {
+        let start = position
+        skip("-")
+        let hasLeadingZero = next == "0"
+        guard try digits() == 1 || !hasLeadingZero else { throw failure(.malformedNumber, at: start) }
+        var isInteger = true
+        if skip(".") {
+            isInteger = false
+            try digits()
+        }
+        if skip("e") || skip("E") {
+            isInteger = false
+            if !skip("-") { skip("+") }
+            try digits()
+        }
+        let text = String(decoding: slice(start..<position), as: UTF8.self)
+        if isInteger, let integer = Int(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite else { throw failure(.numberOutOfRange, at: start) }
+        return .number(number)
+    }
+
+    /// How many digits were passed; none is a fault.
+    @discardableResult
+    private mutating func digits() throws(MalformedJSON) -> Int {
+        let start = position
+        while case ("0"..."9")? = next { position += 1 }
+        guard position > start else { throw failure(next == nil ? .unexpectedEnd : .malformedNumber) }
+        return position - start
+    }
+
+    // MARK: Strings (RFC 8259, section 7)
+
+    private mutating func string() throws(MalformedJSON) -> String {
+        let literal = try literal()
+        if literal.hasEscapes {
+            return try decoded(literal).withBytes { String(decoding: $0, as: UTF8.self) }
+        }
+        return String(decoding: slice(literal.content), as: UTF8.self)
+    }
+
+    private mutating func secret() throws(MalformedJSON) -> Secret {
+        try decoded(literal())
+    }
+
+    private struct Literal {
+        /// The bytes between the quotes.
+        let content: Range<Int>
+        let hasEscapes: Bool
+    }
+
+    /// Passes over a string and checks everything but its escapes.
+    private mutating func literal() throws(MalformedJSON) -> Literal {
+        let start = position + 1
+        var end = start
+        var hasEscapes = false
+        while end < bytes.count {
+            switch bytes[end] {
+            case UInt8(ascii: "\""):
+                position = end + 1
+                return Literal(content: start..<end, hasEscapes: hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                end += 2
+            case 0:
+                throw failure(.nul, at: end)
+            case ..<0x20:
+                throw failure(.controlCharacter, at: end)
+            case ..<0x80:
+                end += 1
+            default:
+                end += try lengthOfSequence(at: end)
+            }
+        }
+        throw failure(.unexpectedEnd, at: bytes.count)
+    }
+
+    /// The length in bytes of a well-formed multi-byte sequence (Unicode, table 3-7): no overlong form, no surrogate,
+    /// nothing above U+10FFFF.
+    private func lengthOfSequence(at start: Int) throws(MalformedJSON) -> Int {
+        let (length, second): (Int, ClosedRange<UInt8>) =
+            switch bytes[start] {
+            case 0xC2...0xDF: (2, 0x80...0xBF)
+            case 0xE0: (3, 0xA0...0xBF)
+            case 0xED: (3, 0x80...0x9F)
+            case 0xE1...0xEF: (3, 0x80...0xBF)
+            case 0xF0: (4, 0x90...0xBF)
+            case 0xF1...0xF3: (4, 0x80...0xBF)
+            case 0xF4: (4, 0x80...0x8F)
+            default: throw failure(.notUTF8, at: start)
+            }
+        guard start + length <= bytes.count, second.contains(bytes[start + 1]),
+            bytes[start + 2..<start + length].allSatisfy({ 0x80...0xBF ~= $0 })
+        else { throw failure(.notUTF8, at: start) }
+        return length
+    }
+
+    /// The text of a literal with its escapes resolved. No escape is shorter than what it stands for.
+    ///
+    /// Ordinary strings come this way too, so that there is one decoder, and it is the careful one.
+    private func decoded(_ literal: Literal) throws(MalformedJSON) -> Secret {
+        try Secret(capacity: literal.content.count) { (text) throws(MalformedJSON) in
+            var index = literal.content.lowerBound
+            var count = 0
+            while index < literal.content.upperBound {
+                if bytes[index] != UInt8(ascii: "\\") {
+                    text[count] = bytes[index]
+                    index += 1
+                    count += 1
+                } else {
+                    for byte in try escape(at: &index).utf8 {
+                        text[count] = byte
+                        count += 1
+                    }
+                }
+            }
+            return count
+        }
+    }
+
+    /// Resolves the escape at `index` and moves past it. Stays inside the text without counting, because the closing
+    /// quote ends every malformed escape.
+    private func escape(at index: inout Int) throws(MalformedJSON) -> Unicode.Scalar {
+        let start = index
+        index += 2
+        switch Unicode.Scalar(bytes[start + 1]) {
+        case "\"": return "\""
+        case "\\": return "\\"
+        case "/": return "/"
+        case "b": return "\u{8}"
+        case "f": return "\u{C}"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "u": break
+        default: throw failure(.malformedEscape, at: start)
+        }
+        let unit = try codeUnit(at: &index, of: start)
+        if unit == 0 { throw failure(.nul, at: start) }
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard UTF16.isLeadSurrogate(unit), bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+        else { throw failure(.loneSurrogate, at: start) }
+        index += 2
+        let trail = try codeUnit(at: &index, of: start)
+        guard UTF16.isTrailSurrogate(trail),
+            let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(trail) & 0x3FF)
+        else { throw failure(.loneSurrogate, at: start) }
+        return scalar
+    }
+
+    /// The four hexadecimal digits at `index` of the escape that begins at `start`.
+    private func codeUnit(at index: inout Int, of start: Int) throws(MalformedJSON) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            let byte = bytes[index]
+            let digit =
+                switch Unicode.Scalar(byte) {
+                case "0"..."9": byte - UInt8(ascii: "0")
+                case "a"..."f": byte - UInt8(ascii: "a") + 10
+                case "A"..."F": byte - UInt8(ascii: "A") + 10
+                default: throw failure(.malformedEscape, at: start)
+                }
+            unit = unit << 4 | UInt16(digit)
+            index += 1
+        }
+        return unit
+    }
+
+    // MARK: Bytes
+
+    /// The byte at hand as the ASCII character it may be; nil at the end.
+    private var next: Unicode.Scalar? {
+        position < bytes.count ? Unicode.Scalar(bytes[position]) : nil
+    }
+
+    /// Passes over the character if it is the next one.
+    @discardableResult
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard next == character else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func expect(_ character: Unicode.Scalar) throws(MalformedJSON) {
+        guard skip(character) else { throw unexpected }
+    }
+
+    private mutating func skipSpace() {
+        while let next, next == " " || next == "\n" || next == "\r" || next == "\t" { position += 1 }
+    }
+
+    private func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[range])
+    }
+
+    private var unexpected: MalformedJSON {
+        failure(next == nil ? .unexpectedEnd : .unexpectedByte)
+    }
+
+    private func failure(_ reason: MalformedJSON.Reason, at offset: Int? = nil) -> MalformedJSON {
+        MalformedJSON(reason: reason, offset: offset ?? position)
+    }
+}

@@ -1,0 +1,90 @@
+extension JSON {
+    /// The value as compact JSON in UTF-8.
+    package var bytes: [UInt8] {
+        var output: [UInt8] = []
+        write(into: &output)
+        return output
+    }
+
+    /// The value as compact JSON.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Appends the value as compact JSON (RFC 8259) in UTF-8, members in order, numbers in the fewest digits that read
+    /// back as the same number.
+    ///
+    /// Escapes what must be escaped, and DEL, U+2028 and U+2029, which break a line in logs and in older JavaScript.
+    /// A secret, a number that is not finite: neither can be written, and handing one over is a mistake in the program.
+    package func write(into output: inout [UInt8]) {
+        switch self {
+        case .null:
+            output += "null".utf8
+        case .bool(let value):
+            output += (value ? "true" : "false").utf8
+        case .integer(let value):
+            output += value.description.utf8
+        case .number(let value):
+            precondition(value.isFinite, "JSON has no way to write infinity or NaN")
+            output += value.description.utf8
+        case .string(let value):
+            Self.write(value, into: &output)
+        case .secret:
+            preconditionFailure("a secret must never be written")
+        case .array(let values):
+            output.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object(let members):
+            output.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                Self.write(member.name, into: &output)
+                output.append(UInt8(ascii: ":"))
+                member.value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Appends a string in quotes: runs of plain bytes whole, the rest as escapes.
+    private static func write(_ text: String, into output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { text in
+            var run = 0
+            var index = 0
+            while index < text.count {
+                if let (escape, length) = escape(for: text, at: index) {
+                    output += text[run..<index]
+                    output += escape.utf8
+                    run = index + length
+                    index = run
+                } else {
+                    index += 1
+                }
+            }
+            output += text[run...]
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// The escape for the character that begins at `index`, and its length in bytes; nil where it stands for itself.
+    private static func escape(for text: UnsafeBufferPointer<UInt8>, at index: Int) -> (escape: String, length: Int)? {
+        switch text[index] {
+        case UInt8(ascii: "\""): ("\\\"", 1)
+        case UInt8(ascii: "\\"): ("\\\\", 1)
+        case 0x08: ("\\b", 1)
+        case 0x09: ("\\t", 1)
+        case 0x0A: ("\\n", 1)
+        case 0x0C: ("\\f", 1)
+        case 0x0D: ("\\r", 1)
+        case 0..<0x10: ("\\u000" + String(text[index], radix: 16), 1)
+        case 0..<0x20, 0x7F: ("\\u00" + String(text[index], radix: 16), 1)
+        case 0xE2 where text[index + 1] == 0x80 && text[index + 2] == 0xA8: ("\\u2028", 3)
+        case 0xE2 where text[index + 1] == 0x80 && text[index + 2] == 0xA9: ("\\u2029", 3)
+        default: nil
+        }
+    }
+}
