@@ -1,0 +1,105 @@
+internal import CArgon2
+
+/// Argon2id, version 0x13 (RFC 9106), computed by libargon2 on the calling thread.
+///
+/// One call takes tens of milliseconds: it belongs on a worker of ``HashingPool``.
+package enum Argon2 {
+    /// A new hash, with a 16-byte salt of its own and a 32-byte tag.
+    static func hash(
+        _ password: borrowing Secret,
+        with parameters: Argon2Parameters,
+        in arena: Arena
+    ) throws(Argon2Error) -> PHCString {
+        var random = SystemRandomNumberGenerator()
+        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let tag = try tag(of: password, salt: salt, parameters: parameters, in: arena)
+        return PHCString(parameters: parameters, salt: salt, tag: tag.withBytes(Array.init))
+    }
+
+    /// Whether `candidate` is the password that was hashed. Tags are compared in constant time.
+    static func verify(
+        _ candidate: borrowing Secret,
+        against phc: PHCString,
+        in arena: Arena
+    ) throws(Argon2Error) -> Bool {
+        let tag = try tag(
+            of: candidate,
+            salt: phc.salt,
+            parameters: phc.parameters,
+            lanes: phc.parallelism,
+            length: phc.tag.count,
+            in: arena
+        )
+        return tag.withBytes { zip($0, phc.tag).reduce(0) { $0 | ($1.0 ^ $1.1) } } == 0
+    }
+
+    /// Computes the Argon2id vector of RFC 9106 §5.3 and throws `ARGON2_VERIFY_MISMATCH` where the answer is another.
+    package static func selfTest() throws(Argon2Error) {
+        let expected: [UInt8] = [
+            0x0d, 0x64, 0x0d, 0xf5, 0x8d, 0x78, 0x76, 0x6c, 0x08, 0xc0, 0x37, 0xa3, 0x4a, 0x8b, 0x53, 0xc9,
+            0xd0, 0x1e, 0xf0, 0x45, 0x2d, 0x75, 0xb6, 0x5e, 0xb5, 0x25, 0x20, 0xe9, 0x6b, 0x01, 0xe6, 0x59,
+        ]
+        let tag = try tag(
+            of: Secret(capacity: 32) { room in
+                room.initializeMemory(as: UInt8.self, repeating: 1)
+                return room.count
+            },
+            salt: Array(repeating: 2, count: 16),
+            key: Array(repeating: 3, count: 8),
+            associatedData: Array(repeating: 4, count: 12),
+            parameters: Argon2Parameters(memoryKiB: 32, iterations: 3),
+            lanes: 4,
+            in: Arena(kibibytes: 32)
+        )
+        guard tag.withBytes({ $0.elementsEqual(expected) }) else {
+            throw Argon2Error(code: ARGON2_VERIFY_MISMATCH.rawValue)
+        }
+    }
+
+    /// The raw function. The password goes as bytes and length, so a NUL in it is a character like any other.
+    static func tag(
+        of password: borrowing Secret,
+        salt: [UInt8],
+        key: [UInt8] = [],
+        associatedData: [UInt8] = [],
+        parameters: Argon2Parameters,
+        lanes: Int = 1,
+        length: Int = 32,
+        in arena: Arena
+    ) throws(Argon2Error) -> Secret {
+        try Secret(capacity: length) { tag throws(Argon2Error) in
+            let code = password.withBytes { password in
+                arena.withMemory { room in
+                    argon2id_within(
+                        room.baseAddress,
+                        room.count,
+                        UInt32(parameters.memoryKiB),
+                        UInt32(parameters.iterations),
+                        UInt32(lanes),
+                        password.baseAddress,
+                        password.count,
+                        salt,
+                        salt.count,
+                        key,
+                        key.count,
+                        associatedData,
+                        associatedData.count,
+                        tag.baseAddress,
+                        length
+                    )
+                }
+            }
+            guard code == ARGON2_OK.rawValue else { throw Argon2Error(code: code) }
+            return length
+        }
+    }
+}
+
+/// A negative code of libargon2, with its own words for it.
+package struct Argon2Error: Error, Hashable, Sendable, CustomStringConvertible {
+    package let code: Int32
+
+    package var description: String {
+        "argon2: \(String(cString: argon2_error_message(code))) (\(code))"
+    }
+}

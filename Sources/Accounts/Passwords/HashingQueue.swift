@@ -1,0 +1,70 @@
+/// The rules of the queue before the hashing workers: who may enter, who is next, who leaves unserved.
+///
+/// Knows no threads and no passwords. Each function says what its caller has to do.
+struct HashingQueue<Job> {
+    /// Names an entry before and after it enters.
+    struct Ticket: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    /// What a worker that woke up does.
+    enum Next {
+        case run(Job)
+        case sleep
+        case leave
+    }
+
+    private let workers: Int
+    private let capacity: Int
+    private var entries: [(ticket: Ticket, job: Job)] = []
+    private var tickets = 0
+    private var isStopped = false
+    /// Jobs that a worker has taken and not finished.
+    private(set) var running = 0
+
+    /// `queue` jobs may wait while all `workers` are busy.
+    init(workers: Int, queue: Int) {
+        precondition(workers > 0 && queue >= 0, "a hashing pool needs a worker, and a queue cannot be negative")
+        self.workers = workers
+        capacity = workers + queue
+    }
+
+    /// Jobs that no worker has taken yet.
+    var waiting: Int { entries.count }
+
+    mutating func makeTicket() -> Ticket {
+        tickets += 1
+        return Ticket(number: tickets)
+    }
+
+    /// Enters the job; the caller wakes one worker. Throws `busy` or `stopped`, and then holds nothing.
+    mutating func enter(_ job: Job, with ticket: Ticket) throws(HashingError) {
+        guard !isStopped else { throw .stopped }
+        guard waiting + running < capacity else { throw .busy }
+        entries.append((ticket, job))
+    }
+
+    /// The oldest job, which then counts as running until ``finish()``.
+    mutating func next() -> Next {
+        guard !isStopped else { return .leave }
+        guard !entries.isEmpty else { return .sleep }
+        running += 1
+        return .run(entries.removeFirst().job)
+    }
+
+    mutating func finish() {
+        running -= 1
+    }
+
+    /// The job, if it still waited; the caller tells its owner. A running job is out of reach.
+    mutating func withdraw(_ ticket: Ticket) -> Job? {
+        entries.firstIndex { $0.ticket == ticket }.map { entries.remove(at: $0).job }
+    }
+
+    /// Closes the queue; the caller refuses the jobs it returns and wakes every worker.
+    mutating func stop() -> [Job] {
+        isStopped = true
+        defer { entries = [] }
+        return entries.map(\.job)
+    }
+}

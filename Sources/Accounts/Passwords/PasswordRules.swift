@@ -1,0 +1,77 @@
+/// What a password has to be: long, and nothing that is guessed first. There are no composition rules (NIST SP 800-63B).
+package struct PasswordRules: Sendable {
+    /// Fewest and most Unicode scalars after normalisation.
+    package let minimum: Int
+    package let maximum: Int
+
+    /// The minimum where the password is the only factor, and where the flow enforces a second one (SP 800-63B §3.1.1.2).
+    package static let minimumAlone = 15
+    package static let minimumWithSecondFactor = 8
+    /// The most bytes that are looked at, before anything else is done with them.
+    package static let maximumBytes = 1_024
+
+    package init(minimum: Int = minimumAlone, maximum: Int = 256) {
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// The form that is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2) with spaces of every kind as U+0020,
+    /// in Normalization Form C, nothing trimmed and no case changed.
+    ///
+    /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8, controls,
+    /// noncharacters and bidirectional overrides. Length and guessability are for ``refusals(of:field:context:)``.
+    package func canonical(_ password: SharedSecret, field: FieldName) throws(Refusal) -> SharedSecret {
+        guard password.secret.count <= Self.maximumBytes else {
+            throw Refusal(field, .tooLong, ["max": .integer(maximum)])
+        }
+        let permitted = try Secret(capacity: password.secret.count) { room throws(Refusal) in
+            var text = TextRoom(room)
+            let isUTF8 = try password.secret.withBytes { bytes throws(Refusal) in
+                try bytes.visitScalars { scalar throws(Refusal) in
+                    guard !scalar.isForbiddenInPasswords else { throw Refusal(field, .badCharacters) }
+                    text.append(scalar.properties.generalCategory == .spaceSeparator ? " " : scalar)
+                }
+            }
+            guard isUTF8 else { throw Refusal(field, .badCharacters) }
+            return text.count
+        }
+        return SharedSecret(permitted.isASCII ? permitted : permitted.normalised())
+    }
+
+    /// All that is wrong with a canonical password; empty if it may be used.
+    ///
+    /// `context` are the words that belong to this person and this service: the address, its local part, the username,
+    /// the service's name. They and the blocklist are compared with the whole password, without case.
+    package func refusals(of canonical: SharedSecret, field: FieldName, context: [String]) -> [Refusal] {
+        var refusals: [Refusal] = []
+        let length = canonical.secret.scalarCount
+        if length < minimum {
+            refusals.append(Refusal(field, .tooShort, ["min": .integer(minimum), "actual": .integer(length)]))
+        }
+        if length > maximum {
+            refusals.append(Refusal(field, .tooLong, ["max": .integer(maximum), "actual": .integer(length)]))
+        }
+        canonical.secret.caseFolded().withBytes { password in
+            if Blocklist.contains(password) {
+                refusals.append(Refusal(field, .common))
+            }
+            if context.contains(where: { Self.is(password, $0) }) {
+                refusals.append(Refusal(field, .containsIdentifier))
+            }
+        }
+        return refusals
+    }
+
+    private static func `is`(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
+        Secret(normalising: word).caseFolded().withBytes { $0.elementsEqual(password) }
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isForbiddenInPasswords: Bool {
+        switch value {
+        case 0x202A...0x202E, 0x2066...0x2069: true
+        default: properties.generalCategory == .control || properties.isNoncharacterCodePoint
+        }
+    }
+}

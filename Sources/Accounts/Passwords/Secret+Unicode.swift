@@ -1,0 +1,93 @@
+internal import Foundation
+
+/// Text that is worked on, character by character, without leaving memory that is wiped.
+extension Secret {
+    /// Length in Unicode scalars, of text known to be UTF-8.
+    var scalarCount: Int {
+        withBytes { bytes in bytes.count { $0 & 0b1100_0000 != 0b1000_0000 } }
+    }
+
+    var isASCII: Bool {
+        withBytes { bytes in bytes.allSatisfy { $0 < 0x80 } }
+    }
+
+    /// The text without case: upper-cased, then lower-cased, so that ß meets SS and ς meets σ.
+    borrowing func caseFolded() -> Secret {
+        Secret(capacity: 3 * count) { room in
+            var text = TextRoom(room)
+            _ = withBytes { bytes in
+                bytes.visitScalars { scalar in
+                    if scalar.isASCII {
+                        text.append(("A"..."Z").contains(scalar) ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar)
+                        return
+                    }
+                    for upper in scalar.properties.uppercaseMapping.unicodeScalars {
+                        upper.properties.lowercaseMapping.unicodeScalars.forEach { text.append($0) }
+                    }
+                }
+            }
+            return text.count
+        }
+    }
+
+    /// Unicode Normalization Form C, of text known to be UTF-8.
+    ///
+    /// The one place where a password leaves wiped memory, and only one that is not ASCII: the standard library
+    /// normalises nothing but a `String`. Its storage is overwritten here. What cannot be reached are the few characters
+    /// that the normaliser holds at a time, and strings of up to 15 bytes, which live on the stack.
+    borrowing func normalised() -> Secret {
+        var text = withBytes { String(decoding: $0, as: UTF8.self) }
+        defer {
+            text.withUTF8 { explicit_bzero(UnsafeMutableRawPointer(mutating: $0.baseAddress!), $0.count) }
+        }
+        return Secret(normalising: text)
+    }
+
+    /// The text in Normalization Form C, which has at most three times its bytes (Unicode Standard Annex 15).
+    ///
+    /// `_withNFCCodeUnits` is what `String` itself compares and hashes by. Foundation's
+    /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that nobody wipes.
+    init(normalising text: String) {
+        self.init(capacity: 3 * text.utf8.count) { room in
+            var count = 0
+            text._withNFCCodeUnits { byte in
+                room[count] = byte
+                count += 1
+            }
+            return count
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Visits each character; false at the first byte that is not UTF-8.
+    func visitScalars<E: Error>(_ visit: (Unicode.Scalar) throws(E) -> Void) throws(E) -> Bool {
+        var bytes = makeIterator()
+        var codec = UTF8()
+        while true {
+            switch codec.decode(&bytes) {
+            case .scalarValue(let scalar): try visit(scalar)
+            case .emptyInput: return true
+            case .error: return false
+            }
+        }
+    }
+}
+
+/// Reserved room that is filled with UTF-8.
+struct TextRoom {
+    private let room: UnsafeMutableRawBufferPointer
+    /// Bytes written so far.
+    private(set) var count = 0
+
+    init(_ room: UnsafeMutableRawBufferPointer) {
+        self.room = room
+    }
+
+    mutating func append(_ scalar: Unicode.Scalar) {
+        for byte in scalar.utf8 {
+            room[count] = byte
+            count += 1
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// An operating system thread of our own, for C calls that block and must not hold up the cooperative pool.
+package final class DedicatedThread: Sendable {
+    private let handle: pthread_t
+
+    /// Starts at once. The name is cut to 15 bytes, the most that Linux shows.
+    package init(named name: String, _ body: @escaping @Sendable () -> Void) {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var handle = pthread_t()
+        let status = pthread_create(
+            &handle,
+            nil,
+            { raw in
+                let start = Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue()
+                Thread.current.name = String(start.name.prefix(15))
+                start.body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        precondition(status == 0, "the system gave no thread: \(String(cString: strerror(status)))")
+        self.handle = handle
+    }
+
+    /// Waits until the body has returned. To be called once.
+    package func join() {
+        pthread_join(handle, nil)
+    }
+
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("Hashing with Argon2id")
+struct Argon2Tests {
+    static let cheap = Argon2Parameters(memoryKiB: 64, iterations: 1)
+    static let known = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+
+    @Test func `the library computes the vector of RFC 9106`() throws {
+        try Argon2.selfTest()
+    }
+
+    @Test func `a hash made by the reference command is verified`() throws {
+        let phc = try PHCString(Self.known)
+        let arena = try Arena(kibibytes: 65_536)
+        #expect(try Argon2.verify(Secret(text: "password"), against: phc, in: arena))
+        #expect(try !Argon2.verify(Secret(text: "Password"), against: phc, in: arena))
+    }
+
+    @Test(arguments: ["", "correct horse battery staple", "a\0b", "비밀번호는 길게", String(repeating: "x", count: 1_024)])
+    func `a password verifies against its own hash and no other does`(password: String) throws {
+        let arena = try Arena(kibibytes: 64)
+        let phc = try Argon2.hash(Secret(text: password), with: Self.cheap, in: arena)
+        #expect(try Argon2.verify(Secret(text: password), against: phc, in: arena))
+        #expect(try !Argon2.verify(Secret(text: password + "."), against: phc, in: arena))
+    }
+
+    @Test func `a password does not end at a NUL`() throws {
+        let arena = try Arena(kibibytes: 64)
+        let phc = try Argon2.hash(Secret(text: "a\0b"), with: Self.cheap, in: arena)
+        #expect(try !Argon2.verify(Secret(text: "a"), against: phc, in: arena))
+        #expect(try !Argon2.verify(Secret(text: "a\0c"), against: phc, in: arena))
+    }
+
+    @Test func `each hash has a salt of its own, of 16 bytes, and a tag of 32`() throws {
+        let arena = try Arena(kibibytes: 64)
+        let one = try Argon2.hash(Secret(text: "same"), with: Self.cheap, in: arena)
+        let other = try Argon2.hash(Secret(text: "same"), with: Self.cheap, in: arena)
+        #expect(one.salt != other.salt && one.tag != other.tag)
+        #expect(one.salt.count == 16 && one.tag.count == 32)
+        #expect(try PHCString(one.rawValue) == one)
+    }
+
+    @Test func `a hash of several lanes is verified`() throws {
+        let arena = try Arena(kibibytes: 64)
+        let salt = Array("somesalt".utf8)
+        let tag = try Argon2.tag(of: Secret(text: "p"), salt: salt, parameters: Self.cheap, lanes: 4, in: arena)
+        let phc = PHCString(parameters: Self.cheap, parallelism: 4, salt: salt, tag: tag.withBytes(Array.init))
+        #expect(try Argon2.verify(Secret(text: "p"), against: phc, in: arena))
+    }
+
+    @Test(arguments: [(salt: 7, memory: 64, code: -6), (8, 68, -22), (8, 7, -14)])
+    func `what the library refuses is an error with its code`(salt: Int, memory: Int, code: Int32) throws {
+        let arena = try Arena(kibibytes: 64)
+        #expect(throws: Argon2Error(code: code)) {
+            _ = try Argon2.tag(
+                of: Secret(text: "password"),
+                salt: Array(repeating: 1, count: salt),
+                parameters: Argon2Parameters(memoryKiB: memory, iterations: 1),
+                in: arena
+            )
+        }
+    }
+
+    @Test func `an error speaks the library's words`() {
+        #expect(Argon2Error(code: -6).description == "argon2: Salt is too short (-6)")
+    }
+
+    @Test func `nothing of a hash is left in the arena`() throws {
+        let arena = try Arena(kibibytes: 64)
+        _ = try Argon2.hash(Secret(text: "secret"), with: Self.cheap, in: arena)
+        #expect(arena.withMemory { $0.count == 65_536 && $0.allSatisfy { $0 == 0 } })
+    }
+
+    @Test func `an arena that the system cannot give is an error`() {
+        #expect(throws: Argon2Error(code: -22)) { _ = try Arena(kibibytes: 1 << 40) }
+    }
+}
+
+@Suite("The cost of a hash")
+struct Argon2ParametersTests {
+    @Test(arguments: Argon2Parameters.floor)
+    func `a row of the floor meets it, and less in either number does not`(row: Argon2Parameters) {
+        #expect(row.meetsFloor && row.isWithinBounds)
+        #expect(Argon2Parameters(memoryKiB: row.memoryKiB + 1, iterations: row.iterations + 1).meetsFloor)
+        #expect(!Argon2Parameters(memoryKiB: row.memoryKiB - 1, iterations: row.iterations).meetsFloor)
+        #expect(!Argon2Parameters(memoryKiB: row.memoryKiB, iterations: row.iterations - 1).meetsFloor)
+    }
+
+    @Test func `the default is a row of the floor`() {
+        #expect(Argon2Parameters() == Argon2Parameters(memoryKiB: 19_456, iterations: 2))
+    }
+}
+
+@Suite("A stored hash")
+struct PHCStringTests {
+    static let salt = "c29tZXNhbHQ"
+    static let tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+
+    @Test(arguments: ["m=8,t=1,p=1", "m=262144,t=10,p=4", "m=32,t=1,p=4"])
+    func `costs up to the bounds are read and written back`(costs: String) throws {
+        let text = "$argon2id$v=19$\(costs)$\(Self.salt)$\(Self.tag)"
+        let phc = try PHCString(text)
+        #expect(phc.rawValue == text)
+        #expect(phc.salt == Array("somesalt".utf8))
+        #expect(phc.description == "argon2id \(costs)")
+    }
+
+    @Test(arguments: [
+        "m=262145,t=2,p=1", "m=65536,t=11,p=1", "m=65536,t=2,p=5", "m=7,t=1,p=1", "m=31,t=1,p=4", "m=0,t=0,p=0",
+        "m=-8,t=1,p=1", "m=65536,t=0,p=1", "m=65536,t=2,p=0", "m=9223372036854775807,t=2,p=1",
+    ])
+    func `costs beyond the bounds are refused`(costs: String) {
+        #expect(throws: PHCStringError.outOfBounds) {
+            try PHCString("$argon2id$v=19$\(costs)$\(Self.salt)$\(Self.tag)")
+        }
+    }
+
+    @Test(arguments: [
+        "", "$", "$$$$$", "password",
+        "$argon2i$v=19$m=65536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2d$v=19$m=65536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=16$m=65536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$m=65536,t=2,p=1$\(salt)$\(tag)",
+        "argon2id$v=19$m=65536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=065536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=+65536,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=٣٣,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536, t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$t=2,m=65536,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=99999999999999999999,t=2,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$\(tag)$",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$\(tag)\n",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)=$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHR$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbA$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$CTFhFdXPJO1aFaMaO6Mm",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPP_",
+        "$argon2id$v=19$m=65536,t=2,p=1$$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$",
+    ])
+    func `any other text is malformed`(text: String) {
+        #expect(throws: PHCStringError.malformed) { try PHCString(text) }
+    }
+}
+
+extension Secret {
+    /// For tests, whose passwords are no secrets.
+    init(text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    init(bytes: [UInt8]) {
+        self.init(capacity: bytes.count) { room in
+            room.copyBytes(from: bytes)
+            return bytes.count
+        }
+    }
+}
