@@ -1,0 +1,86 @@
+package import Foundation
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// PostgreSQL as the acts see it: statements go in, rows come out, and a lost connection heals by itself.
+///
+/// Two kinds of traffic never wait for each other. Statements that write one row, or only read, are *grouped*: all
+/// that wait at one moment share a transaction. Whatever may violate a constraint, or is more than one statement, goes
+/// *alone*, on connections of its own.
+package final class Database: Sendable {
+    private let grouped: LaneQueue
+    private let alone: LaneQueue
+    private let threads: [DedicatedThread]
+    private let isShutDown = Mutex(false)
+
+    /// Opens the lanes at once, without waiting for them to connect.
+    ///
+    /// - Parameters:
+    ///   - conninfo: a libpq connection string or URI.
+    ///   - connections: at least two; one serves the groups, the others what goes alone.
+    ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
+    package init(_ conninfo: String, connections: Int = 4, queue: Int = 4096, logger: Logger) {
+        precondition(connections >= 2, "grouped and lone statements need a connection each")
+        let (grouped, alone) = (LaneQueue(capacity: queue, lanes: 1), LaneQueue(capacity: queue, lanes: connections - 1))
+        (self.grouped, self.alone) = (grouped, alone)
+        threads = (0..<connections).map { index in
+            let isGrouped = index == 0
+            let lane = Lane(
+                conninfo: conninfo,
+                queue: isGrouped ? grouped : alone,
+                groupLimit: isGrouped ? 256 : 1,
+                logger: logger
+            )
+            return DedicatedThread(named: isGrouped ? "lane-grouped" : "lane-alone-\(index)") { lane.run() }
+        }
+    }
+
+    /// One statement that only reads. It is repeated once where the connection was lost under it.
+    package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
+        do throws(DatabaseError) {
+            return try await outcome(of: Job([sql]), on: grouped)[0]
+        } catch .outcomeUnknown {
+            return try await outcome(of: Job([sql]), on: grouped)[0]
+        }
+    }
+
+    /// One statement that writes the one row named, and can violate nothing: its rule is in its WHERE.
+    package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
+        try await outcome(of: Job([sql], writes: row), on: grouped)[0]
+    }
+
+    /// One transaction in one round trip. Returns the rows of each statement.
+    package func transaction(_ statements: SQL...) async throws(DatabaseError) -> [Rows] {
+        try await outcome(of: Job(statements), on: alone)
+    }
+
+    private func outcome(of job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {
+        queue.submit(job)
+        return try await job.outcome().get()
+    }
+
+    /// Refuses what waits, lets what is on its way finish, and closes the connections.
+    package func shutdown() async {
+        guard isShutDown.withLock({ isShutDown in
+            defer { isShutDown = true }
+            return !isShutDown
+        }) else { return }
+        grouped.stop()
+        alone.stop()
+        await withCheckedContinuation { finished in
+            let threads = threads
+            _ = DedicatedThread(named: "lane-end") {
+                for thread in threads { thread.join() }
+                finished.resume()
+            }
+        }
+    }
+}
+
+extension Database: Service {
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+}

@@ -1,0 +1,122 @@
+internal import CPostgres
+internal import Foundation
+internal import Logging
+
+/// One thread that alone owns one connection in pipeline mode.
+///
+/// It takes all that waits, at most `groupLimit` jobs, sends them with one Sync, and answers them when that Sync
+/// arrives: before that nothing is committed. Batching comes only from waiting for the group before, so a lone
+/// statement pays nothing for it. An error undoes the whole group; the culprit is told, and the others run again,
+/// each with a Sync of its own, which is safe because nothing of them had happened.
+struct Lane {
+    let conninfo: String
+    let queue: LaneQueue
+    let groupLimit: Int
+    let logger: Logger
+
+    /// Serves until the queue stops; connects again, with back-off and jitter, as often as the connection is lost.
+    func run() {
+        var isUp = true
+        var failures = 0
+        while !queue.isStopped {
+            do throws(DatabaseError) {
+                var pipeline = try Pipeline(Connection(to: conninfo))
+                if !isUp {
+                    queue.laneIsUp()
+                    isUp = true
+                    logger.notice("database connection is back")
+                }
+                failures = 0
+                try serve(&pipeline)
+            } catch {
+                if queue.isStopped { return }
+                if case .unavailable = error {
+                    if isUp {
+                        queue.laneIsDown()
+                        isUp = false
+                        logger.error("\(error)")
+                    }
+                    failures += 1
+                    waitBeforeRetry(failures)
+                } else {
+                    logger.warning("\(error)")
+                }
+            }
+        }
+    }
+
+    /// 50 ms doubling to 2 s, each between half and the whole of it.
+    private func waitBeforeRetry(_ failures: Int) {
+        let longest = min(50 << min(failures - 1, 6), 2000)
+        guard queue.goToSleep() else { return }
+        var bell = pollfd(fd: queue.bell, events: Int16(POLLIN), revents: 0)
+        poll(&bell, 1, Int32.random(in: Int32(longest / 2)...Int32(longest)))
+        queue.wakeUp()
+    }
+
+    /// Returns when the queue stops; throws when the connection is lost.
+    private func serve(_ pipeline: inout Pipeline) throws(DatabaseError) {
+        while !queue.isStopped {
+            let group = queue.takeGroup(of: groupLimit)
+            if group.isEmpty {
+                try sleep(&pipeline)
+            } else {
+                try carryOut(group, on: &pipeline)
+            }
+        }
+    }
+
+    /// Waits for work with the socket in the poll set, so that a server that closes is noticed while nobody asks.
+    private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
+        guard queue.goToSleep() else { return }
+        defer { queue.wakeUp() }
+        var sources = [
+            pollfd(fd: queue.bell, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipeline.socket, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&sources, 2, -1)
+        if sources[1].revents != 0 { try pipeline.readWhileIdle() }
+    }
+
+    private func carryOut(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
+        switch try exchange(group, on: &pipeline) {
+        case .committed(let rows):
+            for (job, rows) in zip(group, rows) { job.answer(.success(rows)) }
+        case .undone(let culprit, let diagnosis):
+            let isFinal = (culprit != nil || group.count == 1) && !diagnosis.passesWhenRepeated
+            if isFinal { group[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
+            let others = group.indices.filter { !isFinal || $0 != culprit ?? 0 }.map { group[$0] }
+            try repeatOneByOne(others, on: &pipeline)
+        }
+    }
+
+    /// Each with a Sync of its own; what is refused now stays refused.
+    private func repeatOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
+        for (index, job) in jobs.enumerated() {
+            do throws(DatabaseError) {
+                switch try exchange([job], on: &pipeline) {
+                case .committed(let rows): job.answer(.success(rows[0]))
+                case .undone(_, let diagnosis): job.answer(.failure(.refused(diagnosis)))
+                }
+            } catch {
+                for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }
+                throw error
+            }
+        }
+    }
+
+    private func exchange(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) -> Pipeline.Outcome {
+        do throws(DatabaseError) {
+            return try pipeline.exchange(group.map(\.statements))
+        } catch {
+            for job in group { job.answer(.failure(error)) }
+            throw error
+        }
+    }
+}
+
+extension DatabaseError.Diagnosis {
+    /// Serialization failure, deadlock, a prepared statement that is gone (26000) or whose tables changed (0A000):
+    /// the same statement may well pass a moment later.
+    var passesWhenRepeated: Bool { ["40001", "40P01", "26000", "0A000"].contains(sqlState) }
+}

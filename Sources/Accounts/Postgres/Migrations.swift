@@ -1,0 +1,108 @@
+internal import Crypto
+internal import Foundation
+package import Schema
+
+package enum MigrationError: Error, CustomStringConvertible {
+    /// A migration that was applied reads differently now.
+    case edited(String)
+    /// The database has a migration that this program does not know: a newer version was here.
+    case unknown(String)
+    /// The database lacks migrations that this program needs.
+    case missing([String])
+    /// The server refused it, and nothing of it is left.
+    case failed(String, DatabaseError)
+
+    package var description: String {
+        switch self {
+        case .edited(let name): "migration \(name) was changed after it had been applied"
+        case .unknown(let name): "the database has migration \(name), which this version does not know"
+        case .missing(let names): "the database lacks \(names.joined(separator: ", ")): run accounts-api migrate"
+        case .failed(let name, let error): "migration \(name) failed and left nothing behind: \(error.debugDescription)"
+        }
+    }
+}
+
+/// Brings a database to the schema that this program knows. Forward only.
+///
+/// Each migration is one transaction. An advisory lock lets one program at a time do it, and checksums notice a file
+/// that was edited after it had been applied.
+package struct Migrations: Sendable {
+    private let known: [Schema.Migration]
+
+    package init(_ known: [Schema.Migration] = Schema.migrations) {
+        self.known = known
+    }
+
+    package struct Status: Sendable {
+        package let applied: [String]
+        package let pending: [String]
+    }
+
+    /// Applies what is missing and returns the names in order. Blocks, on a connection of its own.
+    ///
+    /// Throws ``MigrationError``, or ``DatabaseError`` where the server is away.
+    package func apply(to conninfo: String) throws -> [String] {
+        let connection = try Connection(to: conninfo)
+        // An index may take long to build, and another program its migrations.
+        try connection.run("SET statement_timeout = 0; SET lock_timeout = 0")
+        try connection.run("SELECT pg_advisory_lock(\(Self.lock))")
+        try connection.run(
+            """
+            CREATE TABLE IF NOT EXISTS migrations (
+                name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+            )
+            """)
+        let pending = try pending(after: connection.query(Self.applied))
+        for migration in pending {
+            do throws(DatabaseError) {
+                try connection.run("BEGIN; " + String(decoding: migration.script, as: UTF8.self))
+                _ = try connection.query(
+                    "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))")
+                try connection.run("COMMIT")
+            } catch {
+                throw MigrationError.failed(migration.name, error)
+            }
+        }
+        return pending.map(\.name)
+    }
+
+    /// What was applied and what is missing. Throws as ``apply(to:)`` does.
+    package func status(of database: Database) async throws -> Status {
+        let rows: Rows
+        do throws(DatabaseError) {
+            rows = try await database.read(Self.applied)
+        } catch {
+            // Undefined table: nothing was ever applied.
+            guard error.sqlState == "42P01" else { throw error }
+            return Status(applied: [], pending: known.map(\.name))
+        }
+        let pending = try pending(after: rows).map(\.name)
+        return Status(applied: known.map(\.name).filter { !pending.contains($0) }, pending: pending)
+    }
+
+    /// Throws unless the database has exactly the migrations that this program knows.
+    package func check(_ database: Database) async throws {
+        let pending = try await status(of: database).pending
+        guard pending.isEmpty else { throw MigrationError.missing(pending) }
+    }
+
+    /// Refuses edited and unknown migrations; returns those still to come.
+    private func pending(after rows: Rows) throws -> [Schema.Migration] {
+        var applied: [String: [UInt8]] = [:]
+        for row in rows {
+            let (name, checksum) = try row.decode(String.self, [UInt8].self)
+            guard let migration = known.first(where: { $0.name == name }) else { throw MigrationError.unknown(name) }
+            guard migration.checksum == checksum else { throw MigrationError.edited(name) }
+            applied[name] = checksum
+        }
+        return known.filter { applied[$0.name] == nil }
+    }
+
+    private static let applied: SQL = "SELECT name, checksum FROM migrations ORDER BY name"
+    /// Any number will do, as long as nobody else takes it in this database.
+    private static let lock = 0x6163_636F_756E_7473
+}
+
+extension Schema.Migration {
+    fileprivate var checksum: [UInt8] { Array(SHA256.hash(data: script)) }
+}

@@ -1,0 +1,68 @@
+/// A statement with the values it binds. Interpolation binds; it never pastes text.
+///
+///     let spend: SQL = "UPDATE proofs SET attempts = attempts + 1 WHERE draft = \(draft.id)"
+///
+/// Every value travels in binary with its type, so text is bounded by its length and not by the first NUL, and
+/// what the server will not accept it refuses instead of cutting.
+package struct SQL: ExpressibleByStringInterpolation, Sendable {
+    /// The literal text around the values: always one piece more than there are values.
+    private var pieces: [String]
+    private(set) var parameters: [SQLParameter]
+
+    /// The text with `$1`, `$2`, … where values go.
+    var text: String {
+        var text = pieces[0]
+        for (index, piece) in pieces.enumerated().dropFirst() {
+            text += "$\(index)"
+            text += piece
+        }
+        return text
+    }
+
+    package init(stringLiteral text: String) {
+        pieces = [text]
+        parameters = []
+    }
+
+    package init(stringInterpolation: StringInterpolation) {
+        self = stringInterpolation.statement
+    }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var statement = SQL(stringLiteral: "")
+
+        package init(literalCapacity: Int, interpolationCount: Int) {}
+
+        package mutating func appendLiteral(_ text: String) {
+            statement.pieces[statement.pieces.count - 1] += text
+        }
+
+        package mutating func appendInterpolation<Value: SQLEncodable>(_ value: Value) {
+            statement.bind(SQLParameter(type: Value.sqlType, bytes: value.sqlBytes))
+        }
+
+        package mutating func appendInterpolation<Value: SQLEncodable>(_ value: Value?) {
+            statement.bind(SQLParameter(type: Value.sqlType, bytes: value?.sqlBytes))
+        }
+
+        /// A part of a statement, with values of its own.
+        package mutating func appendInterpolation(_ part: SQL) {
+            appendLiteral(part.pieces[0])
+            for (parameter, piece) in zip(part.parameters, part.pieces.dropFirst()) {
+                statement.bind(parameter)
+                appendLiteral(piece)
+            }
+        }
+    }
+
+    private mutating func bind(_ parameter: SQLParameter) {
+        parameters.append(parameter)
+        pieces.append("")
+    }
+}
+
+/// One bound value in PostgreSQL's binary format; no bytes means NULL.
+struct SQLParameter: Sendable {
+    let type: SQLType
+    let bytes: [UInt8]?
+}

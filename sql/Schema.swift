@@ -1,0 +1,13 @@
+/// The schema's biography, compiled into the binary so that no container can miss a file of it.
+package enum Schema {
+    package struct Migration: Sendable {
+        /// The file's name without its ending, such as `0001-drafts`.
+        package let name: String
+        package let script: [UInt8]
+    }
+
+    /// In the order in which they are applied.
+    package static let migrations = [
+        Migration(name: "0001-drafts", script: PackageResources._001_drafts_sql)
+    ]
+}
