@@ -1,0 +1,139 @@
+internal import Foundation
+package import Logging
+internal import ServiceLifecycle
+
+/// Delivers what waits in the outbox. Any number of servers may do so side by side.
+///
+/// A row is claimed by moving its due time to the next attempt, in one statement that skips what others claim: a sender
+/// that dies costs a delay and never a mail. A mail may arrive twice where a sender dies between the server's yes and
+/// the note of it; both have the same Message-ID.
+package struct OutboxSender: Sendable {
+    private let outbox: Outbox
+    private let database: Database
+    private let mailer: any Mailer
+    private let sender: String
+    private let serviceName: String
+    private let logger: Logger
+
+    package init(
+        outbox: Outbox, database: Database, mailer: any Mailer, from sender: String, serviceName: String, logger: Logger
+    ) {
+        self.outbox = outbox
+        self.database = database
+        self.mailer = mailer
+        self.sender = sender
+        self.serviceName = serviceName
+        self.logger = logger
+    }
+
+    /// Attempts before a mail is dead: with the waits between them, about a day.
+    package static let mostAttempts = 12
+
+    /// Delivers what has been due longest; false where nothing is.
+    package func deliverNext() async throws(DatabaseError) -> Bool {
+        let rows = try await database.transaction(
+            """
+            UPDATE outbox
+               SET attempts = attempts + 1,
+                   due_at = now() + least(make_interval(secs => 60 * 2 ^ attempts), interval '4 hours')
+             WHERE id = (SELECT id FROM outbox WHERE state = 'waiting' AND due_at <= now()
+                          ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING id, template, sealed, attempts, now() < useless_after, created_at
+            """)[0]
+        guard let row = rows.first else { return false }
+        let (id, template, sealed, attempts, isUseful, createdAt) = try row.decode(
+            ID<Outbox>.self, String.self, [UInt8].self, Int.self, Bool.self, Date.self)
+        if !isUseful {
+            try await bury(id, "nobody has a use for it any more")
+        } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
+            try await deliver(text, to: content.to, id, attempts, createdAt)
+        } else {
+            try await bury(id, "it was sealed with another key, or by another version")
+        }
+        return true
+    }
+
+    private func deliver(
+        _ text: MailText, to address: String, _ id: ID<Outbox>, _ attempts: Int, _ date: Date
+    ) async throws(DatabaseError) {
+        do throws(MailError) {
+            try await mailer.send(
+                Mail(
+                    from: sender, fromName: serviceName, to: address, subject: text.subject, text: text.text,
+                    id: id.description, date: date))
+        } catch {
+            logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(error)"])
+            if case .permanent = error { return try await bury(id, "\(error)") }
+            if attempts >= Self.mostAttempts { return try await bury(id, "\(error)") }
+            _ = try await database.transaction("UPDATE outbox SET last_error = \("\(error)") WHERE id = \(id)")
+            return
+        }
+        _ = try await database.transaction(
+            """
+            UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
+             WHERE id = \(id) AND state = 'waiting'
+            """)
+    }
+
+    private func bury(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
+        logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
+        _ = try await database.transaction(
+            """
+            UPDATE outbox SET state = 'dead', sealed = NULL, last_error = \(reason), finished_at = now()
+             WHERE id = \(id) AND state = 'waiting'
+            """)
+    }
+
+    private func text(_ template: String, _ content: Outbox.Content) -> MailText? {
+        let messages = content.language.messages
+        return switch template {
+        case "verification-code":
+            content.code.map {
+                messages.verificationCode($0.digits, minutes: $0.minutes, serviceName: serviceName)
+            }
+        case "already-registered": messages.alreadyRegistered(serviceName: serviceName)
+        case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
+        default: nil
+        }
+    }
+}
+
+extension OutboxSender: Service {
+    /// Delivers at each ring of the bell, and every few seconds what others left or what failed before.
+    package func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in outbox.rings.cancelOnGracefulShutdown() { await deliverAll() }
+            }
+            group.addTask {
+                for await _ in Ticks(every: .seconds(5)).cancelOnGracefulShutdown() { outbox.ring() }
+            }
+        }
+    }
+
+    private func deliverAll() async {
+        do throws(DatabaseError) {
+            while try await deliverNext(), !Task.isShuttingDownGracefully {}
+        } catch {
+            logger.warning("the outbox waits", metadata: ["reason": "\(error)"])
+        }
+    }
+}
+
+/// An element at once, and one after each pause, until the task is cancelled.
+package struct Ticks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    private let pause: Duration
+    private var isFirst = true
+
+    package init(every pause: Duration) {
+        self.pause = pause
+    }
+
+    package func makeAsyncIterator() -> Ticks { self }
+
+    package mutating func next() async -> Void? {
+        defer { isFirst = false }
+        if isFirst { return () }
+        return try? await Task.sleep(for: pause)
+    }
+}

@@ -1,0 +1,28 @@
+internal import Foundation
+
+/// Shows mails on standard output instead of sending them, so that a newcomer can read the code. For development only.
+package struct TerminalMailer: Mailer {
+    package init() {}
+
+    package func send(_ mail: Mail) async throws(MailError) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(Self.framed(mail).utf8))
+        } catch {
+            throw .temporary(reply: nil, reason: "standard output takes no more")
+        }
+    }
+
+    /// The mail in a frame, without any control character that could play with the terminal.
+    static func framed(_ mail: Mail) -> String {
+        let rule = String(repeating: "─", count: 60)
+        let header = ["From: \(mail.from)", "To: \(mail.to)", "Subject: \(mail.subject)", ""]
+        let text = mail.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        let lines = (header + text).map { line in "│ \(printable(line))\n" }
+        return "\n┌\(rule)\n\(lines.joined())└\(rule)\n\n"
+    }
+
+    private static func printable(_ line: String) -> String {
+        let shown = line.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
+        return String(String.UnicodeScalarView(shown))
+    }
+}

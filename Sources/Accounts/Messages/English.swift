@@ -1,0 +1,91 @@
+/// The service in English.
+struct English: Messages {
+    func message(for refusal: Refusal) -> String {
+        let min = refusal.number("min")
+        let max = refusal.number("max")
+        return switch refusal.code {
+        case .required: "Fill this in."
+        case .unknownField: "This step has no such field."
+        case .wrongType: "This is not the kind of value that belongs here."
+        case .tooShort: min.map { "Use at least \(counted($0, "character"))." } ?? "Use more characters."
+        case .tooLong: max.map { "Use at most \(counted($0, "character"))." } ?? "Use fewer characters."
+        case .badFormat: "Check how this is written."
+        case .badCharacters: "Remove the characters that cannot be used here."
+        case .common: "Many people use this password, so it is easy to guess. Choose another."
+        case .containsIdentifier: "Choose a password that is not your e-mail address, your username or our name."
+        case .mismatch: "The two do not match."
+        case .taken: "Somebody already uses this. Choose another."
+        case .reserved: "This one is reserved. Choose another."
+        case .notAccepted: "Accept this to continue."
+        case .notAllowed: "This cannot be used here. Choose another."
+        case .impossibleDate: "There is no such date."
+        case .inFuture: "This date is in the future."
+        case .tooYoung:
+            min.map { "You need to be at least \(counted($0, "year")) old." } ?? "You are not old enough to sign up."
+        case .tooOld: "This date is too long ago. Check the year."
+        case .codeWrong: "That code is not right.\(attemptsLeft(refusal))"
+        case .codeExpired: "This code has expired. Ask for a new one."
+        case .codeExhausted: "That was one wrong code too many. Ask for a new one."
+        case .tooLarge:
+            refusal.megabytes("max").map { "Choose a file of at most \($0) MB." } ?? "Choose a smaller file."
+        case .unsupportedImage: "Choose a PNG, JPEG or WebP image."
+        }
+    }
+
+    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
+        MailText(
+            subject: "Your code for \(serviceName)",
+            text: """
+                Hello,
+
+                To sign up for \(serviceName), enter this code:
+
+                \(code)
+
+                It is good for \(counted(minutes, "minute")). Please keep it to yourself.
+
+                If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.
+                """
+        )
+    }
+
+    func alreadyRegistered(serviceName: String) -> MailText {
+        MailText(
+            subject: "You already have an account at \(serviceName)",
+            text: """
+                Hello,
+
+                Somebody tried to sign up for \(serviceName) with your e-mail address. It already has an account, so no \
+                new one was made.
+
+                If it was you, sign in with the account you have.
+
+                If it was not you, there is nothing to do. Your account was neither seen nor changed.
+                """
+        )
+    }
+
+    func accountCreated(serviceName: String, address: String) -> MailText {
+        MailText(
+            subject: "Welcome to \(serviceName)",
+            text: """
+                Hello,
+
+                Your account at \(serviceName) is ready. It belongs to this address:
+
+                \(address)
+
+                If it was not you who signed up, somebody else can read your mail. Change the password of your mailbox \
+                now, then tell \(serviceName).
+                """
+        )
+    }
+
+    private func attemptsLeft(_ refusal: Refusal) -> String {
+        refusal.number("attempts_left").map { " You have \(counted($0, "attempt")) left." } ?? ""
+    }
+
+    private func counted(_ number: Int, _ noun: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+    }
+}

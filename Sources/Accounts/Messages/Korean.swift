@@ -1,0 +1,85 @@
+/// The service in Korean. No particle follows a name, since its form would hang on the name's last sound.
+struct Korean: Messages {
+    func message(for refusal: Refusal) -> String {
+        let min = refusal.number("min")
+        let max = refusal.number("max")
+        return switch refusal.code {
+        case .required: "필수 항목입니다."
+        case .unknownField: "이 단계에 없는 항목입니다."
+        case .wrongType: "이 항목에 맞지 않는 종류의 값입니다."
+        case .tooShort: min.map { "\($0)자 이상 입력하세요." } ?? "더 길게 입력하세요."
+        case .tooLong: max.map { "\($0)자 이하로 입력하세요." } ?? "더 짧게 입력하세요."
+        case .badFormat: "형식을 확인하세요."
+        case .badCharacters: "사용할 수 없는 문자를 지워 주세요."
+        case .common: "많은 사람이 쓰는 비밀번호라 추측하기 쉽습니다. 다른 비밀번호를 입력하세요."
+        case .containsIdentifier: "이메일 주소, 사용자 이름, 서비스 이름은 비밀번호로 쓸 수 없습니다."
+        case .mismatch: "서로 일치하지 않습니다."
+        case .taken: "이미 사용 중입니다. 다른 것을 입력하세요."
+        case .reserved: "사용할 수 없는 이름입니다. 다른 것을 입력하세요."
+        case .notAccepted: "계속하려면 동의해 주세요."
+        case .notAllowed: "여기에는 쓸 수 없는 값입니다. 다른 것을 고르세요."
+        case .impossibleDate: "없는 날짜입니다."
+        case .inFuture: "미래의 날짜입니다."
+        case .tooYoung: min.map { "만 \($0)세 이상이어야 합니다." } ?? "가입할 수 있는 나이가 아닙니다."
+        case .tooOld: "너무 오래된 날짜입니다. 연도를 확인하세요."
+        case .codeWrong: "코드가 맞지 않습니다.\(attemptsLeft(refusal))"
+        case .codeExpired: "만료된 코드입니다. 새 코드를 요청하세요."
+        case .codeExhausted: "코드를 너무 많이 틀렸습니다. 새 코드를 요청하세요."
+        case .tooLarge: refusal.megabytes("max").map { "\($0)MB 이하의 파일을 고르세요." } ?? "더 작은 파일을 고르세요."
+        case .unsupportedImage: "PNG, JPEG, WebP 이미지를 고르세요."
+        }
+    }
+
+    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
+        MailText(
+            subject: "\(serviceName) 인증 코드",
+            text: """
+                안녕하세요.
+
+                \(serviceName) 가입을 계속하려면 아래 코드를 입력하세요.
+
+                \(code)
+
+                \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요.
+
+                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 이 주소로 가입할 수 없습니다.
+                """
+        )
+    }
+
+    func alreadyRegistered(serviceName: String) -> MailText {
+        MailText(
+            subject: "\(serviceName) 계정이 이미 있습니다",
+            text: """
+                안녕하세요.
+
+                누군가 이 이메일 주소로 \(serviceName) 가입을 시도했습니다. 이미 계정이 있는 주소라 새 계정은 만들어지지 \
+                않았습니다.
+
+                직접 하셨다면 기존 계정으로 로그인하세요.
+
+                직접 하지 않으셨다면 아무것도 하지 않으셔도 됩니다. 계정을 누가 보거나 바꾸지 않았습니다.
+                """
+        )
+    }
+
+    func accountCreated(serviceName: String, address: String) -> MailText {
+        MailText(
+            subject: "\(serviceName) 가입을 환영합니다",
+            text: """
+                안녕하세요.
+
+                \(serviceName) 계정이 준비되었습니다. 아래 주소의 계정입니다.
+
+                \(address)
+
+                직접 가입하지 않으셨다면 다른 사람이 메일을 읽고 있다는 뜻입니다. 지금 메일 계정의 비밀번호를 바꾸고 \
+                \(serviceName) 고객 지원에 알려 주세요.
+                """
+        )
+    }
+
+    private func attemptsLeft(_ refusal: Refusal) -> String {
+        refusal.number("attempts_left").map { " \($0)번 더 시도할 수 있습니다." } ?? ""
+    }
+}

@@ -1,0 +1,91 @@
+/// A language in which the service speaks to people.
+package enum Language: String, CaseIterable, Sendable {
+    case english = "en"
+    case korean = "ko"
+
+    /// The language that a tag such as `ko-KR` asks for, by lookup (RFC 4647 §3.4): nil where the tag is malformed or names
+    /// a language we do not speak. Case does not matter.
+    package init?(tag: String) {
+        let subtags = tag.split(separator: "-", omittingEmptySubsequences: false)
+        guard subtags.allSatisfy(Self.isSubtag) else { return nil }
+        self.init(rawValue: subtags[0].lowercased())
+    }
+
+    /// The language an `Accept-Language` field wishes for most (RFC 9110 §12.5.4): by quality, then by its place in the
+    /// field, with `fallback` where it names none of ours.
+    ///
+    /// `q=0` excludes a language, `*` stands for every one the field does not name, and malformed parts are passed over.
+    /// A field longer than 8 KiB is not read.
+    package static func negotiated(_ acceptLanguage: String?, default fallback: Language) -> Language {
+        guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
+        let ranges = field.split(separator: ",").compactMap { Range($0) }
+        let standings = allCases.compactMap { language in
+            language.standing(among: ranges, fallback: fallback).map { (language, $0) }
+        }
+        return standings.max { $0.1 < $1.1 }?.0 ?? fallback
+    }
+
+    /// How a language does against the others, compared from left to right: its quality, how early it was named, and
+    /// whether it is the fallback. Nil where it is excluded.
+    private func standing(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
+        let isFallback = self == fallback ? 1 : 0
+        let named = ranges.enumerated().filter { Language(tag: $0.element.tag) == self }
+        let isExcluded = named.contains { $0.element.quality == 0 && $0.element.isWhole }
+        guard !isExcluded else { return nil }
+
+        let wished = named.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
+        if let best = wished.max(by: <) { return best }
+
+        switch ranges.last(where: { $0.tag == "*" })?.quality {
+        case 0: return nil
+        case let quality?: return (quality, -ranges.count, isFallback)
+        case nil: return (0, -ranges.count, isFallback)
+        }
+    }
+
+    /// One part of the field: a tag or `*`, with its quality in thousandths.
+    private struct Range {
+        let tag: String
+        let quality: Int
+
+        /// Whether it speaks of a language as a whole: `en` does, `en-GB` does not.
+        var isWhole: Bool { !tag.contains("-") }
+
+        init?(_ part: Substring) {
+            let pieces = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingWhitespace() }
+            let weight = pieces.count == 2 ? Self.quality(pieces[1]) : 1000
+            guard let weight else { return nil }
+            tag = String(pieces[0])
+            quality = weight
+        }
+
+        /// Reads `q=0.8`: one digit, then at most three decimals, at most 1 in all (RFC 9110 §12.4.2).
+        private static func quality(_ text: Substring) -> Int? {
+            let digits = text.utf8.dropFirst(2)
+            guard text.lowercased().hasPrefix("q="), let first = digits.first, digits.count <= 5,
+                first == UInt8(ascii: "0") || first == UInt8(ascii: "1"),
+                digits.count == 1 || digits.dropFirst().first == UInt8(ascii: ".")
+            else { return nil }
+            let decimals = digits.dropFirst(2)
+            guard decimals.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else { return nil }
+            let padded = decimals + Array(repeating: UInt8(ascii: "0"), count: 3 - decimals.count)
+            let thousandths = ([first] + padded).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            return thousandths <= 1000 ? thousandths : nil
+        }
+    }
+
+    /// One to eight ASCII letters or digits (RFC 4647 §2.1).
+    private static func isSubtag(_ text: Substring) -> Bool {
+        (1...8).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+}
+
+extension Substring {
+    /// Without the blanks and tabs around it (RFC 9110 §5.6.3).
+    fileprivate func trimmingWhitespace() -> Substring {
+        let isWhitespace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        guard let last = lastIndex(where: { !isWhitespace($0) }) else { return "" }
+        return self[...last].drop(while: isWhitespace)
+    }
+}

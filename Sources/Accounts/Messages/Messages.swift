@@ -1,0 +1,52 @@
+/// What the service says to a person in one language. A new language conforms, and the compiler asks for all of it.
+package protocol Messages: Sendable {
+    /// What to tell the person about a refused field, with the numbers of `refusal.params` filled in: `min` and `max`
+    /// (characters; years of age for dates; bytes for `too_large`) and `attempts_left`. A missing number is left out.
+    func message(for refusal: Refusal) -> String
+
+    /// The mail with a code that proves an address. The code stands in the text only: subjects show in notifications.
+    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText
+
+    /// The mail to the owner of an account with whose address somebody tried to sign up.
+    func alreadyRegistered(serviceName: String) -> MailText
+
+    /// The mail that welcomes the owner of a new account. `address` is shown as given.
+    func accountCreated(serviceName: String, address: String) -> MailText
+}
+
+/// The words of a mail, in plain text with lines ended by `\n`.
+package struct MailText: Hashable, Sendable {
+    package let subject: String
+    package let text: String
+
+    package init(subject: String, text: String) {
+        self.subject = subject
+        self.text = text
+    }
+}
+
+extension Language {
+    /// What the service says in this language.
+    package var messages: any Messages {
+        switch self {
+        case .english: English()
+        case .korean: Korean()
+        }
+    }
+}
+
+extension Refusal {
+    /// A number for the message, nil where the refusal carries none of that name.
+    func number(_ name: String) -> Int? {
+        guard case .integer(let number) = params[name] else { return nil }
+        return number
+    }
+
+    /// The limit of a file in MB, to one decimal: `5`, `0.5`.
+    func megabytes(_ name: String) -> String? {
+        number(name).map { bytes in
+            let tenths = bytes * 10 / 1_048_576
+            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("Sending mail over SMTP", .timeLimit(.minutes(2)))
+struct SMTPMailerTests {
+    private static let id = "0198C0DE-0000-7000-8000-000000000001"
+
+    private func mail(
+        to: String = "person@example.com",
+        subject: String = "Hello",
+        text: String = "Hello,\n\n123456"
+    ) throws -> Mail {
+        try Mail(
+            from: "no-reply@accounts.example",
+            fromName: "가입 \"서비스\"",
+            to: to,
+            subject: subject,
+            text: text,
+            id: Self.id,
+            date: Date(timeIntervalSince1970: 1_773_396_000)
+        )
+    }
+
+    /// Sends one mail through a mailer of its own, and returns the error it met.
+    private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
+        let mail = try mail()
+        let mailer = try SMTPMailer(url: url, caFile: caFile)
+        let failure: MailError?
+        do {
+            try await mailer.send(mail)
+            failure = nil
+        } catch {
+            failure = error
+        }
+        await mailer.shutdown()
+        return failure
+    }
+
+    @Test func `a korean mail arrives as it was written`() async throws {
+        let catcher = try await MailCatcher.start()
+        let text = Language.korean.messages.verificationCode("012345", minutes: 10, serviceName: "서비스")
+        let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
+
+        let mailer = try SMTPMailer(url: catcher.url)
+        try await mailer.send(mail(subject: subject, text: text.text))
+        await mailer.shutdown()
+
+        let received = try await catcher.next()
+        #expect(received.to == ["person@example.com"])
+        #expect(received.from == "no-reply@accounts.example")
+        #expect(received.subject == subject)
+        #expect(received.text == text.text + "\n")
+        #expect(received.headers["From"] == #""가입 \"서비스\"" <no-reply@accounts.example>"#)
+        #expect(received.headers["To"] == "person@example.com")
+        #expect(received.headers["Date"] == "Fri, 13 Mar 2026 10:00:00 +0000")
+        #expect(received.headers["Message-ID"] == "<\(Self.id)@accounts.example>")
+        #expect(received.headers["Auto-Submitted"] == "auto-generated")
+        #expect(received.headers["Content-Type"] == "text/plain; charset=\"utf-8\"")
+        try await catcher.stop()
+    }
+
+    @Test(arguments: [
+        "Hello,\n\n123456\n\nGood-bye.",
+        ".\n..\n.hidden\r\nlines that begin with a dot\rand end in their own way",
+        String(repeating: "a line longer than any server takes ", count: 60),
+        "",
+    ])
+    func `any text arrives intact`(text: String) async throws {
+        let catcher = try await MailCatcher.start()
+        let mailer = try SMTPMailer(url: catcher.url)
+        try await mailer.send(mail(text: text))
+        await mailer.shutdown()
+
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        #expect(try await catcher.next().text == lines.joined(separator: "\n") + "\n")
+        try await catcher.stop()
+    }
+
+    @Test func `mails sent at once all arrive`() async throws {
+        let catcher = try await MailCatcher.start()
+        let mailer = try SMTPMailer(url: catcher.url)
+        let subjects = (1...20).map { "Mail \($0)" }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for subject in subjects {
+                group.addTask { try await mailer.send(mail(subject: subject)) }
+            }
+            try await group.waitForAll()
+        }
+        await mailer.shutdown()
+
+        var received: Set<String> = []
+        for _ in subjects { received.insert(try await catcher.next().subject) }
+        #expect(received == Set(subjects))
+        try await catcher.stop()
+    }
+
+    @Test func `a mailer that was shut down takes no more mail`() async throws {
+        let mailer = try SMTPMailer(url: "smtp://127.0.0.1")
+        await mailer.shutdown()
+        await #expect(throws: MailError.temporary(reply: nil, reason: "the mailer has shut down")) {
+            try await mailer.send(mail())
+        }
+    }
+
+    @Test func `STARTTLS is used where it is offered`() async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.starttls(pair))
+            #expect(try await failure(url: catcher.url, caFile: pair.certificate) == nil)
+            #expect(try await catcher.next().tls)
+            try await catcher.stop()
+        }
+    }
+
+    @Test func `smtps speaks TLS from the first byte`() async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.smtps(pair))
+            #expect(try await failure(url: "smtps://127.0.0.1:\(catcher.port)", caFile: pair.certificate) == nil)
+            #expect(try await catcher.next().tls)
+            try await catcher.stop()
+        }
+    }
+
+    @Test(arguments: ["", "?tls=required"])
+    func `a certificate that nobody vouches for is refused`(query: String) async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.starttls(pair))
+            let error = try #require(try await failure(url: catcher.url + query))
+            #expect(error.isTemporary)
+            #expect(try await catcher.stop().isEmpty)
+        }
+    }
+
+    @Test func `a login goes through TLS, with its percent signs decoded`() async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "us@er", password: "p:a/s%s 비밀"))
+            let url = "smtp://us%40er:p%3Aa%2Fs%25s%20%EB%B9%84%EB%B0%80@127.0.0.1:\(catcher.port)"
+            #expect(try await failure(url: url, caFile: pair.certificate) == nil)
+
+            let events = try await catcher.stop()
+            guard case .login("us@er")? = events.first, case .mail(let mail)? = events.last else {
+                Issue.record("no login came before the mail")
+                return
+            }
+            #expect(mail.tls)
+        }
+    }
+
+    @Test func `a wrong password is worth another try once it is mended`() async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "user", password: "right"))
+            let url = "smtp://user:wrong@127.0.0.1:\(catcher.port)"
+            let error = try #require(try await failure(url: url, caFile: pair.certificate))
+            #expect(error.isTemporary)
+            #expect(error.reply == 535)
+            try await catcher.stop()
+        }
+    }
+
+    @Test func `a login is never sent in the clear`() async throws {
+        let catcher = try await MailCatcher.start(.auth(user: "user", password: "password"))
+        let error = try #require(try await failure(url: "smtp://user:password@127.0.0.1:\(catcher.port)"))
+        #expect(error.isTemporary)
+        #expect(try await catcher.stop().isEmpty)
+    }
+
+    @Test func `nothing is sent in the clear where TLS is required`() async throws {
+        let catcher = try await MailCatcher.start()
+        let error = try #require(try await failure(url: catcher.url + "?tls=required"))
+        #expect(error.isTemporary)
+        #expect(try await catcher.stop().isEmpty)
+    }
+
+    @Test(arguments: [(451, true), (550, false)])
+    func `a 451 is temporary and a 550 is permanent`(reply: Int, isTemporary: Bool) async throws {
+        let catcher = try await MailCatcher.start(.refuse(reply))
+        let error = try #require(try await failure(url: catcher.url))
+        #expect(error.isTemporary == isTemporary)
+        #expect(error.reply == reply)
+        #expect(!error.description.contains("example.com"))
+        try await catcher.stop()
+    }
+
+    @Test func `nobody listening is temporary`() async throws {
+        let catcher = try await MailCatcher.start()
+        try await catcher.stop()
+        let error = try #require(try await failure(url: catcher.url))
+        #expect(error.isTemporary)
+        #expect(error.reply == nil)
+    }
+
+    @Test(arguments: [
+        "", "mail.example", "http://mail.example", "smtp://", "smtp://:587", "smtp://mail.example:0",
+        "smtp://mail.example:65536", "smtp://mail.example:port", "smtp://mail.example/path",
+        "smtp://mail.example?tls=no", "smtp://mail.example#part", "smtp://user@mail.example",
+        "smtp://:secret@mail.example", "smtp://user:@mail.example", "smtp://user:secret%0D%0AQUIT@mail.example",
+        "smtp://user:%FF@mail.example", "smtp://mail%0A.example", "smtp://user:se cret@mail.example",
+    ])
+    func `a malformed URL is refused without repeating it`(url: String) throws {
+        let error = #expect(throws: MailError.self) { try SMTPServer(url: url, caFile: nil) }
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test(arguments: [
+        ("smtp://mail.example", "smtp://mail.example:587", false),
+        ("smtp://mail.example?tls=required", "smtp://mail.example:587", true),
+        ("smtp://user:secret@mail.example:25", "smtp://mail.example:25", true),
+        ("SMTPS://mail.example/", "smtps://mail.example:465", true),
+        ("smtps://[::1]:2465", "smtps://[::1]:2465", true),
+    ])
+    func `a URL says where and how safely`(url: String, address: String, requiresTLS: Bool) throws {
+        let server = try SMTPServer(url: url, caFile: nil)
+        #expect(server.url == address)
+        #expect(server.requiresTLS == requiresTLS)
+    }
+
+    @Test(arguments: ["Hi\r\nBcc: all@example.com", "Hi\nthere", "Hi\rthere", "a\0b", "a\u{85}b", "a\u{2028}b"])
+    func `no header can be smuggled into a subject`(subject: String) {
+        #expect(throws: MailError.self) { try mail(subject: subject) }
+    }
+
+    @Test(arguments: [
+        "", "person", "@example.com", "person@", "a@b@example.com", "a@example.com>\r\nDATA", "a@example.com\n",
+        "a b@example.com", "<a@example.com>", "a@example.com,b@example.com", "사람@example.com",
+    ])
+    func `only an address is written to`(address: String) {
+        #expect(throws: MailError.self) { try mail(to: address) }
+    }
+
+    @Test func `the terminal shows the code and no control characters`() throws {
+        let framed = TerminalMailer.framed(try mail(text: "Your code:\n\n123456\u{1B}[2J\u{202E}"))
+        #expect(framed.contains("│ 123456[2J\n"))
+    }
+}
+
+extension MailError {
+    fileprivate var isTemporary: Bool {
+        if case .temporary = self { true } else { false }
+    }
+
+    fileprivate var reply: Int? {
+        switch self {
+        case .temporary(let reply, _), .permanent(let reply, _): reply
+        }
+    }
+}
+
+/// Lends a certificate for 127.0.0.1 that signed itself, in a folder that is gone afterwards.
+private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let pair = MailCatcher.Certificate(
+        certificate: folder.appending(path: "cert.pem").path,
+        key: folder.appending(path: "key.pem").path
+    )
+    let openssl = Process()
+    openssl.executableURL = URL(filePath: "/usr/bin/env")
+    openssl.arguments =
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        + ["-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-keyout", pair.key, "-out", pair.certificate]
+    openssl.standardError = FileHandle.nullDevice
+    try openssl.run()
+    openssl.waitUntilExit()
+    try #require(openssl.terminationStatus == 0, "openssl made no certificate")
+    try await body(pair)
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("Choosing a language")
+struct LanguageTests {
+    @Test(
+        arguments: [
+            ("ko", .korean), ("ko-KR", .korean), ("KO-kr", .korean), ("ko-Kore-KR", .korean), ("en", .english),
+            ("en-GB-oxendict", .english), ("fr", nil), ("kor", nil), ("", nil), ("-ko", nil), ("ko-", nil),
+            ("ko_KR", nil), ("ko-KR!", nil), ("ko-abcdefghi", nil), ("ko-한국", nil), ("*", nil),
+        ] as [(String, Language?)]
+    )
+    func `a tag finds its language`(tag: String, language: Language?) {
+        #expect(Language(tag: tag) == language)
+    }
+
+    @Test(
+        arguments: [
+            ("ko", .korean), ("ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7", .korean), ("en-GB, ko;q=0.5", .english),
+            ("en;q=0.5, ko", .korean), ("en;q=0.50,ko;q=0.501", .korean), ("fr, de;q=0.9, ko;q=0.1", .korean),
+            ("ko,en", .korean), ("en,ko", .english), ("ko;q=1.000", .korean), (" ko\t; Q=0.3 ", .korean),
+            ("fr;q=0.3,ko-KR ;q=0.2", .korean), (",,ko,,", .korean),
+        ] as [(String, Language)]
+    )
+    func `the language wished for most wins`(field: String, language: Language) {
+        #expect(Language.negotiated(field, default: .english) == language)
+    }
+
+    @Test(arguments: [nil, "", "fr", "*", "fr, *;q=0.1", "*;q=0", "!!!", ";q=1", "fr;q=0.5,,,;"])
+    func `the default answers where none of ours is named`(field: String?) {
+        #expect(Language.negotiated(field, default: .english) == .english)
+        #expect(Language.negotiated(field, default: .korean) == .korean)
+    }
+
+    @Test(
+        arguments: [
+            ("en;q=0", .korean), ("en;q=0, *", .korean), ("ko;q=0.1, *;q=0", .korean),
+            ("en;q=0.000,ko;q=0.001", .korean), ("en-US,en;q=0", .korean), ("ko;q=0,en;q=0", .english),
+            ("en-GB;q=0,en", .english), ("en;q=0.1,*;q=0.2", .korean),
+        ] as [(String, Language)]
+    )
+    func `zero excludes and a star stands for the rest`(field: String, language: Language) {
+        #expect(Language.negotiated(field, default: .english) == language)
+    }
+
+    @Test(arguments: [
+        "ko;q=", "ko;q=2", "ko;q=1.001", "ko;q=0.1234", "ko;q=.5", "ko;q=-1", "ko;q=0x1", "ko;level=1",
+        "ko;q=0.5;q=1", "k o", "ko;q=٠",
+    ])
+    func `a malformed part is passed over`(part: String) {
+        #expect(Language.negotiated("\(part), en;q=0.001", default: .english) == .english)
+    }
+
+    @Test func `a field beyond eight KiB is not read`() {
+        let padding = String(repeating: "fr,", count: 2730)
+        #expect(Language.negotiated(padding + "ko", default: .english) == .korean)
+        #expect(Language.negotiated(padding + "ko,", default: .english) == .english)
+    }
+}

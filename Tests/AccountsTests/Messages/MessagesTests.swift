@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("What the service says")
+struct MessagesTests {
+    @Test(arguments: Refusal.Code.allCases)
+    func `every code has a message of its own in every language`(code: Refusal.Code) {
+        for language in Language.allCases {
+            let message = language.messages.message(for: Refusal("field", code))
+            let others = Refusal.Code.allCases.filter { $0 != code }
+            #expect(message.hasSuffix("."))
+            #expect(!others.contains { language.messages.message(for: Refusal("field", $0)) == message })
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.tooShort, ["min": 15, "actual": 9], "Use at least 15 characters.", "15자 이상 입력하세요."),
+            (.tooShort, ["min": 1], "Use at least 1 character.", "1자 이상 입력하세요."),
+            (.tooLong, ["max": 50], "Use at most 50 characters.", "50자 이하로 입력하세요."),
+            (.tooLong, [:], "Use fewer characters.", "더 짧게 입력하세요."),
+            (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상이어야 합니다."),
+            (.tooLarge, ["max": 5_242_880], "Choose a file of at most 5 MB.", "5MB 이하의 파일을 고르세요."),
+            (.tooLarge, ["max": 1_572_864], "Choose a file of at most 1.5 MB.", "1.5MB 이하의 파일을 고르세요."),
+            (
+                .codeWrong, ["attempts_left": 4], "That code is not right. You have 4 attempts left.",
+                "코드가 맞지 않습니다. 4번 더 시도할 수 있습니다."
+            ),
+            (
+                .codeWrong, ["attempts_left": 1], "That code is not right. You have 1 attempt left.",
+                "코드가 맞지 않습니다. 1번 더 시도할 수 있습니다."
+            ),
+            (.codeWrong, ["attempts_left": "four"], "That code is not right.", "코드가 맞지 않습니다."),
+        ] as [(Refusal.Code, [String: JSON], String, String)]
+    )
+    func `numbers are filled in`(code: Refusal.Code, params: [String: JSON], english: String, korean: String) {
+        let refusal = Refusal("field", code, params)
+        #expect(Language.english.messages.message(for: refusal) == english)
+        #expect(Language.korean.messages.message(for: refusal) == korean)
+    }
+
+    @Test(arguments: Language.allCases)
+    func `the code stands alone on its line and never in the subject`(language: Language) {
+        let mail = language.messages.verificationCode("012345", minutes: 10, serviceName: "Accounts")
+        #expect(mail.text.split(separator: "\n").contains("012345"))
+        #expect(mail.text.contains("10"))
+        #expect(!mail.subject.contains("012345"))
+    }
+
+    @Test(arguments: Language.allCases)
+    func `every mail names the service and carries no link`(language: Language) {
+        let mails = [
+            language.messages.verificationCode("012345", minutes: 1, serviceName: "Accounts"),
+            language.messages.alreadyRegistered(serviceName: "Accounts"),
+            language.messages.accountCreated(serviceName: "Accounts", address: "person@example.com"),
+        ]
+        for mail in mails {
+            #expect(mail.subject.contains("Accounts"))
+            #expect(mail.text.contains("Accounts"))
+            #expect(!mail.text.contains("://"))
+        }
+        #expect(mails[2].text.split(separator: "\n").contains("person@example.com"))
+    }
+
+    @Test(arguments: Language.allCases)
+    func `the mail to an owner carries no code`(language: Language) {
+        let mail = language.messages.alreadyRegistered(serviceName: "Accounts")
+        #expect(!(mail.subject + mail.text).contains { $0.isNumber })
+    }
+}
