@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// A code that was mailed to the address in another field, and proves that the holder of the draft reads its mail. The
+/// code itself is never stored: the field holds as long as the proof names the present address.
+package struct CodeField: FieldKind {
+    package static let name = "code"
+    package let proves: FieldName
+    package let digits: Int
+    package let lifetime: Duration
+    package let attempts: Int
+    package let resendAfter: Duration
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        proves = FieldName(try rules.text("proves"))
+        digits = try rules.integer("digits", in: 6...10) ?? 6
+        // Both ends after NIST SP 800-63B and OWASP ASVS 6.5.5.
+        lifetime = try rules.duration("lifetime", in: .seconds(60) ... .seconds(600)) ?? .seconds(600)
+        attempts = try rules.integer("attempts", in: 1...5) ?? 5
+        resendAfter = try rules.duration("resend", in: .seconds(30) ... .seconds(3600)) ?? .seconds(60)
+    }
+
+    /// Only the shape: whether it is the right one is for ``Signups`` to spend an attempt on.
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let text = try answer.text(of: field)
+        let digitsOnly = text.utf8.filter { $0 != UInt8(ascii: " ") }
+        guard digitsOnly.count == digits, digitsOnly.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw Refusals(field, .badFormat, ["digits": .integer(digits)])
+        }
+        return .string(String(decoding: digitsOnly, as: UTF8.self))
+    }
+
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        situation.proofs[field]?.isProved ?? false
+    }
+
+    package var isTransient: Bool { true }
+
+    package var rules: [JSON.Member] {
+        [.init("proves", .string(proves.rawValue)), .init("digits", .integer(digits))]
+    }
+}

@@ -1,0 +1,44 @@
+/// The same password once more, compared after both took their canonical form. Never stored: it holds as long as the
+/// password does.
+package struct ConfirmationField: FieldKind {
+    package static let name = "confirmation"
+    package let confirms: FieldName
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        confirms = FieldName(try rules.text("confirms"))
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        guard case .secret(let repeated) = answer else {
+            throw Refusals(field, .wrongType, ["expected": "string"])
+        }
+        guard case .secret(let password)? = situation.answers[confirms.rawValue],
+            let policy = (situation.flow.field(named: confirms)?.kind as? PasswordField)?.policy
+        else { throw Refusals(field, .mismatch) }
+        // A password that is none is told so in its own field, and there is nothing to compare.
+        guard let first = try? policy.canonical(password, field: confirms) else { return .null }
+        guard let second = try? policy.canonical(repeated, field: field), first.secret.equals(second.secret) else {
+            throw Refusals(field, .mismatch)
+        }
+        return .null
+    }
+
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        guard let password = situation.flow.field(named: confirms) else { return false }
+        return password.kind.holds(situation.values[confirms], of: confirms, in: situation)
+    }
+
+    package var isTransient: Bool { true }
+    package var rules: [JSON.Member] { [.init("confirms", .string(confirms.rawValue))] }
+}
+
+extension Secret {
+    /// Compares in a time that depends on the lengths only.
+    borrowing func equals(_ other: borrowing Secret) -> Bool {
+        withBytes { left in
+            other.withBytes { right in
+                left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+            }
+        }
+    }
+}

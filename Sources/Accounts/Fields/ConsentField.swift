@@ -1,0 +1,61 @@
+internal import Crypto
+internal import Foundation
+
+/// Agreement to a document. What is kept says to which: version, SHA-256 of the text shown, language and time.
+package struct ConsentField: FieldKind {
+    package static let name = "consent"
+    let version: String
+    let documents: [Language: String]
+    /// A required consent must be given; another may be refused.
+    let isRequired: Bool
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        version = try rules.text("version")
+        documents = try rules.texts("document")
+        isRequired = rules.isRequired
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        guard case .bool(let isAccepted) = answer else { throw Refusals(field, .wrongType, ["expected": "boolean"]) }
+        if isRequired, !isAccepted { throw Refusals(field, .notAccepted) }
+        // What was agreed to before is not agreed to again at another time.
+        if let earlier = situation.values[field], earlier["accepted"] == answer,
+            holds(earlier, of: field, in: situation)
+        {
+            return earlier
+        }
+        return [
+            "accepted": .bool(isAccepted), "version": .string(version),
+            "sha256": .string(digest(in: situation.language)), "locale": .string(situation.language.rawValue),
+            "at": .string(situation.now.timestamp),
+        ]
+    }
+
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        guard let stored, case .bool(let isAccepted)? = stored["accepted"], case .string(let tag)? = stored["locale"],
+            let language = Language(rawValue: tag)
+        else { return false }
+        return (isAccepted || !isRequired) && stored["version"] == .string(version)
+            && stored["sha256"] == .string(digest(in: language))
+    }
+
+    package func shown(_ stored: JSON, atReview: Bool) -> JSON {
+        guard case .object(let members) = stored else { return stored }
+        return .object(members.filter { atReview || ["accepted", "version"].contains($0.name) })
+    }
+
+    package var rules: [JSON.Member] {
+        [.init("must_accept", .bool(isRequired)), .init("version", .string(version))]
+    }
+
+    func document(in language: Language) -> String { documents[language] ?? documents.values.first ?? "" }
+
+    private func digest(in language: Language) -> String {
+        SHA256.hash(data: Data(document(in: language).utf8)).map { String(format: "%02x", $0) }.joined()
+    }
+}
+
+extension Date {
+    /// RFC 3339 in UTC, to the second.
+    package var timestamp: String { formatted(.iso8601) }
+}

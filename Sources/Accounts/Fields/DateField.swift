@@ -1,0 +1,91 @@
+package import Foundation
+
+/// A day of the proleptic Gregorian calendar, `YYYY-MM-DD` in ASCII, checked by arithmetic.
+package struct CivilDate: Hashable, Comparable, Sendable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
+
+    /// Nil where there is no such day.
+    package init?(year: Int, month: Int, day: Int) {
+        guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(of: month, in: year) else {
+            return nil
+        }
+        (self.year, self.month, self.day) = (year, month, day)
+    }
+
+    /// The day that it is in that zone. Days to date after Howard Hinnant, “chrono-compatible low-level date
+    /// algorithms”, `civil_from_days`.
+    package init(_ instant: Date, in zone: TimeZone) {
+        let seconds = Int(instant.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: instant)
+        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400 + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shifted + 2) / 5 + 1
+        month = shifted < 10 ? shifted + 3 : shifted - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    package static func days(of month: Int, in year: Int) -> Int {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.year, left.month, left.day) < (right.year, right.month, right.day)
+    }
+
+    /// Whole years lived on `today`. Who was born on 29 February is a year older on 1 March where there is no 29th.
+    package func age(on today: CivilDate) -> Int {
+        today.year - year - ((today.month, today.day) < (month, day) ? 1 : 0)
+    }
+}
+
+package struct DateField: FieldKind {
+    package static let name = "date"
+    let minAge: Int?
+    let maxAge: Int?
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        minAge = try rules.integer("min_age", in: 0...150)
+        maxAge = try rules.integer("max_age", in: 0...150)
+        if let minAge, let maxAge, minAge > maxAge { throw rules.error("min_age is greater than max_age") }
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let text = try answer.text(of: field)
+        guard let (year, month, day) = Self.parts(of: text) else { throw Refusals(field, .badFormat) }
+        guard let date = CivilDate(year: year, month: month, day: day) else { throw Refusals(field, .impossibleDate) }
+        let today = CivilDate(situation.now, in: TimeZone(identifier: situation.flow.zone) ?? .gmt)
+        if date > today { throw Refusals(field, .inFuture) }
+        let age = date.age(on: today)
+        if let minAge, age < minAge { throw Refusals(field, .tooYoung, ["min": .integer(minAge)]) }
+        // Nobody alive was born before 1870, whatever the flow allows.
+        if age > maxAge ?? 150 { throw Refusals(field, .tooOld, ["max": .integer(maxAge ?? 150)]) }
+        return .string(text)
+    }
+
+    /// A date of birth is told at the review and in its own step only (security G7).
+    package func shown(_ stored: JSON, atReview: Bool) -> JSON { atReview ? stored : ["set": true] }
+
+    package var rules: [JSON.Member] {
+        [.init("format", "YYYY-MM-DD")] + [minAge.map { .init("min_age", .integer($0)) }].compactMap { $0 }
+            + [maxAge.map { .init("max_age", .integer($0)) }].compactMap { $0 }
+    }
+
+    private static func parts(of text: String) -> (Int, Int, Int)? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            bytes[range].allSatisfy { (0x30...0x39).contains($0) } ? bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10) else { return nil }
+        return (year, month, day)
+    }
+}

@@ -1,0 +1,79 @@
+internal import CIdn
+internal import Foundation
+
+/// An address we are willing to write to, in its one canonical form: ASCII, lower case, the domain as A-labels.
+///
+/// RFC 5321 dot-atom local part of at most 64 octets, a domain of at least two letter-digit-hyphen labels, at most 254
+/// octets in all; no quotes, comments or address literals. Non-ASCII local parts are refused.
+package struct EmailAddress: Hashable, Sendable {
+    package let rawValue: String
+
+    package var localPart: Substring { rawValue[..<rawValue.lastIndex(of: "@")!] }
+
+    /// Nil for what is no such address.
+    package init?(_ text: String) {
+        guard text.utf8.count <= 1024, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        let local = text.utf8[..<at]
+        guard (1...64).contains(local.count), Self.isDotAtom(local),
+            let domain = Self.asciiDomain(String(text[text.utf8.index(after: at)...])), Self.isHostName(domain)
+        else { return nil }
+        let address = (text[..<at] + "@" + domain).lowercased()
+        guard address.utf8.count <= 254 else { return nil }
+        rawValue = address
+    }
+
+    /// `atext` and single dots between (RFC 5322 §3.2.3).
+    private static func isDotAtom(_ text: Substring.UTF8View) -> Bool {
+        text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { atom in
+            !atom.isEmpty && atom.allSatisfy { $0.isASCIIAlphanumeric || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
+        }
+    }
+
+    private static func isHostName(_ domain: String) -> Bool {
+        let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+                    && label.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
+            }
+            && !labels.last!.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// The domain as A-labels (IDNA 2008, non-transitional, through libidn2); ASCII stays as it is.
+    private static func asciiDomain(_ domain: String) -> String? {
+        if domain.utf8.allSatisfy({ $0 < 0x80 }) { return domain }
+        guard domain.utf8.count <= 253, !domain.utf8.contains(0) else { return nil }
+        var ascii: UnsafeMutablePointer<CChar>?
+        let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
+        guard idn2_to_ascii_8z(domain, &ascii, flags) == IDN2_OK.rawValue, let ascii else { return nil }
+        defer { idn2_free(ascii) }
+        return String(cString: ascii)
+    }
+}
+
+package struct EmailField: FieldKind {
+    package static let name = "email"
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let text = try answer.text(of: field)
+        guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else { throw Refusals(field, .badCharacters) }
+        guard let address = EmailAddress(text) else {
+            throw text.utf8.count > 254
+                ? Refusals(field, .tooLong, ["max": 254, "actual": .integer(text.utf8.count)]) : Refusals(field, .badFormat)
+        }
+        return .string(address.rawValue)
+    }
+
+    package func contextWords(of stored: JSON) -> [String] {
+        guard case .string(let text) = stored, let address = EmailAddress(text) else { return [] }
+        return [address.rawValue, String(address.localPart)]
+    }
+
+    package var rules: [JSON.Member] { [.init("max", 254)] }
+}
+
+extension UInt8 {
+    var isASCIIAlphanumeric: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
+}

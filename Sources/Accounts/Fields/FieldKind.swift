@@ -1,0 +1,87 @@
+package import Foundation
+
+/// One kind of value: its canonical form, its rules, and how it is told and shown. The same engine validates a step,
+/// judges what is stored, describes itself to clients, and validates again before the commit.
+package protocol FieldKind: Sendable {
+    /// The word for it in the flow file.
+    static var name: String { get }
+
+    /// Reads the rules of this kind from the field's entry in the flow file.
+    init(rules: inout FlowEntry) throws(FlowFileError)
+
+    /// The one canonical form of an answer. An empty answer is `required`; it does not get here where it may be empty.
+    func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON
+
+    /// True if what is stored still obeys the rules.
+    func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool
+
+    /// How the holder of the draft sees the value between steps, and at the review.
+    func shown(_ stored: JSON, atReview: Bool) -> JSON
+
+    /// The rules as clients see them.
+    var rules: [JSON.Member] { get }
+
+    /// The words that a password must not equal once this value is known.
+    func contextWords(of stored: JSON) -> [String]
+
+    /// True where the answer is not kept as it was given.
+    var isTransient: Bool { get }
+}
+
+extension FieldKind {
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        guard let stored, let canonical = try? canonical(stored, of: field, in: situation) else { return false }
+        return canonical == stored
+    }
+
+    package func shown(_ stored: JSON, atReview: Bool) -> JSON { stored }
+    package var rules: [JSON.Member] { [] }
+    package func contextWords(of stored: JSON) -> [String] { [] }
+    package var isTransient: Bool { false }
+}
+
+/// What a field may look at while it judges an answer.
+package struct Situation: Sendable {
+    package let flow: Flow
+    /// The database's clock.
+    package let now: Date
+    package let language: Language
+    package let serviceName: String
+    package var values: Values
+    package let proofs: [FieldName: Proof]
+    /// All answers of this submission, as they came.
+    package var answers: JSON = .object([])
+}
+
+/// All that is wrong with an answer, at least one thing.
+package struct Refusals: Error, Sendable {
+    package let all: [Refusal]
+
+    package init(_ all: [Refusal]) {
+        precondition(!all.isEmpty, "a refusal has a reason")
+        self.all = all
+    }
+
+    package init(_ field: FieldName, _ code: Refusal.Code, _ params: [String: JSON] = [:]) {
+        all = [Refusal(field, code, params)]
+    }
+}
+
+extension JSON {
+    /// The text of an answer, or the refusal of anything else.
+    func text(of field: FieldName) throws(Refusals) -> String {
+        guard case .string(let text) = self else { throw Refusals(field, .wrongType, ["expected": "string"]) }
+        guard !text.isEmpty else { throw Refusals(field, .required) }
+        return text
+    }
+
+    /// True for what counts as no answer: nothing, null, or empty text.
+    package var isBlank: Bool {
+        switch self {
+        case .null: true
+        case .string(let text): text.isEmpty
+        case .secret(let shared): shared.secret.count == 0
+        default: false
+        }
+    }
+}

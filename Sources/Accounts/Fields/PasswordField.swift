@@ -1,0 +1,47 @@
+/// A password. It arrives as a secret, leaves this service only as the PHC string of its hash, and is never shown.
+package struct PasswordField: FieldKind {
+    package static let name = "password"
+    package let policy: PasswordRules
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        let min = try rules.integer("min", in: 8...64) ?? 15
+        let max = try rules.integer("max", in: 64...256) ?? 256
+        policy = PasswordRules(minimum: min, maximum: max)
+    }
+
+    /// The canonical secret, which still has to be hashed.
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        switch answer {
+        case .secret(let typed) where typed.secret.count > 0:
+            let canonical: SharedSecret
+            do throws(Refusal) {
+                canonical = try policy.canonical(typed, field: field)
+            } catch {
+                throw Refusals([error])
+            }
+            let refusals = policy.refusals(of: canonical, field: field, context: situation.contextWords)
+            if !refusals.isEmpty { throw Refusals(refusals) }
+            return .secret(canonical)
+        case .secret: throw Refusals(field, .required)
+        default: throw Refusals(field, .wrongType, ["expected": "string"])
+        }
+    }
+
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        guard case .string(let text)? = stored, let phc = try? PHCString(text) else { return false }
+        return phc.parameters.meetsFloor
+    }
+
+    package func shown(_ stored: JSON, atReview: Bool) -> JSON { ["set": true] }
+
+    package var rules: [JSON.Member] {
+        [.init("min", .integer(policy.minimum)), .init("max", .integer(policy.maximum))]
+    }
+}
+
+extension Situation {
+    /// What a password must not equal: everything that identifies the person, and the name of the service.
+    var contextWords: [String] {
+        flow.fields.flatMap { field in values[field.name].map(field.kind.contextWords) ?? [] } + [serviceName]
+    }
+}

@@ -1,0 +1,40 @@
+/// Why one field was refused: which, for what reason, and the numbers a message needs.
+package struct Refusal: Error, Hashable, Sendable {
+    package let field: FieldName
+    package let code: Code
+    /// Numbers and names for the message, such as `min` and `actual`.
+    package let params: [String: JSON]
+
+    package init(_ field: FieldName, _ code: Code, _ params: [String: JSON] = [:]) {
+        self.field = field
+        self.code = code
+        self.params = params
+    }
+
+    /// One code, one meaning, one message per language (design §3).
+    package enum Code: String, CaseIterable, Hashable, Sendable {
+        case required
+        case unknownField = "unknown_field"
+        case wrongType = "wrong_type"
+        case tooShort = "too_short"
+        case tooLong = "too_long"
+        case badFormat = "bad_format"
+        case badCharacters = "bad_characters"
+        case common
+        case containsIdentifier = "contains_identifier"
+        case mismatch
+        case taken
+        case reserved
+        case notAccepted = "not_accepted"
+        case notAllowed = "not_allowed"
+        case impossibleDate = "impossible_date"
+        case inFuture = "in_future"
+        case tooYoung = "too_young"
+        case tooOld = "too_old"
+        case codeWrong = "code_wrong"
+        case codeExpired = "code_expired"
+        case codeExhausted = "code_exhausted"
+        case tooLarge = "too_large"
+        case unsupportedImage = "unsupported_image"
+    }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+
+/// Free text in NFC, without the white space around it; lengths are Unicode scalars.
+package struct TextField: FieldKind {
+    package static let name = "text"
+    let min: Int
+    let max: Int
+    let isMultiline: Bool
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        min = try rules.integer("min", in: 0...10_000) ?? 0
+        max = try rules.integer("max", in: 1...10_000) ?? 500
+        isMultiline = try rules.word("lines", among: ["one", "many"]) == "many"
+        if min > max { throw rules.error("min is greater than max") }
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let text = try answer.text(of: field).replacing("\r\n", with: "\n")
+        guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }) else {
+            throw Refusals(field, .badCharacters)
+        }
+        let canonical = text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines)
+        let length = canonical.unicodeScalars.count
+        if length < Swift.max(min, 1) {
+            throw Refusals(field, .tooShort, ["min": .integer(Swift.max(min, 1)), "actual": .integer(length)])
+        }
+        if length > max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(length)]) }
+        return .string(canonical)
+    }
+
+    package var rules: [JSON.Member] {
+        [.init("min", .integer(min)), .init("max", .integer(max)), .init("lines", .string(isMultiline ? "many" : "one"))]
+    }
+}
+
+extension Unicode.Scalar {
+    /// No controls, noncharacters, line separators, or what turns the direction of writing around (design §4).
+    package var isAllowedInLine: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F: false
+        case 0x2028, 0x2029: false
+        // Bidirectional embeddings, overrides and isolates.
+        case 0x202A...0x202E, 0x2066...0x2069: false
+        case 0xFDD0...0xFDEF: false
+        default: value & 0xFFFE != 0xFFFE
+        }
+    }
+
+    /// The same, with line feeds and tabs.
+    package var isAllowedInLines: Bool { isAllowedInLine || value == 0x0A || value == 0x09 }
+}

@@ -1,0 +1,43 @@
+/// A public name: 3–30 of `a-z 0-9 . _ -`, starting with a letter, no two marks in a row, in lower case.
+package struct UsernameField: FieldKind {
+    package static let name = "username"
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let typed = try answer.text(of: field)
+        // Only ASCII is folded: U+212A would lower to an honest k.
+        guard typed.utf8.allSatisfy({ $0.isASCIIAlphanumeric || Self.marks.contains($0) }) else {
+            throw Refusals(field, .badCharacters)
+        }
+        let name = typed.lowercased()
+        let length = name.utf8.count
+        if length < 3 { throw Refusals(field, .tooShort, ["min": 3, "actual": .integer(length)]) }
+        if length > 30 { throw Refusals(field, .tooLong, ["max": 30, "actual": .integer(length)]) }
+        guard (0x61...0x7A).contains(name.utf8.first!),
+            !zip(name.utf8, name.utf8.dropFirst()).contains(where: { Self.marks.contains($0) && Self.marks.contains($1) })
+        else { throw Refusals(field, .badFormat) }
+        if Self.reserved.contains(name) { throw Refusals(field, .reserved) }
+        return .string(name)
+    }
+
+    package func contextWords(of stored: JSON) -> [String] {
+        if case .string(let name) = stored { [name] } else { [] }
+    }
+
+    package var rules: [JSON.Member] {
+        [.init("min", 3), .init("max", 30), .init("pattern", "^[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?$")]
+    }
+
+    private static let marks = Set("._-".utf8)
+
+    /// Names that would be taken for the service, for a role (RFC 2142), or for a place in its address space.
+    private static let reserved: Set<String> = [
+        "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing", "blog",
+        "contact", "daemon", "everyone", "ftp", "guest", "health", "help", "hostmaster", "info", "legal", "localhost",
+        "login", "logout", "mail", "mailer-daemon", "me", "metrics", "moderator", "news", "no-reply", "nobody", "noc",
+        "noreply", "null", "official", "operator", "owner", "password", "postmaster", "privacy", "register", "review",
+        "root", "sales", "security", "self", "settings", "signin", "signup", "staff", "static", "status", "superuser",
+        "support", "sysadmin", "system", "team", "terms", "undefined", "usenet", "user", "username", "webmaster", "www",
+    ]
+}

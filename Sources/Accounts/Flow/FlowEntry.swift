@@ -1,0 +1,125 @@
+internal import Yams
+
+/// Why a flow file is refused, and where.
+package struct FlowFileError: Error, CustomStringConvertible {
+    package let file: String
+    /// Counted from one; nil where the whole file is meant.
+    package let line: Int?
+    package let reason: String
+
+    package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
+}
+
+/// One mapping of the flow file, read key by key. What nobody read is refused at the end, so a misspelt rule is found.
+package struct FlowEntry {
+    private let file: String
+    private let line: Int?
+    private let values: [String: Node]
+    private let lines: [String: Int]
+    private var unread: Set<String>
+    /// Whether the field must hold something; decided before its kind reads its rules.
+    package private(set) var isRequired = true
+
+    init(_ node: Node, file: String) throws(FlowFileError) {
+        self.file = file
+        line = node.mark?.line
+        guard case .mapping(let mapping) = node else {
+            throw FlowFileError(file: file, line: node.mark?.line, reason: "a mapping is expected here")
+        }
+        var values: [String: Node] = [:]
+        var lines: [String: Int] = [:]
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                throw FlowFileError(file: file, line: key.mark?.line, reason: "a key is a word")
+            }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw FlowFileError(file: file, line: key.mark?.line, reason: "\(name) stands here twice")
+            }
+            lines[name] = key.mark?.line
+        }
+        (self.values, self.lines) = (values, lines)
+        unread = Set(values.keys)
+    }
+
+    package func error(_ reason: String, at key: String? = nil) -> FlowFileError {
+        FlowFileError(file: file, line: key.flatMap { lines[$0] } ?? line, reason: reason)
+    }
+
+    mutating func node(_ key: String) -> Node? {
+        unread.remove(key)
+        return values[key]
+    }
+
+    package mutating func optionalText(_ key: String) throws(FlowFileError) -> String? {
+        guard let node = node(key) else { return nil }
+        guard let text = node.scalar?.string, !text.isEmpty else { throw error("\(key) is a text", at: key) }
+        return text
+    }
+
+    package mutating func text(_ key: String) throws(FlowFileError) -> String {
+        guard let text = try optionalText(key) else { throw error("\(key) is missing") }
+        return text
+    }
+
+    package mutating func word(_ key: String, among words: [String]) throws(FlowFileError) -> String? {
+        guard let word = try optionalText(key) else { return nil }
+        guard words.contains(word) else { throw error("\(key) is one of \(words.joined(separator: ", "))", at: key) }
+        return word
+    }
+
+    package mutating func flag(_ key: String, default standard: Bool) throws(FlowFileError) -> Bool {
+        try word(key, among: ["true", "false"]).map { $0 == "true" } ?? standard
+    }
+
+    package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(FlowFileError) -> Int? {
+        guard let text = try optionalText(key) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw error("\(key) is a whole number from \(range.lowerBound) to \(range.upperBound)", at: key)
+        }
+        return number
+    }
+
+    /// A whole number with its unit: `45s`, `10m`, `24h`, `7d`.
+    package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
+        guard let text = try optionalText(key) else { return nil }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000,
+            range.contains(.seconds(number * unit))
+        else { throw error("\(key) is a time such as 45s, 10m, 24h or 7d within its bounds", at: key) }
+        return .seconds(number * unit)
+    }
+
+    /// One text for each language.
+    package mutating func texts(_ key: String) throws(FlowFileError) -> [Language: String] {
+        guard let node = node(key) else { throw error("\(key) is missing") }
+        var entry = try FlowEntry(node, file: file)
+        var texts: [Language: String] = [:]
+        for language in Language.allCases {
+            texts[language] = try entry.optionalText(language.rawValue)
+        }
+        try entry.finish()
+        guard !texts.isEmpty else { throw error("\(key) has no text", at: key) }
+        return texts
+    }
+
+    mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
+        guard let node = node(key) else { return nil }
+        return try FlowEntry(node, file: file)
+    }
+
+    mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
+        guard let nodes = node(key)?.sequence, !nodes.isEmpty else { throw error("\(key) is a list of at least one", at: key) }
+        var entries: [FlowEntry] = []
+        for node in nodes { entries.append(try FlowEntry(node, file: file)) }
+        return entries
+    }
+
+    mutating func readRequired() throws(FlowFileError) {
+        isRequired = try flag("required", default: true)
+    }
+
+    /// Refuses the keys that nobody asked for.
+    func finish() throws(FlowFileError) {
+        if let key = unread.min() { throw error("\(key) is no key here", at: key) }
+    }
+}

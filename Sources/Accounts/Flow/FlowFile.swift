@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Yams
+
+extension Flow {
+    /// The flow that ships with the service.
+    package static func standard() throws(FlowFileError) -> Flow {
+        try Flow(yaml: String(decoding: PackageResources.signup_yaml, as: UTF8.self), file: "signup.yaml")
+    }
+
+    package init(contentsOf path: String) throws(FlowFileError) {
+        guard let yaml = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw FlowFileError(file: path, line: nil, reason: "the file cannot be read as UTF-8 text")
+        }
+        try self.init(yaml: yaml, file: path)
+    }
+
+    /// - Parameter file: how the file is called in errors.
+    package init(yaml: String, file: String) throws(FlowFileError) {
+        let node: Node?
+        do {
+            node = try Yams.compose(yaml: yaml)
+        } catch let error as YamlError {
+            throw FlowFileError(file: file, line: error.line, reason: "this is no YAML")
+        } catch {
+            throw FlowFileError(file: file, line: nil, reason: "this is no YAML")
+        }
+        guard let node else { throw FlowFileError(file: file, line: nil, reason: "the file is empty") }
+        var entry = try FlowEntry(node, file: file)
+        try self.init(&entry)
+        try entry.finish()
+    }
+
+    private init(_ entry: inout FlowEntry) throws(FlowFileError) {
+        name = try entry.text("flow")
+        guard let version = try entry.integer("version", in: 1...1_000_000) else { throw entry.error("version is missing") }
+        self.version = version
+        languages = try Self.languages(&entry)
+        zone = try entry.optionalText("zone") ?? "UTC"
+        guard TimeZone(identifier: zone) != nil else { throw entry.error("zone is no time zone", at: "zone") }
+        var draft = try entry.entry("draft")
+        idle = try draft?.duration("idle", in: .seconds(60) ... .seconds(30 * 86_400)) ?? .seconds(86_400)
+        absolute = try draft?.duration("absolute", in: .seconds(60) ... .seconds(90 * 86_400)) ?? .seconds(7 * 86_400)
+        try draft?.finish()
+        if idle > absolute { throw entry.error("a draft cannot idle longer than it lives", at: "draft") }
+        steps = try Self.steps(&entry)
+    }
+
+    private static func languages(_ entry: inout FlowEntry) throws(FlowFileError) -> [Language] {
+        guard let node = entry.node("languages") else { return Language.allCases }
+        let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { Language(rawValue: $0.string) } }
+        guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count else {
+            let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
+            throw entry.error("languages is a list of \(known), each at most once", at: "languages")
+        }
+        return languages
+    }
+
+    private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step] {
+        var steps: [Step] = []
+        var earlier: [Field] = []
+        for var stepEntry in try entry.entries("steps") {
+            let name = try stepEntry.text("name")
+            guard isName(name) else { throw stepEntry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
+            if reservedNames.contains(name) { throw stepEntry.error("\(name) is a reserved name", at: "name") }
+            if steps.contains(where: { $0.name.rawValue == name }) {
+                throw stepEntry.error("there is a step \(name) already", at: "name")
+            }
+            let isOptional = try stepEntry.flag("optional", default: false)
+            let titles = try stepEntry.texts("title")
+            var fields: [Field] = []
+            for var fieldEntry in try stepEntry.entries("fields") {
+                fields.append(try field(&fieldEntry, after: earlier + fields, isFirstOfStep: earlier))
+            }
+            earlier += fields
+            steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
+            try stepEntry.finish()
+        }
+        return steps
+    }
+
+    private static func field(
+        _ entry: inout FlowEntry, after earlier: [Field], isFirstOfStep earlierSteps: [Field]
+    ) throws(FlowFileError) -> Field {
+        let name = try entry.text("name")
+        guard isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
+        if earlier.contains(where: { $0.name.rawValue == name }) {
+            throw entry.error("there is a field \(name) already", at: "name")
+        }
+        let word = try entry.text("kind")
+        guard let kindType = FieldKinds.all.first(where: { $0.name == word }) else {
+            throw entry.error("\(word) is no kind of field", at: "kind")
+        }
+        try entry.readRequired()
+        let isIdentifier = try entry.flag("identifier", default: false)
+        let labels = try entry.texts("label")
+        let kind = try kindType.init(rules: &entry)
+        if let code = kind as? CodeField, !(earlierSteps.contains { $0.name == code.proves && $0.kind is EmailField }) {
+            throw entry.error("a code proves an address of an earlier step", at: "proves")
+        }
+        if let confirmation = kind as? ConfirmationField,
+            !(earlier.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
+        {
+            throw entry.error("a confirmation repeats a password before it", at: "confirms")
+        }
+        if isIdentifier, !(kind is EmailField || kind is UsernameField) {
+            throw entry.error("only an email or a username identifies an account", at: "identifier")
+        }
+        try entry.finish()
+        return Field(
+            name: FieldName(name), kind: kind, isRequired: entry.isRequired, isIdentifier: isIdentifier, labels: labels)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...40).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isASCIIAlphanumeric && $0 | 0x20 == $0 || $0 == 0x5F || $0 == 0x2D }
+    }
+
+    /// Words that stand where a step's name could.
+    private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume"]
+}
+
+/// Every kind of field that a flow may ask for.
+enum FieldKinds {
+    static let all: [any FieldKind.Type] = [
+        CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self, PasswordField.self,
+        TextField.self, UsernameField.self,
+    ]
+}
+
+extension YamlError {
+    fileprivate var line: Int? {
+        switch self {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
+        default: nil
+        }
+    }
+}
