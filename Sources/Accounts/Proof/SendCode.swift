@@ -1,0 +1,49 @@
+internal import Foundation
+
+extension Signups {
+    /// Part of a statement over `revised`: a new code for the address and the mail that carries it, in one transaction.
+    ///
+    /// An address that has an account gets a code that cannot match and another mail. Everything else is the same, so
+    /// nobody learns from the answer who is registered.
+    func newCode(
+        _ field: FieldName, _ code: CodeField, address: String, generation: Int, of draft: Draft
+    ) -> SQL {
+        let digits = Self.digits(code.digits)
+        let mail = outbox.seal(
+            .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60)))
+        return """
+            proof AS (
+                INSERT INTO proofs (draft, field, address_digest, code_digest, expires_at)
+                SELECT id, \(field.rawValue), \(addressDigests(address)[0]),
+                       CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address))
+                            THEN \(codeDigests(digits, of: draft.id, address: address, generation: generation)[0])
+                       END,
+                       now() + make_interval(secs => \(code.lifetime.seconds))
+                  FROM revised
+                ON CONFLICT (draft, field) DO UPDATE
+                   SET address_digest = excluded.address_digest, code_digest = excluded.code_digest,
+                       generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
+                       expires_at = excluded.expires_at
+                RETURNING code_digest, expires_at
+            ), mail AS (
+                INSERT INTO outbox (id, template, sealed, useless_after)
+                SELECT \(mail.id), CASE WHEN code_digest IS NULL THEN 'already-registered' ELSE 'verification-code' END,
+                       \(mail.sealed), expires_at
+                  FROM proof
+            )
+            """
+    }
+
+    /// What stands for a code in the database, under each key of the ring. It is bound to the draft, the address and the
+    /// generation, so it serves nowhere else.
+    func codeDigests(_ digits: String, of draft: ID<Draft>, address: String, generation: Int) -> [[UInt8]] {
+        keys.digests(
+            Array("code".utf8), draft.bytes, Array(address.utf8), Array("\(generation)".utf8), Array(digits.utf8))
+    }
+
+    /// Uniform digits, leading zeros kept.
+    private static func digits(_ count: Int) -> String {
+        var random = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+
+extension Signups {
+    /// Spends an attempt on a code, and only then compares: two guesses at once cannot both be the last.
+    ///
+    /// - Returns: the generation of the code if it was the right one.
+    func spend(
+        _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft
+    ) async throws(SubmitError) -> Int {
+        guard let proof = draft.proofs[field], proof.namesCurrentAddress,
+            let address = draft.values[code.proves]?.string
+        else { throw .refused([Refusal(field, .codeExpired)]) }
+        let spend: SQL = """
+            UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
+             WHERE draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
+               AND attempts < \(code.attempts) AND failures < \(Proof.mostFailures)
+               AND now() < expires_at AND proved_at IS NULL
+            RETURNING code_digest, attempts
+            """
+        let spent: (digest: [UInt8]?, attempts: Int)?
+        do throws(DatabaseError) {
+            spent = try await database.transaction(spend)[0].first?.decode([UInt8]?.self, Int.self)
+        } catch {
+            throw .database(error)
+        }
+        guard let spent else { throw .refused([Refusal(field, Self.refusal(of: proof, code, at: draft.now))]) }
+        let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
+        guard let digest = spent.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
+            let left = JSON.integer(max(0, code.attempts - spent.attempts))
+            throw .refused([Refusal(field, .codeWrong, ["attempts_left": left])])
+        }
+        return proof.generation
+    }
+
+    private static func refusal(of proof: Proof, _ code: CodeField, at now: Date) -> Refusal.Code {
+        now >= proof.expiresAt && proof.attempts < code.attempts && proof.failures < Proof.mostFailures
+            ? .codeExpired : .codeExhausted
+    }
+}
+
+extension [UInt8] {
+    /// Takes the same time wherever the first difference is.
+    package func equalsInConstantTime(_ other: [UInt8]) -> Bool {
+        count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,188 @@
+internal import Foundation
+
+package enum CommitError: Error {
+    /// Something is missing, or holds no longer.
+    case incomplete(Progress)
+    /// Another account has the identifier in that field; only now, with the address proved, is it told.
+    case identifierTaken(FieldName)
+    case find(FindError)
+    /// The draft kept changing under the commit.
+    case contended
+    case database(DatabaseError)
+}
+
+extension Signups {
+    /// Turns the draft into an account: one transaction, one round trip, all of it or nothing.
+    ///
+    /// Called again for the same draft, by anybody at any time, it gives the same account. What was checked is what is
+    /// committed, because the statement names the revision that was checked.
+    package func commit(_ draft: Draft) async throws(CommitError) -> (account: Account, isNew: Bool) {
+        var draft = draft
+        for _ in 0..<50 {
+            if let id = draft.account { return (try await account(id), false) }
+            let progress = progress(of: draft)
+            guard progress.isReady else { throw .incomplete(progress) }
+            let id = ID<Account>()
+            switch await write(id, of: draft) {
+            case .success(true):
+                outbox.ring()
+                return (try await account(id), true)
+            case .failure(let error) where error.violatedUniqueConstraint == "identifiers_pkey":
+                throw .identifierTaken(try await takenIdentifier(of: draft))
+            // Overtaken, or lost on the way: the draft knows what became of it, and is asked next.
+            case .success(false), .failure(.outcomeUnknown): break
+            case .failure(let error): throw .database(error)
+            }
+            do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
+        }
+        throw .contended
+    }
+
+    /// Success is false where the draft is not at that revision any more.
+    private func write(_ account: ID<Account>, of draft: Draft) async -> Result<Bool, DatabaseError> {
+        let rivals = rivals(of: draft)
+        let lock: SQL = """
+            SELECT id FROM drafts
+             WHERE (id = \(draft.id) OR email_digest = ANY (\(rivals))) AND account_id IS NULL
+             ORDER BY id FOR UPDATE
+            """
+        do throws(DatabaseError) {
+            let rows = try await database.transaction(lock, statement(account, of: draft, ending: rivals))[1]
+            return .success(try rows[0].decode(Bool.self))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The digests of the address that this draft has proved: every other draft for it ends with the commit.
+    private func rivals(of draft: Draft) -> ByteStrings {
+        guard let proof = identifyingProof, draft.proofs[proof.code]?.isProved == true,
+            let address = draft.values[proof.address]?.string
+        else { return ByteStrings([]) }
+        return ByteStrings(addressDigests(address))
+    }
+
+    /// The fields of the address that identifies the account, and of the code that proves it.
+    private var identifyingProof: (address: FieldName, code: FieldName)? {
+        for field in flow.fields where field.isIdentifier && field.kind is EmailField {
+            if let code = flow.code(proving: field.name) { return (field.name, code.field.name) }
+        }
+        return nil
+    }
+
+    private func statement(_ account: ID<Account>, of draft: Draft, ending rivals: ByteStrings) -> SQL {
+        let identifiers = flow.fields.filter { $0.isIdentifier && draft.values[$0.name] != nil }
+        func identifier(_ kind: String) -> String? {
+            identifiers.first { type(of: $0.kind).name == kind }.flatMap { draft.values[$0.name]?.string }
+        }
+        let email = identifier(EmailField.name)
+        let mail = email.map { outbox.seal(.init(to: $0, language: draft.language, code: nil)) }
+
+        var parts: SQL = """
+            WITH own AS (\(own(draft))),
+            account AS (
+                INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
+                SELECT \(account), \(email), own.proved_at, \(identifier(UsernameField.name)),
+                       \(profile(of: draft).text)::jsonb, \(draft.language.rawValue), \(flow.id)
+                  FROM own
+                RETURNING id
+            ), done AS (
+                UPDATE drafts SET account_id = account.id, revision = revision + 1, updated_at = now(),
+                                  step = 'committed', sealed = '', email_digest = NULL
+                  FROM account WHERE drafts.id = \(draft.id)
+            ), rivals AS (
+                DELETE FROM drafts USING account
+                 WHERE email_digest = ANY (\(rivals)) AND drafts.id <> \(draft.id) AND account_id IS NULL
+                RETURNING drafts.id, token_hash, ends_at
+            ), superseded AS (
+                INSERT INTO endings (token_hash, reason, until)
+                SELECT token_hash, 'superseded', ends_at + interval '1 day' FROM rivals ON CONFLICT DO NOTHING
+            ), ended AS (
+                SELECT id FROM rivals UNION ALL SELECT \(draft.id) FROM account
+            ), spent AS (
+                DELETE FROM proofs WHERE draft IN (SELECT id FROM ended)
+            ), released AS (
+                DELETE FROM leases WHERE draft IN (SELECT id FROM ended)
+            )
+            """
+        for (index, field) in identifiers.enumerated() {
+            let part: SQL = """
+                INSERT INTO identifiers (kind, value, account)
+                SELECT \(type(of: field.kind).name), \(draft.values[field.name]?.string), id FROM account
+                """
+            parts = "\(parts), \(SQL(stringLiteral: "identifier_\(index)")) AS (\(part))"
+        }
+        for field in flow.fields where field.kind is PasswordField {
+            let part: SQL = """
+                INSERT INTO credentials (account, kind, secret)
+                SELECT id, 'password', \(draft.values[field.name]?.string) FROM account
+                """
+            parts = "\(parts), credential AS (\(part))"
+        }
+        for (index, consent) in consents(of: draft).enumerated() {
+            parts = "\(parts), \(SQL(stringLiteral: "consent_\(index)")) AS (\(consent))"
+        }
+        if let mail {
+            let part: SQL = """
+                INSERT INTO outbox (id, template, sealed, useless_after)
+                SELECT \(mail.id), 'account-created', \(mail.sealed), now() + interval '7 days' FROM account
+                """
+            parts = "\(parts), mail AS (\(part))"
+        }
+        return "\(parts) SELECT EXISTS (SELECT FROM account)"
+    }
+
+    /// The draft, if it is still the one that was checked and its address is still proved.
+    private func own(_ draft: Draft) -> SQL {
+        guard let proof = identifyingProof, let address = draft.values[proof.address]?.string else {
+            return "SELECT NULL::timestamptz AS proved_at FROM drafts WHERE \(isCurrent(draft))"
+        }
+        return """
+            SELECT proved_at FROM drafts JOIN proofs ON proofs.draft = drafts.id
+             WHERE \(isCurrent(draft)) AND field = \(proof.code.rawValue) AND proved_at IS NOT NULL
+               AND address_digest = ANY (\(ByteStrings(addressDigests(address))))
+            """
+    }
+
+    /// Everything that is neither an identifier nor a secret nor a consent, under the names of its fields.
+    private func profile(of draft: Draft) -> JSON {
+        .object(
+            flow.fields.compactMap { field in
+                let isKeptElsewhere = field.isIdentifier || field.kind is PasswordField || field.kind is ConsentField
+                guard !isKeptElsewhere, let value = draft.values[field.name] else { return nil }
+                return .init(field.name.rawValue, value)
+            })
+    }
+
+    private func consents(of draft: Draft) -> [SQL] {
+        flow.fields.compactMap { field in
+            guard field.kind is ConsentField, let consent = draft.values[field.name],
+                case .bool(let isAccepted)? = consent["accepted"]
+            else { return nil }
+            return """
+                INSERT INTO consents (account, field, accepted, version, document, locale, given_at)
+                SELECT id, \(field.name.rawValue), \(isAccepted), \(consent["version"]?.string),
+                       decode(\(consent["sha256"]?.string), 'hex'), \(consent["locale"]?.string),
+                       \(consent["at"]?.string)::timestamptz
+                  FROM account
+                """
+        }
+    }
+
+    /// Which of the draft's identifiers belongs to another account.
+    private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName {
+        for field in flow.fields where field.isIdentifier {
+            guard let value = draft.values[field.name]?.string else { continue }
+            let kind = type(of: field.kind).name
+            do throws(DatabaseError) {
+                let rows = try await database.read(
+                    "SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)")
+                if !rows.isEmpty { return field.name }
+            } catch {
+                throw .database(error)
+            }
+        }
+        // Whoever had it is gone by now: the commit would pass.
+        throw .contended
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+
+/// Why a token leads to no draft.
+package enum FindError: Error {
+    /// We never issued it, or have forgotten it.
+    case unknown
+    case ended(Ending)
+    /// The draft was sealed with a key that is not in the ring.
+    case unreadable(ID<Draft>)
+    case database(DatabaseError)
+}
+
+package enum Ending: String, Sendable {
+    case expired, cancelled, superseded
+}
+
+extension Signups {
+    /// The draft that belongs to the token, open or committed.
+    package func find(_ token: Token) async throws(FindError) -> Draft {
+        try await find(token.draft, tokenHash: token.hash)
+    }
+
+    /// The same draft as it is now.
+    func reread(_ draft: Draft) async throws(FindError) -> Draft {
+        try await find(draft.id, tokenHash: draft.tokenHash)
+    }
+
+    private func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
+        guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: tokenHash) }
+        guard record.isAlive else { throw .ended(.expired) }
+        return try draft(id, tokenHash, record)
+    }
+
+    private struct Record {
+        let flow, locale: String
+        let revision: Int
+        let sealed: [UInt8]
+        let account: ID<Account>?
+        let now, expiresAt: Date
+        let isAlive: Bool
+        var proofs: [(field: FieldName, address: [UInt8], proof: Proof)]
+    }
+
+    private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
+        let select: SQL = """
+            SELECT drafts.flow, locale, revision, sealed, account_id, now(), \(deadline),
+                   now() < CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END,
+                   field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
+              FROM drafts LEFT JOIN proofs ON proofs.draft = drafts.id
+             WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
+            """
+        do throws(DatabaseError) {
+            var record: Record?
+            for row in try await database.read(select) {
+                let (
+                    flow, locale, revision, sealed, account, now, deadline, isAlive,
+                    field, address, generation, attempts, failures, sentAt, expiresAt, provedAt
+                ) = try row.decode(
+                    String.self, String.self, Int.self, [UInt8].self, ID<Account>?.self, Date.self, Date.self, Bool.self,
+                    String?.self, [UInt8]?.self, Int?.self, Int?.self, Int?.self, Date?.self, Date?.self, Date?.self)
+                record =
+                    record
+                    ?? Record(
+                        flow: flow, locale: locale, revision: revision, sealed: sealed, account: account, now: now,
+                        expiresAt: deadline, isAlive: isAlive, proofs: [])
+                if let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt {
+                    let proof = Proof(
+                        generation: generation, attempts: attempts, failures: failures, sentAt: sentAt,
+                        expiresAt: expiresAt, provedAt: provedAt, namesCurrentAddress: false)
+                    record!.proofs.append((FieldName(field), address, proof))
+                }
+            }
+            return record
+        } catch {
+            throw .database(error)
+        }
+    }
+
+    private func draft(_ id: ID<Draft>, _ tokenHash: [UInt8], _ record: Record) throws(FindError) -> Draft {
+        let isCommitted = record.account != nil
+        guard let values = isCommitted ? Values() : open(record.sealed, of: id) else { throw .unreadable(id) }
+        var proofs: [FieldName: Proof] = [:]
+        for (field, address, proof) in record.proofs {
+            guard let code = flow.field(named: field)?.kind as? CodeField else { continue }
+            let current = values[code.proves]?.string.map(addressDigests) ?? []
+            proofs[field] = proof.naming(currentAddress: current.contains(address))
+        }
+        return Draft(
+            id: id, flow: record.flow, language: Language(rawValue: record.locale) ?? flow.languages[0],
+            revision: record.revision, values: values, proofs: proofs, expiresAt: record.expiresAt, now: record.now,
+            account: record.account, tokenHash: tokenHash, sealed: record.sealed)
+    }
+
+    private func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {
+        guard let plaintext = try? keys.open(sealed, for: id.bytes) else { return nil }
+        return Values(sealable: plaintext)
+    }
+
+    /// What became of a draft that is gone.
+    private func ending(of tokenHash: [UInt8]) async throws(FindError) -> FindError {
+        let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
+        do throws(DatabaseError) {
+            guard let row = try await database.read(select).first else { return .unknown }
+            return Ending(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
+        } catch {
+            throw .database(error)
+        }
+    }
+}

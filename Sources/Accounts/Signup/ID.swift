@@ -1,0 +1,35 @@
+package import Foundation
+
+/// A time-ordered id (UUID version 7, RFC 9562 §5.7) that knows whose it is: an `ID<Draft>` does not fit where an
+/// `ID<Account>` is asked for.
+package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
+    package let rawValue: UUID
+
+    package init(_ rawValue: UUID) {
+        self.rawValue = rawValue
+    }
+
+    /// A new id: 48 bits of milliseconds since 1970, then 74 random bits.
+    package init(at now: Date = Date()) {
+        var random = SystemRandomNumberGenerator()
+        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
+        var high = milliseconds << 16 | UInt64.random(in: 0...0xFFF, using: &random) | 0x7000
+        var low = UInt64.random(in: 0...(.max >> 2), using: &random) | 0x8000_0000_0000_0000
+        (high, low) = (high.bigEndian, low.bigEndian)
+        rawValue = withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    /// The canonical text, in lower case.
+    package var description: String { rawValue.uuidString.lowercased() }
+
+    package var bytes: [UInt8] { rawValue.sqlBytes }
+}
+
+extension ID: SQLEncodable, SQLDecodable {
+    package static var sqlType: SQLType { .uuid }
+    package var sqlBytes: [UInt8] { bytes }
+
+    package static func reading(_ bytes: Slice<UnsafeRawBufferPointer>?) -> Self? {
+        UUID.reading(bytes).map(Self.init)
+    }
+}

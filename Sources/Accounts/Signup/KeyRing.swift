@@ -1,0 +1,97 @@
+internal import Crypto
+internal import Foundation
+
+package enum KeyRingError: Error, CustomStringConvertible {
+    case malformed(entry: Int)
+    case empty
+
+    package var description: String {
+        switch self {
+        case .malformed(let entry): "key \(entry) is not id:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
+        case .empty: "there is no key"
+        }
+    }
+}
+
+/// What could not be opened was sealed with a key we do not hold, for something else, or was tampered with.
+package struct UnsealingError: Error {}
+
+/// The keys that the database does not hold: the first seals, all of them open.
+///
+/// From each key HKDF (RFC 5869) derives one key to seal with AES-256-GCM and one for keyed digests (HMAC-SHA-256).
+package struct KeyRing: Sendable {
+    fileprivate struct Key: Sendable {
+        let id: [UInt8]
+        let sealing: SymmetricKey
+        let digesting: SymmetricKey
+    }
+
+    private let keys: [Key]
+
+    /// - Parameter text: `id:base64(32 bytes)[,older…]`, as in `ACCOUNTS_KEYS`.
+    package init(_ text: String) throws(KeyRingError) {
+        var keys: [Key] = []
+        for (index, entry) in text.split(separator: ",").enumerated() {
+            let parts = entry.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+            guard parts.count == 2, let secret = Data(base64Encoded: parts[1]), secret.count == 32,
+                (1...32).contains(parts[0].utf8.count),
+                parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) })
+            else { throw .malformed(entry: index + 1) }
+            keys.append(Key(id: Array(parts[0].utf8), secret: SymmetricKey(data: secret)))
+        }
+        guard !keys.isEmpty else { throw .empty }
+        self.keys = keys
+    }
+
+    /// - Parameter context: what the box belongs to, such as a draft's id; it opens nowhere else.
+    /// - Returns: version 1, the key's id with its length, a nonce of 12 bytes, the ciphertext, a tag of 16.
+    package func seal(_ plaintext: [UInt8], for context: [UInt8]) -> [UInt8] {
+        let key = keys[0]
+        do {
+            let box = try AES.GCM.seal(plaintext, using: key.sealing, authenticating: context)
+            return [1, UInt8(key.id.count)] + key.id + Array(box.nonce) + box.ciphertext + box.tag
+        } catch {
+            preconditionFailure("AES-256-GCM seals anything with a key of 32 bytes: \(error)")
+        }
+    }
+
+    package func open(_ sealed: [UInt8], for context: [UInt8]) throws(UnsealingError) -> [UInt8] {
+        guard sealed.count > 2, sealed[0] == 1, sealed.count > 2 + Int(sealed[1]) else { throw UnsealingError() }
+        let body = 2 + Int(sealed[1])
+        guard let key = keys.first(where: { $0.id.elementsEqual(sealed[2..<body]) }) else { throw UnsealingError() }
+        do {
+            return try Array(AES.GCM.open(.init(combined: sealed[body...]), using: key.sealing, authenticating: context))
+        } catch {
+            throw UnsealingError()
+        }
+    }
+
+    /// A digest under the newest key: equal for equal parts, and without the key nobody can try values.
+    package func digest(_ parts: [UInt8]...) -> [UInt8] {
+        keys[0].digest(parts)
+    }
+
+    /// The digest under each key of the ring, newest first, for finding what was written before a rotation.
+    package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
+        keys.map { $0.digest(parts) }
+    }
+}
+
+extension KeyRing.Key {
+    fileprivate init(id: [UInt8], secret: SymmetricKey) {
+        func derive(_ purpose: String) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: 32)
+        }
+        self.init(id: id, sealing: derive("accounts seal 1"), digesting: derive("accounts digest 1"))
+    }
+
+    /// Each part is preceded by its length, so that no two lists of parts run together.
+    fileprivate func digest(_ parts: [[UInt8]]) -> [UInt8] {
+        var hmac = HMAC<SHA256>(key: digesting)
+        for part in parts {
+            withUnsafeBytes(of: UInt32(part.count).bigEndian) { hmac.update(data: $0) }
+            hmac.update(data: part)
+        }
+        return Array(hmac.finalize())
+    }
+}

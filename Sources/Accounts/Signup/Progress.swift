@@ -1,0 +1,64 @@
+/// Where a sign-up stands: a pure function of the flow, the values and the proofs, never stored.
+package struct Progress: Sendable {
+    package let states: [StepName: StepState]
+    /// The first step that is required and unmet, or optional and unanswered; nil where only the review is left.
+    package let next: Step?
+    /// The required fields that hold nothing valid, wherever they stand.
+    package let missing: [FieldName]
+    package let done: Int
+    package let total: Int
+
+    /// True where a commit would be accepted.
+    package var isReady: Bool { missing.isEmpty && done == total }
+
+    package init(of situation: Situation) {
+        var states: [StepName: StepState] = [:]
+        var missing: [FieldName] = []
+        var next: Step?
+        var isOpen = true
+        for step in situation.flow.steps {
+            let standing = Standing(of: step, in: situation)
+            states[step.name] = standing.state(of: step, isOpen: isOpen, isNext: next == nil)
+            if !step.isOptional { missing += standing.missing }
+            if next == nil, isOpen, !standing.isSettled { next = step }
+            if !step.isOptional, !standing.isSettled { isOpen = false }
+        }
+        let required = situation.flow.steps.filter { !$0.isOptional }
+        self.states = states
+        self.next = next
+        self.missing = missing
+        total = required.count
+        done = required.count { Standing(of: $0, in: situation).isSettled }
+    }
+}
+
+package enum StepState: String, Sendable {
+    case complete, current, open, optional, locked, invalid
+}
+
+/// One step by itself, without what stands before it.
+private struct Standing {
+    let missing: [FieldName]
+    let hasInvalid: Bool
+    let isSettled: Bool
+
+    init(of step: Step, in situation: Situation) {
+        let broken = step.fields.filter { !$0.kind.holds(situation.values[$0.name], of: $0.name, in: situation) }
+        let isAnswered = situation.values.answered.contains(step.name)
+        let isEmpty = broken.count == step.fields.count && step.fields.allSatisfy { situation.values[$0.name] == nil }
+        missing = broken.filter(\.isRequired).map(\.name)
+        hasInvalid = broken.contains { situation.values[$0.name] != nil }
+        // A step that requires nothing still wants to be seen once, and an optional one may be answered with nothing.
+        let isSkipped = isAnswered && isEmpty && step.isOptional
+        let isFilled = missing.isEmpty && (isAnswered || step.fields.contains(where: \.isRequired))
+        isSettled = !hasInvalid && (isSkipped || isFilled)
+    }
+
+    func state(of step: Step, isOpen: Bool, isNext: Bool) -> StepState {
+        if !isOpen { return .locked }
+        if hasInvalid { return .invalid }
+        if isSettled { return .complete }
+        if step.isOptional { return .optional }
+        return isNext ? .current : .open
+    }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+
+/// What one act changes: the values as they shall be, and what has to happen in the same transaction.
+struct Change {
+    var values: Values
+    /// The fields that lost what they held because something they depend on changed.
+    var cleared: [FieldName] = []
+    var effects: [Effect] = []
+
+    enum Effect {
+        /// A new code for the address, which ends the proof of any other. `generation` is that of the code before it.
+        case sendCode(FieldName, CodeField, address: String, after: Int?)
+        /// The right code of that generation was given.
+        case prove(FieldName, generation: Int)
+        /// What was proved is proved no more.
+        case withdraw(FieldName)
+        /// The name is this draft's until it ends.
+        case lease(FieldName, kind: String, name: String)
+        case release(kind: String)
+    }
+}
+
+enum Revision {
+    case made(Draft)
+    /// Somebody else wrote first, or the draft ended: read it again.
+    case overtaken
+    /// The name in that field belongs to somebody else.
+    case taken(FieldName)
+}
+
+extension Signups {
+    /// Writes a change to the very revision that it was made for. With effects it is a transaction of its own; without,
+    /// it joins the group of the moment.
+    func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> Revision {
+        let sealed = keys.seal(change.values.sealable, for: draft.id.bytes)
+        do throws(DatabaseError) {
+            return change.effects.isEmpty
+                ? try await writeGrouped(change, sealed, to: draft) : try await writeAlone(change, sealed, to: draft)
+        } catch {
+            guard case .outcomeUnknown = error else { throw error }
+            // Our own sealed bytes in the row say that the write took effect.
+            guard let now = try? await reread(draft), now.sealed == sealed else {
+                throw .unavailable("the connection was lost before the write took effect")
+            }
+            return .made(now)
+        }
+    }
+
+    private func writeGrouped(
+        _ change: Change, _ sealed: [UInt8], to draft: Draft
+    ) async throws(DatabaseError) -> Revision {
+        let update: SQL = """
+            \(update(of: draft, by: change, sealed)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
+            """
+        guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
+        let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
+        return .made(
+            Draft(
+                id: draft.id, flow: flow.id, language: draft.language, revision: revision, values: change.values,
+                proofs: draft.proofs, expiresAt: expiresAt, now: now, account: nil, tokenHash: draft.tokenHash,
+                sealed: sealed))
+    }
+
+    /// The row is locked first, so that the statement after it sees what nobody can change any more, and so that every
+    /// transaction takes its locks in the same order: the draft, then what belongs to it.
+    private func writeAlone(
+        _ change: Change, _ sealed: [UInt8], to draft: Draft
+    ) async throws(DatabaseError) -> Revision {
+        var parts: SQL = "WITH current AS (SELECT id, ends_at FROM drafts WHERE \(isCurrent(draft)))"
+        var conditions: SQL = "\(isCurrent(draft))"
+        for effect in change.effects {
+            if let part = before(effect, draft) { parts = "\(parts), \(part)" }
+            if let condition = condition(of: effect, draft) { conditions = "\(conditions) AND \(condition)" }
+        }
+        parts = "\(parts), revised AS (\(update(of: draft, by: change, sealed)) WHERE \(conditions) RETURNING id)"
+        for effect in change.effects {
+            if let part = after(effect, draft) { parts = "\(parts), \(part)" }
+        }
+        let rows = try await database.transaction(
+            "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
+            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised)")[1]
+        let (isCurrent, isRevised) = try rows[0].decode(Bool.self, Bool.self)
+        if isRevised {
+            outbox.ring()
+            guard let now = try? await reread(draft) else { return .overtaken }
+            return .made(now)
+        }
+        for case .lease(let field, _, _) in change.effects where isCurrent { return .taken(field) }
+        return .overtaken
+    }
+
+    private func update(of draft: Draft, by change: Change, _ sealed: [UInt8]) -> SQL {
+        var situation = situation(of: draft)
+        situation.values = change.values
+        let step = Progress(of: situation).next?.name.rawValue ?? "review"
+        var update: SQL = """
+            UPDATE drafts
+               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed)
+            """
+        let address = identifyingAddress(in: change.values)
+        if address != identifyingAddress(in: draft.values) {
+            update = "\(update), email_digest = \(address.map { addressDigests($0)[0] })"
+        }
+        return update
+    }
+}
+
+// MARK: - What each effect adds to the statement
+
+extension Signups {
+    private func before(_ effect: Change.Effect, _ draft: Draft) -> SQL? {
+        guard case .lease(_, let kind, let name) = effect else { return nil }
+        return lease(of: name, kind: kind)
+    }
+
+    private func condition(of effect: Change.Effect, _ draft: Draft) -> SQL? {
+        switch effect {
+        case .lease: "EXISTS (SELECT FROM lease)"
+        case .sendCode(let field, _, _, let generation):
+            """
+            (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
+            IS NOT DISTINCT FROM \(generation)
+            """
+        case .prove(let field, let generation):
+            """
+            EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
+                                         AND generation = \(generation) AND proved_at IS NULL)
+            """
+        case .withdraw, .release: nil
+        }
+    }
+
+    private func after(_ effect: Change.Effect, _ draft: Draft) -> SQL? {
+        switch effect {
+        case .lease(_, let kind, let name): release(of: kind, except: name)
+        case .release(let kind): release(of: kind, except: nil)
+        case .sendCode(let field, let code, let address, let generation):
+            newCode(field, code, address: address, generation: (generation ?? 0) + 1, of: draft)
+        case .prove(let field, _):
+            """
+            proved AS (UPDATE proofs SET proved_at = now(), code_digest = NULL, failures = failures - 1
+                         FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
+            """
+        case .withdraw(let field):
+            """
+            withdrawn AS (UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
+                            FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
+            """
+        }
+    }
+}

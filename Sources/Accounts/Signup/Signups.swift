@@ -1,0 +1,65 @@
+internal import Foundation
+
+/// Everything that a person can do with a sign-up. Each act is a file beside this one.
+package struct Signups: Sendable {
+    package let flow: Flow
+    package let serviceName: String
+    let database: Database
+    let keys: KeyRing
+    let hashing: HashingPool
+    let outbox: Outbox
+
+    package init(
+        flow: Flow, serviceName: String, database: Database, keys: KeyRing, hashing: HashingPool, outbox: Outbox
+    ) {
+        self.flow = flow
+        self.serviceName = serviceName
+        self.database = database
+        self.keys = keys
+        self.hashing = hashing
+        self.outbox = outbox
+    }
+
+    package func situation(of draft: Draft, answers: JSON = .object([])) -> Situation {
+        Situation(
+            flow: flow, now: draft.now, language: draft.language, serviceName: serviceName, values: draft.values,
+            proofs: draft.proofs, answers: answers)
+    }
+
+    package func progress(of draft: Draft) -> Progress {
+        Progress(of: situation(of: draft))
+    }
+
+    /// When a draft ends that nobody touches, as SQL over the columns of `drafts`.
+    var deadline: SQL {
+        "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.idle.seconds)))"
+    }
+
+    /// The rule for every write: nobody else wrote since the draft was read, and it still lives.
+    func isCurrent(_ draft: Draft) -> SQL {
+        """
+        drafts.id = \(draft.id) AND drafts.revision = \(draft.revision) AND drafts.account_id IS NULL
+        AND now() < \(deadline)
+        """
+    }
+
+    /// The digest that stands for an address in the database, under each key of the ring.
+    func addressDigests(_ address: String) -> [[UInt8]] {
+        keys.digests(Array("address".utf8), Array(address.utf8))
+    }
+
+    /// The address that identifies the account, if the flow asks for one and the draft has it.
+    func identifyingAddress(in values: Values) -> String? {
+        guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
+        return values[field.name]?.string
+    }
+}
+
+extension Duration {
+    /// Whole seconds, cut.
+    package var seconds: Int { Int(components.seconds) }
+}
+
+extension JSON {
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
+}

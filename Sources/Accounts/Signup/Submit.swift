@@ -1,0 +1,209 @@
+internal import Foundation
+
+package enum SubmitError: Error {
+    /// An earlier required step is missing.
+    case locked(next: Step?)
+    case refused([Refusal])
+    /// The draft is at another revision than the one asked for.
+    case stale(Draft)
+    case committed
+    case find(FindError)
+    case hashing(HashingError)
+    /// Too many others write to the same draft.
+    case contended
+    case database(DatabaseError)
+}
+
+/// The draft after an act, and what the act cleared.
+package struct Outcome: Sendable {
+    package let draft: Draft
+    package let cleared: [FieldName]
+}
+
+extension Signups {
+    /// Replaces the answers of one step: all of them hold, or nothing changes.
+    ///
+    /// Two requests that submit different steps at once both succeed: whoever finds the draft changed judges it again as
+    /// it now is. A password is hashed and a code is spent once all the same.
+    ///
+    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    package func submit(
+        _ answers: JSON, to step: Step, of draft: Draft, at revision: Int? = nil
+    ) async throws(SubmitError) -> Outcome {
+        var labour = Labour()
+        return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
+            try await self.change(to: step, of: draft, by: answers, &labour)
+        }
+    }
+
+    /// Repeats `change` until it is written to the revision that it was made for. Nil means that there is nothing to do.
+    func revise(
+        _ draft: Draft, _ step: Step, at revision: Int?,
+        _ change: (Draft) async throws(SubmitError) -> Change?
+    ) async throws(SubmitError) -> Outcome {
+        var draft = draft
+        for _ in 0..<200 {
+            if draft.account != nil { throw .committed }
+            if let revision, revision != draft.revision { throw .stale(draft) }
+            let progress = progress(of: draft)
+            if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
+            guard let change = try await change(draft) else { return Outcome(draft: draft, cleared: []) }
+            switch try await attempt(change, on: draft) {
+            case .made(let revised): return Outcome(draft: revised, cleared: change.cleared)
+            case .taken(let field): throw .refused([Refusal(field, .taken)])
+            case .overtaken: draft = try await again(draft)
+            }
+        }
+        throw .contended
+    }
+
+    private func attempt(_ change: Change, on draft: Draft) async throws(SubmitError) -> Revision {
+        do throws(DatabaseError) { return try await write(change, to: draft) } catch { throw .database(error) }
+    }
+
+    private func again(_ draft: Draft) async throws(SubmitError) -> Draft {
+        do throws(FindError) { return try await reread(draft) } catch { throw .find(error) }
+    }
+
+    /// What is done once, however often the write has to be repeated.
+    private struct Labour {
+        var hashes: [FieldName: PHCString] = [:]
+        var spent: [FieldName: Int] = [:]
+    }
+
+    private func change(
+        to step: Step, of draft: Draft, by answers: JSON, _ labour: inout Labour
+    ) async throws(SubmitError) -> Change? {
+        let (values, codes) = try judge(answers, to: step, of: draft)
+        var change = Change(values: values)
+        change.values.answered.insert(step.name)
+        for field in step.fields {
+            switch (field.kind, values[field.name]) {
+            case (let code as CodeField, _):
+                guard let digits = codes[field.name] else { continue }
+                // A code given twice, as by an impatient finger, has done its work the first time.
+                if draft.proofs[field.name]?.isProved == true { return nil }
+                let generation = try await spendOnce(digits, on: field.name, code, of: draft, &labour)
+                change.effects.append(.prove(field.name, generation: generation))
+            case (is PasswordField, .secret(let password)?):
+                let hash = try await hashOnce(password, of: field.name, &labour)
+                change.values[field.name] = .string(hash.rawValue)
+            case (is EmailField, let address):
+                try prove(address?.string, in: field.name, of: draft, &change)
+            case (is UsernameField, let name) where field.isIdentifier:
+                change.effects.append(
+                    name?.string.map { .lease(field.name, kind: UsernameField.name, name: $0) }
+                        ?? .release(kind: UsernameField.name))
+            default: continue
+            }
+        }
+        try await clearPasswords(equalTo: step, of: draft, &change)
+        return change
+    }
+
+    /// The canonical values after this submission, or everything that is wrong with it.
+    private func judge(
+        _ answers: JSON, to step: Step, of draft: Draft
+    ) throws(SubmitError) -> (values: Values, codes: [FieldName: String]) {
+        guard case .object(let members) = answers else { preconditionFailure("answers are an object") }
+        var situation = situation(of: draft, answers: answers)
+        var codes: [FieldName: String] = [:]
+        var refusals = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
+            .map { Refusal($0, .unknownField) }
+        for field in step.fields {
+            let answer = answers[field.name.rawValue] ?? .null
+            if answer.isBlank {
+                if field.isRequired { refusals.append(Refusal(field.name, .required)) }
+                if !field.kind.isTransient { situation.values[field.name] = nil }
+                continue
+            }
+            do throws(Refusals) {
+                let canonical = try field.kind.canonical(answer, of: field.name, in: situation)
+                if !field.kind.isTransient { situation.values[field.name] = canonical }
+                if field.kind is CodeField { codes[field.name] = canonical.string }
+            } catch {
+                refusals += error.all
+            }
+        }
+        let isSkipped = step.isOptional && members.isEmpty
+        guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
+        return (situation.values, codes)
+    }
+
+    private func hashOnce(
+        _ password: SharedSecret, of field: FieldName, _ labour: inout Labour
+    ) async throws(SubmitError) -> PHCString {
+        if let hash = labour.hashes[field] { return hash }
+        do throws(HashingError) {
+            let hash = try await hashing.hash(password)
+            labour.hashes[field] = hash
+            return hash
+        } catch {
+            throw .hashing(error)
+        }
+    }
+
+    private func spendOnce(
+        _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft, _ labour: inout Labour
+    ) async throws(SubmitError) -> Int {
+        if let spent = labour.spent[field] {
+            // The address or the code changed while we wrote.
+            guard draft.proofs[field]?.generation == spent else { throw .refused([Refusal(field, .codeExpired)]) }
+            return spent
+        }
+        let generation = try await spend(digits, on: field, code, of: draft)
+        labour.spent[field] = generation
+        return generation
+    }
+}
+
+// MARK: - What hangs on an answer
+
+extension Signups {
+    /// A new address undoes the proof of the one before and gets a code of its own. The same address again gets one
+    /// only where the last cannot be used any more.
+    private func prove(
+        _ address: String?, in field: FieldName, of draft: Draft, _ change: inout Change
+    ) throws(SubmitError) {
+        guard let (codeField, code) = flow.code(proving: field) else { return }
+        let proof = draft.proofs[codeField.name]
+        let isSame = address == draft.values[field]?.string
+        if !isSame, proof?.isProved == true { change.cleared.append(codeField.name) }
+        guard let address else {
+            change.effects.append(.withdraw(codeField.name))
+            return
+        }
+        if isSame, let proof, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
+        if let proof, proof.failures >= Proof.mostFailures { throw .refused([Refusal(field, .codeExhausted)]) }
+        change.effects.append(.sendCode(codeField.name, code, address: address, after: proof?.generation))
+    }
+
+    /// A password was judged against the names known then. Where a new name could equal it, the hash tells.
+    private func clearPasswords(
+        equalTo step: Step, of draft: Draft, _ change: inout Change
+    ) async throws(SubmitError) {
+        let words = step.fields.flatMap { field -> [String] in
+            guard let new = change.values[field.name], new != draft.values[field.name] else { return [] }
+            return field.kind.contextWords(of: new)
+        }
+        for field in flow.fields where step.field(named: field.name) == nil {
+            guard let kind = field.kind as? PasswordField, let text = change.values[field.name]?.string,
+                let hash = try? PHCString(text)
+            else { continue }
+            for word in words where word.unicodeScalars.count >= kind.policy.minimum {
+                guard try await isPassword(word, hash) else { continue }
+                change.values[field.name] = nil
+                change.cleared.append(field.name)
+                break
+            }
+        }
+    }
+
+    private func isPassword(_ word: String, _ hash: PHCString) async throws(SubmitError) -> Bool {
+        do throws(HashingError) {
+            return try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
+        } catch {
+            throw .hashing(error)
+        }
+    }
+}
