@@ -19,13 +19,13 @@ extension Signups {
     /// - Returns: how long to wait before the next one.
     package func resend(_ step: Step, of draft: Draft) async throws(ResendError) -> Duration {
         if draft.account != nil { throw .committed }
-        let progress = progress(of: draft)
-        if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
+        let standing = standing(of: draft)
+        if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
         guard let field = step.fields.first(where: { $0.kind is CodeField }), let code = field.kind as? CodeField else {
             throw .noCode
         }
         let proof = draft.proofs[field.name]
-        guard let address = draft.values[code.proves]?.string else { throw .locked(next: progress.next) }
+        guard let address = draft.values[code.proves]?.string else { throw .locked(next: standing.next) }
         if let proof, proof.namesCurrentAddress, proof.provedAt != nil {
             throw .refused([Refusal(field.name, .notAllowed)])
         }

@@ -2,7 +2,7 @@ internal import Foundation
 
 package enum CommitError: Error {
     /// Something is missing, or holds no longer.
-    case incomplete(Progress)
+    case incomplete(Standing)
     /// Another account has the identifier in that field; only now, with the address proved, is it told.
     case identifierTaken(FieldName)
     case find(FindError)
@@ -20,8 +20,8 @@ extension Signups {
         var draft = draft
         for _ in 0..<50 {
             if let id = draft.account { return (try await account(id), false) }
-            let progress = progress(of: draft)
-            guard progress.isReady else { throw .incomplete(progress) }
+            let standing = standing(of: draft)
+            guard standing.isReady else { throw .incomplete(standing) }
             let id = ID<Account>()
             switch await write(id, of: draft) {
             case .success(true):

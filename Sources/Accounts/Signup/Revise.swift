@@ -92,7 +92,7 @@ extension Signups {
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8]) -> SQL {
         var situation = situation(of: draft)
         situation.values = change.values
-        let step = Progress(of: situation).next?.name.rawValue ?? "review"
+        let step = Standing(of: situation).next?.name.rawValue ?? "review"
         var update: SQL = """
             UPDATE drafts
                SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed)

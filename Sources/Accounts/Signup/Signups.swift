@@ -26,8 +26,8 @@ package struct Signups: Sendable {
             proofs: draft.proofs, answers: answers)
     }
 
-    package func progress(of draft: Draft) -> Progress {
-        Progress(of: situation(of: draft))
+    package func standing(of draft: Draft) -> Standing {
+        Standing(of: situation(of: draft))
     }
 
     /// When a draft ends that nobody touches, as SQL over the columns of `drafts`.

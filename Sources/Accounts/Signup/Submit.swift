@@ -45,8 +45,8 @@ extension Signups {
         for _ in 0..<200 {
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
-            let progress = progress(of: draft)
-            if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
+            let standing = standing(of: draft)
+            if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
             guard let change = try await change(draft) else { return Outcome(draft: draft, cleared: []) }
             switch try await attempt(change, on: draft) {
             case .made(let revised): return Outcome(draft: revised, cleared: change.cleared)

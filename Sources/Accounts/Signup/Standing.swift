@@ -1,5 +1,5 @@
 /// Where a sign-up stands: a pure function of the flow, the values and the proofs, never stored.
-package struct Progress: Sendable {
+package struct Standing: Sendable {
     package let states: [StepName: StepState]
     /// The first step that is required and unmet, or optional and unanswered; nil where only the review is left.
     package let next: Step?
@@ -17,7 +17,7 @@ package struct Progress: Sendable {
         var next: Step?
         var isOpen = true
         for step in situation.flow.steps {
-            let standing = Standing(of: step, in: situation)
+            let standing = StepStanding(of: step, in: situation)
             states[step.name] = standing.state(of: step, isOpen: isOpen, isNext: next == nil)
             if !step.isOptional { missing += standing.missing }
             if next == nil, isOpen, !standing.isSettled { next = step }
@@ -28,7 +28,7 @@ package struct Progress: Sendable {
         self.next = next
         self.missing = missing
         total = required.count
-        done = required.count { Standing(of: $0, in: situation).isSettled }
+        done = required.count { StepStanding(of: $0, in: situation).isSettled }
     }
 }
 
@@ -37,7 +37,7 @@ package enum StepState: String, Sendable {
 }
 
 /// One step by itself, without what stands before it.
-private struct Standing {
+private struct StepStanding {
     let missing: [FieldName]
     let hasInvalid: Bool
     let isSettled: Bool

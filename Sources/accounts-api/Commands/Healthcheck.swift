@@ -1,0 +1,47 @@
+import Accounts
+import ArgumentParser
+import Foundation
+
+struct Healthcheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks the server on this host whether it is ready; for containers without a shell.")
+
+    @Option(help: "host:port that the server listens on (LISTEN; 127.0.0.1:8080)") var listen: String?
+
+    func run() async throws {
+        let listen = try SettingSource(flags: listen.map { ["LISTEN": $0] } ?? [:]).text("LISTEN") ?? "127.0.0.1:8080"
+        guard let colon = listen.lastIndex(of: ":") else { throw ValidationError("LISTEN is host:port") }
+        let host = ["0.0.0.0", "[::]", "::"].contains(listen[..<colon]) ? "127.0.0.1" : String(listen[..<colon])
+        guard let answer = Self.ask(host, port: String(listen[listen.index(after: colon)...])) else {
+            complain("the server does not answer")
+            throw ExitCode(1)
+        }
+        guard answer.hasPrefix("HTTP/1.1 200 ") else {
+            complain("the server is not ready")
+            throw ExitCode(1)
+        }
+    }
+
+    /// The beginning of the server's answer. Five seconds at most for each step.
+    private static func ask(_ host: String, port: String) -> String? {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, port, &hints, &found) == 0, let address = found?.pointee else { return nil }
+        defer { freeaddrinfo(found) }
+        let connection = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
+        guard connection >= 0 else { return nil }
+        defer { close(connection) }
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        let request = "GET /health/ready HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+        var answer = [UInt8](repeating: 0, count: 64)
+        guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,
+            send(connection, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count
+        else { return nil }
+        let count = recv(connection, &answer, answer.count, 0)
+        return count > 0 ? String(decoding: answer[..<count], as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,51 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import Logging
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Brings the database to the schema of this version.",
+        discussion: "Safe to run by several servers at once: one of them does it, the others wait.")
+
+    @Option(help: "libpq connection string or URI of PostgreSQL (DATABASE_URL)") var databaseUrl: String?
+    @Flag(help: "Only shows what was applied and what is missing; exits with 1 where something is.") var status = false
+    @Flag(help: "Answers in JSON.") var json = false
+
+    func run() async throws {
+        guard let conninfo = try SettingSource(flags: databaseUrl.map { ["DATABASE_URL": $0] } ?? [:]).text("DATABASE_URL")
+        else { throw ValidationError("DATABASE_URL is missing") }
+        if status {
+            try await show(conninfo)
+        } else {
+            report(applied: try Migrations().apply(to: conninfo), pending: [])
+        }
+    }
+
+    private func show(_ conninfo: String) async throws {
+        let database = Database(conninfo, connections: 2, logger: Logger(label: "migrate") { _ in SwiftLogNoOpLogHandler() })
+        let status: Migrations.Status
+        do {
+            status = try await Migrations().status(of: database)
+        } catch {
+            await database.shutdown()
+            throw error
+        }
+        await database.shutdown()
+        report(applied: status.applied, pending: status.pending)
+        if !status.pending.isEmpty { throw ExitCode(1) }
+    }
+
+    private func report(applied: [String], pending: [String]) {
+        if json {
+            print(
+                JSON.object([
+                    .init("applied", .array(applied.map(JSON.string))), .init("pending", .array(pending.map(JSON.string))),
+                ]).text)
+            return
+        }
+        for name in applied { print("\(name)  applied") }
+        for name in pending { print("\(name)  pending") }
+        if applied.isEmpty, pending.isEmpty { print("nothing to do") }
+    }
+}

@@ -1,0 +1,123 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Reads JSON bodies: at most 64 KiB, strictly, with secrets apart. The cheap checks come first, and all of them before
+/// anybody asks the database.
+struct BodyReader: RouterMiddleware {
+    static let mostBytes = 65_536
+    /// The members whose text is never a `String`: passwords and their confirmations.
+    let secretMembers: Set<String>
+    /// False where a request may come without a body.
+    var isRequired = true
+
+    func handle(
+        _ request: Request, context: RequestScope, next: Next
+    ) async throws -> Response {
+        var context = context
+        if let answers = try await answers(of: request) { context.answers = answers }
+        return try await next(request, context)
+    }
+
+    private func answers(of request: Request) async throws -> JSON? {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes { throw Self.tooLarge }
+        let body = try await Self.read(request.body)
+        if body.count == 0 {
+            if !isRequired { return nil }
+            throw Problem(.badRequest, .malformedRequest, "The body is empty.")
+        }
+        guard Self.isJSON(request.headers[.contentType]) else {
+            throw Problem(
+                .unsupportedMediaType, .unsupportedMediaType, "Send application/json.",
+                headers: [.accept: "application/json"])
+        }
+        let json: JSON
+        do throws(MalformedJSON) {
+            json = try body.withBytes { (bytes) throws(MalformedJSON) in
+                try JSON.read(bytes, secretMembers: secretMembers)
+            }
+        } catch {
+            throw Problem(.badRequest, .malformedRequest, "\(error)")
+        }
+        guard case .object = json else { throw Problem(.badRequest, .malformedRequest, "The body is no object.") }
+        return json
+    }
+
+    /// The whole body in memory of our own, and wiped where it came from.
+    private static func read(_ body: RequestBody) async throws -> Secret {
+        var chunks: [ByteBuffer] = []
+        var length = 0
+        for try await chunk in body {
+            length += chunk.readableBytes
+            if length > mostBytes { throw tooLarge }
+            chunks.append(chunk)
+        }
+        return Secret(capacity: length) { room in
+            var offset = 0
+            for chunk in chunks {
+                chunk.withUnsafeReadableBytes { bytes in
+                    guard let start = bytes.baseAddress else { return }
+                    UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: bytes)
+                    offset += bytes.count
+                    // The bytes may be a password, and this slice of the network's buffer has no other reader: its owner
+                    // has handed it to us and moved past it.
+                    explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
+                }
+            }
+            return length
+        }
+    }
+
+    private static let tooLarge = Problem(.contentTooLarge, .tooLarge, "A body has at most \(mostBytes) bytes.")
+
+    private static func isJSON(_ contentType: String?) -> Bool {
+        guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }) else {
+            return false
+        }
+        return parts[0] == "application/json" && parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
+    }
+}
+
+/// Answers in JSON only to whoever takes JSON.
+struct Negotiator: RouterMiddleware {
+    func handle(
+        _ request: Request, context: RequestScope, next: Next
+    ) async throws -> Response {
+        guard Self.takesJSON(request.headers[.accept]) else {
+            throw Problem(.notAcceptable, .notAcceptable, "The answers are application/json.")
+        }
+        return try await next(request, context)
+    }
+
+    /// RFC 9110 §12.5.1, for the one type that we have: the most specific range decides.
+    static func takesJSON(_ accept: String?) -> Bool {
+        guard let accept else { return true }
+        var verdict: (specificity: Int, isWanted: Bool) = (-1, false)
+        for part in accept.split(separator: ",") {
+            let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }
+            guard let range = pieces.first, let specificity = ["*/*", "application/*", "application/json"].firstIndex(of: range)
+            else { continue }
+            let isRefused = pieces.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+            if specificity > verdict.specificity { verdict = (specificity, !isRefused) }
+        }
+        return verdict.isWanted
+    }
+}
+
+/// Finds the step that the path names.
+struct StepFinder: RouterMiddleware {
+    let flow: Flow
+
+    func handle(
+        _ request: Request, context: RequestScope, next: Next
+    ) async throws -> Response {
+        guard let name = context.parameters.get("step"), let step = flow.step(named: StepName(name)) else {
+            throw Problem(.notFound, .unknownStep, "The flow has no such step.")
+        }
+        var context = context
+        context.step = step
+        return try await next(request, context)
+    }
+}

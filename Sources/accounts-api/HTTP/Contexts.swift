@@ -1,0 +1,55 @@
+import Accounts
+import Hummingbird
+import Logging
+
+/// What a middleware hands the request on to.
+typealias Next = @concurrent (Request, RequestScope) async throws -> Response
+
+/// What is known of every request.
+struct RequestScope: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The language that the request asks for; a draft's own comes first.
+    var language: Language
+    /// Set on the way in, by the middleware that found each.
+    var step: Step?
+    var answers: JSON = .object([])
+    var token: Token?
+    var draft: Draft?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        language = .english
+    }
+}
+
+/// A request of somebody who holds a draft: a handler that asks for it cannot be reached without one.
+struct DraftContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let draft: Draft
+    var language: Language { draft.language }
+
+    init(context: RequestScope) throws {
+        guard let draft = context.draft else { throw Problem.noDraft }
+        coreContext = context.coreContext
+        self.draft = draft
+    }
+}
+
+/// The same, at one step of the flow.
+struct StepContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let draft: Draft
+    let step: Step
+    /// The body as it was read; an empty object where there was none.
+    let answers: JSON
+    var language: Language { draft.language }
+
+    init(context: RequestScope) throws {
+        guard let draft = context.draft else { throw Problem.noDraft }
+        guard let step = context.step else { throw Problem(.notFound, .unknownStep, "The flow has no such step.") }
+        coreContext = context.coreContext
+        self.draft = draft
+        self.step = step
+        answers = context.answers
+    }
+}

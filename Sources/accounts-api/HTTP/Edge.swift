@@ -1,0 +1,88 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The outermost middleware: every answer leaves through here, with its headers, its line in the log, and refusals as
+/// problems. What nobody recognised is logged with the request's id, and answered without a word about the cause.
+struct Edge: RouterMiddleware {
+    let publicURL: String
+    let defaultLanguage: Language
+
+    func handle(
+        _ request: Request, context: RequestScope, next: Next
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        let requestID = Self.requestID(of: request)
+        var context = context
+        context.logger[metadataKey: "request_id"] = "\(requestID)"
+        context.language = Language.negotiated(request.headers[.acceptLanguage], default: defaultLanguage)
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            let problem = problem(for: error, context)
+            response = problem.response(publicURL: publicURL, requestID: requestID)
+        }
+        harden(&response, requestID)
+        context.logger.info(
+            "request",
+            metadata: [
+                "method": "\(Self.knownMethod(request.method))", "route": "\(context.endpointPath ?? "none")",
+                "status": "\(response.status.code)", "ms": "\((ContinuousClock.now - start).milliseconds)",
+            ])
+        return response
+    }
+
+    private func problem(for error: any Error, _ context: RequestScope) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as any HTTPResponseError where error.status == .notFound:
+            return Problem(.notFound, .notFound, "No resource has this path.")
+        case let error as any HTTPResponseError where error.status == .contentTooLarge:
+            return Problem(.contentTooLarge, .tooLarge, "The body is longer than it may be.")
+        case is CancellationError:
+            return Problem(
+                .serviceUnavailable, .unavailable, "The request was given up.", headers: [.retryAfter: "1"])
+        default:
+            context.logger.error("unrecognised error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
+            return Problem(.internalServerError, .internal, "The log has the cause, under the id of this request.")
+        }
+    }
+
+    private func harden(_ response: inout Response, _ requestID: String) {
+        response.headers[.requestID] = requestID
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+    }
+
+    /// The caller's id if it is one that can do no harm in a log, or a new one.
+    private static func requestID(of request: Request) -> String {
+        let isHarmless: (UInt8) -> Bool = { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
+        if let given = request.headers[.requestID], (8...64).contains(given.utf8.count), given.utf8.allSatisfy(isHarmless)
+        {
+            return given
+        }
+        return ID<Request>().description
+    }
+
+    /// A method is any word that a client likes to send; the log has room for the usual ones.
+    private static func knownMethod(_ method: HTTPRequest.Method) -> String {
+        let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .patch]
+        return known.contains(method) ? method.rawValue : "other"
+    }
+}
+
+extension UInt8 {
+    var isASCIILetterOrDigit: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
+}
+
+extension Duration {
+    /// With one digit behind the point, for logs.
+    fileprivate var milliseconds: Double {
+        let (seconds, attoseconds) = components
+        return ((Double(seconds) * 1000 + Double(attoseconds) / 1e15) * 10).rounded() / 10
+    }
+}

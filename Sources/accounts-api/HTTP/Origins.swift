@@ -1,0 +1,51 @@
+import HTTPTypes
+import Hummingbird
+
+/// Which sites may send unsafe requests with somebody's cookie (design §3, security C8).
+struct Origins: Sendable {
+    /// The origin of `PUBLIC_URL`, and those of `ALLOWED_ORIGINS`.
+    let own: String
+    let allowed: Set<String>
+
+    /// Whether a request that changes something may pass. A bearer alone is bound to no origin: no browser sends it by
+    /// itself.
+    func permits(_ headers: HTTPFields, hasCookie: Bool, hasBearer: Bool) -> Bool {
+        if hasBearer, !hasCookie { return true }
+        let origin = headers[.origin]
+        if let origin, allowed.contains(origin) { return true }
+        if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
+        if let origin { return origin == own }
+        return !Self.isForm(headers[.contentType])
+    }
+
+    /// The types that an HTML form can send without script.
+    private static func isForm(_ contentType: String?) -> Bool {
+        guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else { return false }
+        return ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(type)
+    }
+}
+
+extension Substring {
+    func trimmingWhitespace() -> Substring {
+        var trimmed = self
+        while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
+        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
+        return trimmed
+    }
+}
+
+/// Refuses unsafe requests that another site made somebody's browser send.
+struct OriginGuard: RouterMiddleware {
+    let origins: Origins
+    let session: Session
+
+    func handle(
+        _ request: Request, context: RequestScope, next: Next
+    ) async throws -> Response {
+        let isSafe = [.get, .head, .options].contains(request.method)
+        let credentials = try session.credentials(of: request)
+        guard isSafe || origins.permits(request.headers, hasCookie: credentials.hasCookie, hasBearer: credentials.hasBearer)
+        else { throw Problem(.forbidden, .forbiddenOrigin, "Send it from the site of the sign-up.") }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,159 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// How each act's refusals look on the wire. No `default`: a new case asks what the client should see.
+extension Problem {
+    static let restart = JSON.Member("restart", ["method": "POST", "href": "/signup"])
+
+    init(_ error: DatabaseError) throws {
+        switch error {
+        case .unavailable, .outcomeUnknown:
+            self.init(
+                .serviceUnavailable, .unavailable, "Nothing you saved is lost. Try again in a moment.",
+                headers: [.retryAfter: "1"])
+        case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
+            // Statement or lock time-out, too many connections, configuration limit: the server is overloaded.
+            self.init(
+                .serviceUnavailable, .unavailable, "The database is overloaded. Try again in a moment.",
+                headers: [.retryAfter: "2"])
+        case .cancelled: throw CancellationError()
+        case .refused, .unexpectedAnswer: throw error
+        }
+    }
+
+    init(_ error: StartError) throws {
+        switch error {
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: FindError) throws {
+        switch error {
+        case .unknown: self = .noDraft
+        case .ended(let ending):
+            self.init(
+                .gone, .draftExpired, "This sign-up is over.", [.init("reason", .string(ending.rawValue)), Self.restart])
+        case .unreadable: throw error
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    static let noDraft = Problem(
+        .unauthorized, .noDraft, "Send the token of a sign-up, or begin one.", [restart],
+        headers: [.wwwAuthenticate: "Bearer"])
+
+    init(_ error: SubmitError, in language: Language, _ draft: (Draft) -> JSON) throws {
+        switch error {
+        case .locked(let next): self = .locked(next)
+        case .refused(let refusals): self = .refused(refusals, in: language)
+        case .stale(let current):
+            self.init(
+                .preconditionFailed, .staleRevision, "It is at another revision than the one you named.",
+                [.init("draft", draft(current))], headers: [.eTag: "\"\(current.revision)\""])
+        case .committed: self = .committed
+        case .find(let error): try self.init(error)
+        case .hashing(let error): try self.init(error)
+        case .contended: self = .contended
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: HashingError) throws {
+        switch error {
+        case .busy, .stopped:
+            self.init(
+                .serviceUnavailable, .busy, "Too many passwords are being hashed. Try again in a moment.",
+                headers: [.retryAfter: "2"])
+        case .cancelled: throw CancellationError()
+        case .tooCostly, .argon2: throw error
+        }
+    }
+
+    init(_ error: ResendError, in language: Language) throws {
+        switch error {
+        case .locked(let next): self = .locked(next)
+        case .noCode: self.init(.notFound, .notFound, "This step has no code.")
+        case .refused(let refusals): self = .refused(refusals, in: language)
+        case .tooSoon(let wait, let every):
+            self.init(
+                .tooManyRequests, .rateLimited, "A code was sent a moment ago.",
+                headers: [
+                    .retryAfter: "\(wait.seconds)", .rateLimitPolicy: "\"resend\";q=1;w=\(every.seconds)",
+                    .rateLimit: "\"resend\";r=0;t=\(wait.seconds)",
+                ])
+        case .committed: self = .committed
+        case .overtaken: self = .contended
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: CancelError) throws {
+        switch error {
+        case .committed: self = .committed
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: CommitError) throws {
+        switch error {
+        case .incomplete(let standing):
+            self.init(
+                .conflict, .incomplete, "Something is still missing.",
+                [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)])
+        case .identifierTaken(let field):
+            self.init(
+                .conflict, .identifierTaken, "Choose another one; the rest of the sign-up is kept.",
+                [.init("field", .string(field.rawValue))])
+        case .find(let error): try self.init(error)
+        case .contended: self = .contended
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    static func locked(_ next: Step?) -> Problem {
+        Problem(.conflict, .stepLocked, "An earlier step comes first.", [.next(next)])
+    }
+
+    static let committed = Problem(.conflict, .alreadyCommitted, "It has become an account and cannot be changed.")
+
+    private static let contended = Problem(
+        .serviceUnavailable, .unavailable, "Too many requests change this sign-up at once.", headers: [.retryAfter: "1"])
+
+    static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
+        Problem(
+            .unprocessableContent, .validationFailed, "Nothing was changed.",
+            [.init("errors", .array(refusals.map { $0.json(in: language) }))])
+    }
+}
+
+extension Refusal {
+    /// One of `errors`: where, why, and what to tell the person.
+    func json(in language: Language) -> JSON {
+        // RFC 6901: ~ and / have escapes in a pointer.
+        let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
+        return [
+            "pointer": .string(pointer), "field": .string(field.rawValue), "code": .string(code.rawValue),
+            "params": .object(params.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }),
+            "message": .string(language.messages.message(for: self)),
+        ]
+    }
+}
+
+extension JSON.Member {
+    /// Where the person goes on: a step, or the review.
+    static func next(_ step: Step?) -> JSON.Member {
+        .init(
+            "next",
+            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? "/signup/review")])
+    }
+}
+
+extension HTTPField.Name {
+    static let rateLimit = Self("RateLimit")!
+    static let rateLimitPolicy = Self("RateLimit-Policy")!
+    static let requestID = Self("X-Request-Id")!
+    static let referrerPolicy = Self("Referrer-Policy")!
+    static let secFetchSite = Self("Sec-Fetch-Site")!
+    static let retryAfter = Self("Retry-After")!
+}

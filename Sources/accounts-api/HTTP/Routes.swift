@@ -1,0 +1,234 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+
+/// The paths of the service, in the order in which a person meets them.
+struct Routes: Sendable {
+    let signups: Signups
+    let database: Database
+    let publicURL: String
+    let session: Session
+    let origins: Origins
+
+    init(signups: Signups, database: Database, publicURL: String, allowedOrigins: Set<String>) {
+        self.signups = signups
+        self.database = database
+        self.publicURL = publicURL
+        session = Session(isSecure: publicURL.hasPrefix("https://"))
+        origins = Origins(own: publicURL, allowed: allowedOrigins)
+    }
+
+    private var bodies: Representations { Representations(signups: signups) }
+
+    func router() -> Router<RequestScope> {
+        let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: Edge(publicURL: publicURL, defaultLanguage: signups.flow.languages[0]))
+        router.add(middleware: Negotiator())
+
+        let secrets = Set(signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue))
+        let reader = BodyReader(secretMembers: secrets)
+        let finder = DraftFinder(signups: signups, session: session)
+        let open = router.group().add(middleware: OriginGuard(origins: origins, session: session))
+        let steps = open.group().add(middleware: StepFinder(flow: signups.flow))
+
+        let begin = open.group().add(middleware: BodyReader(secretMembers: [], isRequired: false))
+        let draft = open.group().add(middleware: finder).group(context: DraftContext.self)
+        let step = steps.group().add(middleware: finder).group(context: StepContext.self)
+        let answer = steps.group().add(middleware: reader).add(middleware: finder).group(context: StepContext.self)
+
+        begin.post("signup", use: start)
+        draft.get("signup", use: show)
+        draft.delete("signup", use: cancel)
+        draft.get("signup/review", use: review)
+        draft.post("signup/commit", use: commit)
+        step.get("signup/:step", use: showStep)
+        answer.put("signup/:step", use: submit)
+        answer.post("signup/:step", use: submit)
+        step.delete("signup/:step", use: clear)
+        step.post("signup/:step/resend", use: resend)
+
+        router.get("health/live", use: live)
+        router.get("health/ready", use: ready)
+
+        refuseOtherMethods(
+            on: router,
+            [
+                "signup": [.get, .head, .post, .delete], "signup/review": [.get, .head], "signup/commit": [.post],
+                "signup/:step": [.get, .head, .put, .post, .delete], "signup/:step/resend": [.post],
+                "health/live": [.get, .head], "health/ready": [.get, .head],
+            ])
+        return router
+    }
+
+    private func refuseOtherMethods(on router: Router<RequestScope>, _ allowed: [String: [HTTPRequest.Method]]) {
+        let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
+        for (path, methods) in allowed {
+            let allow = methods.map(\.rawValue).joined(separator: ", ")
+            for method in all where !methods.contains(method) {
+                router.on(RouterPath(path), method: method) { _, _ -> Response in
+                    throw Problem(.methodNotAllowed, .methodNotAllowed, "Use \(allow).", headers: [.allow: allow])
+                }
+            }
+        }
+    }
+}
+
+// MARK: - The sign-up
+
+extension Routes {
+    /// Begins a sign-up, or goes on with the one that the token belongs to.
+    @Sendable private func start(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let wish = try StartWish(context.answers, in: context.language)
+        if let text = try session.credentials(of: request).token, let token = Token(text),
+            let draft = try? await signups.find(token), draft.account == nil
+        {
+            return answer(draft)
+        }
+        let (draft, token) = try await acting { () throws(StartError) in try await signups.start(in: wish.language) } problem: {
+            try Problem($0)
+        }
+        var response = answer(draft, token: wish.isBearer ? token : nil, status: .created)
+        response.headers[.location] = "/signup"
+        if !wish.isBearer { response.headers[.setCookie] = session.setCookie(token) }
+        return response
+    }
+
+    @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Response {
+        guard let id = context.draft.account else { return answer(context.draft) }
+        let account = try await acting { () throws(CommitError) in try await signups.account(id) } problem: { try Problem($0) }
+        return answer(context.draft, account: account)
+    }
+
+    @Sendable private func cancel(_ request: Request, _ context: DraftContext) async throws -> Response {
+        try await acting { () throws(CancelError) in try await signups.cancel(context.draft) } problem: { try Problem($0) }
+        return Response(status: .noContent, headers: [.setCookie: session.clearCookie])
+    }
+
+    @Sendable private func showStep(_ request: Request, _ context: StepContext) async throws -> Response {
+        if context.draft.account != nil { throw Problem.committed }
+        let standing = signups.standing(of: context.draft)
+        if standing.states[context.step.name] == .locked { throw Problem.locked(standing.next) }
+        return tagged(Response(json: bodies.step(context.step, of: context.draft)), context.draft)
+    }
+
+    @Sendable private func submit(_ request: Request, _ context: StepContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
+        let outcome = try await acting { () throws(SubmitError) in
+            try await signups.submit(context.answers, to: context.step, of: context.draft, at: revision)
+        } problem: {
+            try Problem($0, in: context.language) { bodies.draft($0) }
+        }
+        return answer(outcome.draft, cleared: outcome.cleared)
+    }
+
+    @Sendable private func clear(_ request: Request, _ context: StepContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
+        let outcome = try await acting { () throws(SubmitError) in
+            try await signups.clear(context.step, of: context.draft, at: revision)
+        } problem: {
+            try Problem($0, in: context.language) { bodies.draft($0) }
+        }
+        return answer(outcome.draft, cleared: outcome.cleared)
+    }
+
+    @Sendable private func resend(_ request: Request, _ context: StepContext) async throws -> Response {
+        let wait = try await acting { () throws(ResendError) in
+            try await signups.resend(context.step, of: context.draft)
+        } problem: {
+            try Problem($0, in: context.language)
+        }
+        return Response(json: ["resend_after": .integer(wait.seconds)], status: .accepted)
+    }
+
+    @Sendable private func review(_ request: Request, _ context: DraftContext) async throws -> Response {
+        if context.draft.account != nil { throw Problem.committed }
+        return tagged(Response(json: bodies.review(context.draft)), context.draft)
+    }
+
+    @Sendable private func commit(_ request: Request, _ context: DraftContext) async throws -> Response {
+        let (account, isNew) = try await acting { () throws(CommitError) in
+            try await signups.commit(context.draft)
+        } problem: {
+            try Problem($0)
+        }
+        return Response(json: ["account": bodies.account(account)], status: isNew ? .created : .ok)
+    }
+}
+
+// MARK: - Health
+
+extension Routes {
+    /// The process answers.
+    @Sendable private func live(_ request: Request, _ context: RequestScope) async throws -> Response {
+        Response(json: ["status": "live"])
+    }
+
+    /// The service can do its work, and is not about to stop.
+    @Sendable private func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let isStopping = Task.isShuttingDownGracefully
+        guard !isStopping, (try? await database.read("SELECT 1")) != nil else {
+            throw Problem(
+                .serviceUnavailable, .unavailable, isStopping ? "The server is stopping." : "The database is away.",
+                headers: [.retryAfter: "1"])
+        }
+        return Response(json: ["status": "ready"])
+    }
+}
+
+// MARK: - What the handlers share
+
+extension Routes {
+    private func answer(
+        _ draft: Draft, cleared: [FieldName] = [], account: Account? = nil, token: Token? = nil,
+        status: HTTPResponse.Status = .ok
+    ) -> Response {
+        tagged(
+            Response(json: bodies.draft(draft, cleared: cleared, account: account, token: token), status: status), draft)
+    }
+
+    private func tagged(_ response: Response, _ draft: Draft) -> Response {
+        var response = response
+        response.headers[.eTag] = "\"\(draft.revision)\""
+        return response
+    }
+
+    /// The revision that `If-Match` insists on (RFC 9110 §13.1.1): nil for none or `*`, and one that never was where
+    /// none of several is the present one.
+    private func expectedRevision(of request: Request, _ draft: Draft) throws -> Int? {
+        guard let field = request.headers[.ifMatch] else { return nil }
+        if field == "*" { return nil }
+        let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
+        guard !tags.isEmpty, tags.allSatisfy({ $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }) else {
+            throw Problem(.badRequest, .malformedRequest, "If-Match names no entity tag.")
+        }
+        let revisions = tags.compactMap { Int($0.dropFirst().dropLast()) }
+        return revisions.contains(draft.revision) ? draft.revision : revisions.first ?? -1
+    }
+
+    /// Runs an act and turns its own error into what the client should see.
+    private func acting<Result, Failure: Error>(
+        _ act: () async throws(Failure) -> Result, problem: (Failure) throws -> Problem
+    ) async throws -> Result {
+        do throws(Failure) { return try await act() } catch { throw try problem(error) }
+    }
+}
+
+/// What a client may say when it begins.
+private struct StartWish {
+    let isBearer: Bool
+    let language: Language
+
+    init(_ body: JSON, in negotiated: Language) throws {
+        guard case .object(let members) = body else { preconditionFailure("a body is an object") }
+        var refusals = members.map { FieldName($0.name) }.filter { !["transport", "locale"].contains($0) }
+            .map { Refusal($0, .unknownField) }
+        let transport = body["transport"] ?? "cookie"
+        if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
+        let locale = body["locale"] ?? .null
+        if locale != .null, locale.string == nil { refusals.append(Refusal("locale", .wrongType, ["expected": "string"])) }
+        if !refusals.isEmpty { throw Problem.refused(refusals, in: negotiated) }
+        isBearer = transport == "bearer"
+        language = locale.string.flatMap(Language.init(tag:)) ?? negotiated
+    }
+}

@@ -1,0 +1,35 @@
+import Accounts
+import Foundation
+import Logging
+
+/// One line a record on standard error: a JSON object, or words for a terminal.
+struct LineLogger: LogHandler {
+    let isJSON: Bool
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let fields = metadata.merging(event.metadata ?? [:]) { $1 }
+            .filter { $0.key != "hb.request.id" }
+            .sorted { $0.key < $1.key }
+            .map { JSON.Member($0.key, .string("\($0.value)")) }
+        let time = Date().formatted(.iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true))
+        let line =
+            isJSON
+            ? JSON.object(
+                [
+                    .init("time", .string(time)), .init("level", .string(event.level.rawValue)),
+                    .init("message", .string("\(event.message)")),
+                ] + fields
+            ).text
+            : "\(time) \(event.level) \(event.message)" + fields.map { " \($0.name)=\($0.value.text)" }.joined()
+        // One write a line, so that lines of many threads do not mix; nobody is left to tell if it fails.
+        let bytes = Array((line + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
