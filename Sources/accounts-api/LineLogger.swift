@@ -7,6 +7,8 @@ struct LineLogger: LogHandler {
     let isJSON: Bool
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
+    /// Takes each line whole, with its end.
+    var sink: @Sendable ([UInt8]) -> Void = LineLogger.standardError
 
     subscript(metadataKey key: String) -> Logger.MetadataValue? {
         get { metadata[key] }
@@ -17,8 +19,8 @@ struct LineLogger: LogHandler {
         let fields = metadata.merging(event.metadata ?? [:]) { $1 }
             .filter { $0.key != "hb.request.id" }
             .sorted { $0.key < $1.key }
-            .map { JSON.Member($0.key, .string("\($0.value)")) }
-        let time = Date().formatted(.iso8601.year().month().day().timeZone(separator: .omitted).time(includingFractionalSeconds: true))
+            .map { JSON.Member($0.key, Self.json($0.value)) }
+        let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         let line =
             isJSON
             ? JSON.object(
@@ -28,8 +30,21 @@ struct LineLogger: LogHandler {
                 ] + fields
             ).text
             : "\(time) \(event.level) \(event.message)" + fields.map { " \($0.name)=\($0.value.text)" }.joined()
-        // One write a line, so that lines of many threads do not mix; nobody is left to tell if it fails.
-        let bytes = Array((line + "\n").utf8)
-        _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        sink(Array((line + "\n").utf8))
+    }
+
+    /// One write a line, so that lines of many threads do not mix; nobody is left to tell if it fails.
+    static let standardError: @Sendable ([UInt8]) -> Void = { line in
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Numbers stay numbers; everything else is text.
+    private static func json(_ value: Logger.MetadataValue) -> JSON {
+        switch value {
+        case .stringConvertible(let number as Int): .integer(number)
+        case .stringConvertible(let number as UInt): .integer(Int(number))
+        case .stringConvertible(let number as Double): .number(number)
+        default: .string("\(value)")
+        }
     }
 }

@@ -22,7 +22,8 @@ package final class Database: Sendable {
     ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
     package init(_ conninfo: String, connections: Int = 4, queue: Int = 4096, logger: Logger) {
         precondition(connections >= 2, "grouped and lone statements need a connection each")
-        let (grouped, alone) = (LaneQueue(capacity: queue, lanes: 1), LaneQueue(capacity: queue, lanes: connections - 1))
+        let grouped = LaneQueue(capacity: queue, lanes: 1)
+        let alone = LaneQueue(capacity: queue, lanes: connections - 1)
         (self.grouped, self.alone) = (grouped, alone)
         threads = (0..<connections).map { index in
             let isGrouped = index == 0
@@ -62,19 +63,22 @@ package final class Database: Sendable {
 
     /// Refuses what waits, lets what is on its way finish, and closes the connections.
     package func shutdown() async {
-        guard isShutDown.withLock({ isShutDown in
+        let isFirst = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }
             return !isShutDown
-        }) else { return }
+        }
+        guard isFirst else { return }
         grouped.stop()
         alone.stop()
+        var waiter: DedicatedThread?
         await withCheckedContinuation { finished in
             let threads = threads
-            _ = DedicatedThread(named: "lane-end") {
+            waiter = DedicatedThread(named: "lane-end") {
                 for thread in threads { thread.join() }
                 finished.resume()
             }
         }
+        waiter?.join()
     }
 }
 

@@ -17,6 +17,7 @@ struct Lane {
     /// Serves until the queue stops; connects again, with back-off and jitter, as often as the connection is lost.
     func run() {
         var isUp = true
+        // In a row: connections that could not be made, or were lost before they carried out anything.
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
@@ -26,8 +27,7 @@ struct Lane {
                     isUp = true
                     logger.notice("database connection is back")
                 }
-                failures = 0
-                try serve(&pipeline)
+                try serve(&pipeline, resetting: &failures)
             } catch {
                 if queue.isStopped { return }
                 if case .unavailable = error {
@@ -36,32 +36,37 @@ struct Lane {
                         isUp = false
                         logger.error("\(error)")
                     }
-                    failures += 1
-                    waitBeforeRetry(failures)
                 } else {
                     logger.warning("\(error)")
+                    // A connection that has served is made again at once.
+                    if failures == 0 {
+                        failures = 1
+                        continue
+                    }
                 }
+                failures += 1
+                waitBeforeRetry(failures)
             }
         }
     }
 
-    /// 50 ms doubling to 2 s, each between half and the whole of it.
+    /// 50 ms doubling to 2 s, each between half and the whole of it; less when the queue stops. The bell is for lanes
+    /// that can serve.
     private func waitBeforeRetry(_ failures: Int) {
         let longest = min(50 << min(failures - 1, 6), 2000)
-        guard queue.goToSleep() else { return }
-        var bell = pollfd(fd: queue.bell, events: Int16(POLLIN), revents: 0)
-        poll(&bell, 1, Int32.random(in: Int32(longest / 2)...Int32(longest)))
-        queue.wakeUp()
+        var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
+        poll(&end, 1, Int32.random(in: Int32(longest / 2)...Int32(longest)))
     }
 
     /// Returns when the queue stops; throws when the connection is lost.
-    private func serve(_ pipeline: inout Pipeline) throws(DatabaseError) {
+    private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         while !queue.isStopped {
             let group = queue.takeGroup(of: groupLimit)
             if group.isEmpty {
                 try sleep(&pipeline)
             } else {
                 try carryOut(group, on: &pipeline)
+                failures = 0
             }
         }
     }
@@ -70,12 +75,13 @@ struct Lane {
     private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
         guard queue.goToSleep() else { return }
         defer { queue.wakeUp() }
-        var sources = [
-            pollfd(fd: queue.bell, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: pipeline.socket, events: Int16(POLLIN), revents: 0),
-        ]
-        poll(&sources, 2, -1)
-        if sources[1].revents != 0 { try pipeline.readWhileIdle() }
+        var sources = [pipeline.socket, queue.bell, queue.end].map { source in
+            pollfd(fd: source, events: Int16(POLLIN), revents: 0)
+        }
+        poll(&sources, nfds_t(sources.count), -1)
+        // The socket first: a lane that has lost its connection leaves the bell to another.
+        if sources[0].revents != 0 { try pipeline.readWhileIdle() }
+        if sources[1].revents != 0 { queue.answerBell() }
     }
 
     private func carryOut(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {

@@ -80,27 +80,29 @@ struct Waiting {
     }
 }
 
-/// The queue that lanes share: ``Waiting`` behind a lock, and an eventfd that wakes one sleeper a count.
+/// The queue that lanes share: ``Waiting`` behind a lock, and eventfds that wake who sleeps.
 final class LaneQueue: Sendable {
     private let waiting: Mutex<Waiting>
-    /// Readable while a sleeping lane is wanted.
+    /// Readable while a sleeping lane is wanted; each count wakes one.
     let bell: Int32
-    private let lanes: Int
+    /// Readable from the moment the queue stops.
+    let end: Int32
 
     init(capacity: Int, lanes: Int) {
         waiting = Mutex(Waiting(capacity: capacity, lanes: lanes))
-        self.lanes = lanes
         bell = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
-        precondition(bell >= 0, "the system gave no eventfd")
+        end = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+        precondition(bell >= 0 && end >= 0, "the system gave no eventfd")
     }
 
     deinit {
         close(bell)
+        close(end)
     }
 
     func submit(_ job: Job) {
         switch waiting.withLock({ $0.add(job) }) {
-        case .taken(let wake): if wake { ring(1) }
+        case .taken(let wake): if wake { ring(bell) }
         case .refused(let reason): job.answer(.failure(.unavailable(reason)))
         }
     }
@@ -108,13 +110,14 @@ final class LaneQueue: Sendable {
     func takeGroup(of limit: Int) -> [Job] { waiting.withLock { $0.takeGroup(of: limit) } }
     func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
+    func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
     var depth: Int { waiting.withLock { $0.jobs.count } }
 
-    func wakeUp() {
+    /// To be called by a lane that is about to serve; another may have been faster.
+    func answerBell() {
         var count: UInt64 = 0
         read(bell, &count, 8)
-        waiting.withLock { $0.wakeUp() }
     }
 
     func laneIsDown() {
@@ -124,11 +127,11 @@ final class LaneQueue: Sendable {
     /// Refuses what waits; what is on its way is still answered by its lane.
     func stop() {
         for job in waiting.withLock({ $0.stop() }) { job.answer(.failure(.unavailable("the service is stopping"))) }
-        ring(UInt64(lanes))
+        ring(end)
     }
 
-    private func ring(_ count: UInt64) {
-        var count = count
-        write(bell, &count, 8)
+    private func ring(_ event: Int32) {
+        var count: UInt64 = 1
+        write(event, &count, 8)
     }
 }

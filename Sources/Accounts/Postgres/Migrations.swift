@@ -51,13 +51,15 @@ package struct Migrations: Sendable {
             CREATE TABLE IF NOT EXISTS migrations (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
             )
-            """)
+            """
+        )
         let pending = try pending(after: connection.query(Self.applied))
         for migration in pending {
             do throws(DatabaseError) {
                 try connection.run("BEGIN; " + String(decoding: migration.script, as: UTF8.self))
                 _ = try connection.query(
-                    "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))")
+                    "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))"
+                )
                 try connection.run("COMMIT")
             } catch {
                 throw MigrationError.failed(migration.name, error)

@@ -4,8 +4,8 @@ internal import Foundation
 /// A connection in pipeline mode: many statements out, one Sync, all answers in.
 struct Pipeline: ~Copyable {
     private let connection: Connection
-    /// Statement text to the name it is prepared under in this session.
-    private var prepared: [String: String] = [:]
+    /// What is prepared in this session, and under which name.
+    private var prepared: [Signature: String] = [:]
     private var names = 0
 
     enum Outcome {
@@ -16,9 +16,15 @@ struct Pipeline: ~Copyable {
         case undone(culprit: Int?, DatabaseError.Diagnosis)
     }
 
+    /// One text is as many statements as there are types for its values.
+    fileprivate struct Signature: Hashable {
+        let text: String
+        let types: [SQLType]
+    }
+
     /// What we sent and now expect an answer to, in order.
     fileprivate enum Awaited {
-        case preparation(text: String, name: String, job: Int)
+        case preparation(Signature, name: String, job: Int)
         case rows(job: Int)
         case sync
     }
@@ -52,23 +58,23 @@ struct Pipeline: ~Copyable {
     }
 
     private mutating func send(_ statement: SQL, of job: Int, _ awaited: inout [Awaited]) throws(DatabaseError) {
-        let text = statement.text
-        let name = prepared[text] ?? pendingName(of: text, in: awaited) ?? "s\(names)"
+        let signature = Signature(text: statement.text, types: statement.parameters.map(\.type))
+        let name = prepared[signature] ?? pendingName(of: signature, in: awaited) ?? "s\(names)"
         let isNew = name == "s\(names)"
         if isNew { names += 1 }
         let raw = connection.raw
         let isSent = statement.withParameters { count, types, values, lengths, formats in
-            (!isNew || PQsendPrepare(raw, name, text, count, types) == 1)
+            (!isNew || PQsendPrepare(raw, name, signature.text, count, types) == 1)
                 && PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) == 1
         }
         guard isSent else { throw lost }
-        if isNew { awaited.append(.preparation(text: text, name: name, job: job)) }
+        if isNew { awaited.append(.preparation(signature, name: name, job: job)) }
         awaited.append(.rows(job: job))
     }
 
     /// A group may bring the same new statement many times.
-    private func pendingName(of text: String, in awaited: [Awaited]) -> String? {
-        for case .preparation(text, let name, _) in awaited { return name }
+    private func pendingName(of signature: Signature, in awaited: [Awaited]) -> String? {
+        for case .preparation(signature, let name, _) in awaited { return name }
         return nil
     }
 
@@ -76,18 +82,22 @@ struct Pipeline: ~Copyable {
         var rows = [[Rows]](repeating: [], count: jobs)
         var failure: (culprit: Int?, diagnosis: DatabaseError.Diagnosis)?
         var position = 0
+        var isAnswered = false
         while position < awaited.count {
             guard let result = try nextResult() else {
-                // NULL ends the answer to one statement; an error that belongs to none leaves one before the Sync.
-                if case .sync = awaited[position] { continue }
-                position += 1
+                // NULL ends an answer, and never comes without one. An error that belongs to no statement comes, with
+                // its NULL, before the Sync.
+                guard isAnswered else { throw .outcomeUnknown("libpq ended an answer that had not begun") }
+                isAnswered = false
+                if awaited[position].job != nil { position += 1 }
                 continue
             }
+            isAnswered = true
             switch (awaited[position], result.status) {
             case (.sync, PGRES_PIPELINE_SYNC):
                 position += 1
-            case (.preparation(let text, let name, _), PGRES_COMMAND_OK):
-                prepared[text] = name
+            case (.preparation(let signature, let name, _), PGRES_COMMAND_OK):
+                prepared[signature] = name
             case (.rows(let job), PGRES_COMMAND_OK), (.rows(let job), PGRES_TUPLES_OK):
                 rows[job].append(result.rows)
             case (_, PGRES_PIPELINE_ABORTED):

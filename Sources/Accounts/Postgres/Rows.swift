@@ -27,8 +27,8 @@ package struct Row: Sendable {
 
     /// The columns in order, each as the type asked for; a type that may be NULL is an optional.
     ///
-    /// Throws `unexpectedAnswer` where the number or a type of the columns differs: the statement and the code that
-    /// reads it disagree.
+    /// Throws `unexpectedAnswer` where the number of the columns differs, or the bytes of one do not fit its type: the
+    /// statement and the code that reads it disagree.
     package func decode<each Column: SQLDecodable>(
         _ columns: repeat (each Column).Type
     ) throws(DatabaseError) -> (repeat each Column) {

@@ -43,10 +43,10 @@ extension Signups {
 
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
         let select: SQL = """
-            SELECT drafts.flow, locale, revision, sealed, account_id, now(), \(deadline),
-                   now() < CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END,
+            SELECT drafts.flow, locale, revision, sealed, account_id, now(), deadline, now() < deadline,
                    field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
-              FROM drafts LEFT JOIN proofs ON proofs.draft = drafts.id
+              FROM drafts LEFT JOIN proofs ON proofs.draft = drafts.id,
+                   LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
              WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
             """
         do throws(DatabaseError) {

@@ -29,7 +29,8 @@ struct Edge: RouterMiddleware {
             "request",
             metadata: [
                 "method": "\(Self.knownMethod(request.method))", "route": "\(context.endpointPath ?? "none")",
-                "status": "\(response.status.code)", "ms": "\((ContinuousClock.now - start).milliseconds)",
+                "status": .stringConvertible(response.status.code),
+                "ms": .stringConvertible((ContinuousClock.now - start).milliseconds),
             ])
         return response
     }

@@ -155,5 +155,4 @@ extension HTTPField.Name {
     static let requestID = Self("X-Request-Id")!
     static let referrerPolicy = Self("Referrer-Policy")!
     static let secFetchSite = Self("Sec-Fetch-Site")!
-    static let retryAfter = Self("Retry-After")!
 }

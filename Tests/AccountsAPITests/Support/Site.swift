@@ -1,0 +1,177 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import Synchronization
+import TestSupport
+
+@testable import accounts_api
+
+/// The service as clients meet it, through the router alone or over a socket, on the database of the running test.
+struct Site: Sendable {
+    let stage: Stage
+    let client: any TestClientProtocol
+    let log: CapturedLog
+
+    enum Way: CaseIterable, Sendable {
+        case router, socket
+    }
+
+    /// Opens the site, lends it, and closes it.
+    static func with(
+        _ way: Way = .router, publicURL: String = "http://localhost:8080", allowedOrigins: Set<String> = [],
+        conninfo: String? = nil, _ body: @escaping @Sendable (Site) async throws -> Void
+    ) async throws {
+        try await Stage.with(conninfo: conninfo) { stage in
+            let log = CapturedLog()
+            let routes = Routes(
+                signups: stage.signups, database: stage.database, publicURL: publicURL, allowedOrigins: allowedOrigins)
+            let app = Application(
+                router: routes.router(), configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                logger: log.logger)
+            try await app.test(way == .router ? .router : .live) { client in
+                try await body(Site(stage: stage, client: client, log: log))
+            }
+        }
+    }
+
+    /// Somebody with a client of their own, and no sign-up yet.
+    func visitor(_ transport: Visitor.Transport = .cookie, headers: HTTPFields = [:]) -> Visitor {
+        Visitor(site: self, transport: transport, headers: headers)
+    }
+}
+
+/// One person's client: keeps the token, and speaks JSON.
+final class Visitor: Sendable {
+    enum Transport: String, CaseIterable, Sendable {
+        case cookie, bearer
+    }
+
+    let site: Site
+    let transport: Transport
+    private let headers: HTTPFields
+    private let token = Mutex<String?>(nil)
+
+    init(site: Site, transport: Transport, headers: HTTPFields) {
+        self.site = site
+        self.transport = transport
+        self.headers = headers
+    }
+
+    var tokenText: String? {
+        get { token.withLock { $0 } }
+        set { token.withLock { $0 = newValue } }
+    }
+
+    /// Sends a request with the token, if there is one.
+    func send(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, headers extra: HTTPFields = [:]
+    ) async throws -> Answer {
+        var headers = headers
+        if let tokenText {
+            if transport == .cookie { headers[.cookie] = "theme=dark; signup=\(tokenText)" }
+            if transport == .bearer { headers[.authorization] = "Bearer \(tokenText)" }
+        }
+        if body != nil { headers[.contentType] = "application/json" }
+        for field in extra { headers[field.name] = field.value }
+        return try await site.client.execute(
+            uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) }
+        ) { Answer($0) }
+    }
+
+    /// Begins a sign-up and keeps the token.
+    @discardableResult
+    func start(_ members: String = "") async throws -> Answer {
+        let answer = try await send(.post, "/signup", "{\"transport\": \"\(transport)\"\(members)}")
+        if let cookie = answer.headers[.setCookie]?.split(separator: ";").first, let equals = cookie.firstIndex(of: "=") {
+            tokenText = String(cookie[cookie.index(after: equals)...])
+        }
+        if let text = answer.json["token"]?.string { tokenText = text }
+        return answer
+    }
+
+    @discardableResult
+    func put(_ step: String, _ body: String, headers: HTTPFields = [:]) async throws -> Answer {
+        try await send(.put, "/signup/\(step)", body, headers: headers)
+    }
+
+    func commit() async throws -> Answer { try await send(.post, "/signup/commit") }
+
+    /// Submits everything through that step; the answer to it.
+    @discardableResult
+    func fill(
+        through last: String = "terms", email: String = "kim@example.com", username: String = "kim"
+    ) async throws -> Answer {
+        var answer = try await put("email", "{\"email\": \"\(email)\"}")
+        for step in ["code", "password", "profile", "contact", "terms"] {
+            if step == "email" || last == "email" { break }
+            let body =
+                switch step {
+                case "code": "{\"code\": \"\(try await site.stage.readCode(for: email))\"}"
+                case "password":
+                    "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
+                case "profile": "{\"username\": \"\(username)\", \"display_name\": \"Kim\"}"
+                case "contact": "{\"birth_date\": \"2001-02-28\"}"
+                default: "{\"terms\": true}"
+                }
+            answer = try await put(step, body)
+            if step == last { break }
+        }
+        return answer
+    }
+}
+
+/// What came back.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPFields
+    let body: String
+
+    init(_ response: TestResponse) {
+        status = response.status.code
+        headers = response.headers
+        body = String(buffer: response.body)
+    }
+
+    /// The body as JSON; null where it is none.
+    var json: JSON { (try? JSON.read(Array(body.utf8))) ?? .null }
+
+    /// The last part of a problem's type.
+    var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
+
+    /// The codes of the refused fields, such as `email:bad_format`.
+    var refusals: [String] {
+        guard case .array(let errors)? = json["errors"] else { return [] }
+        return errors.map { "\($0["field"]?.string ?? "?"):\($0["code"]?.string ?? "?")" }
+    }
+
+    var nextStep: String? { json["next"]?["step"]?.string }
+
+    var missing: [String] {
+        guard case .array(let fields)? = json["missing"] else { return [] }
+        return fields.compactMap(\.string)
+    }
+
+    /// The states of the steps in order.
+    var states: [String] {
+        guard case .array(let steps)? = json["steps"] else { return [] }
+        return steps.compactMap { $0["state"]?.string }
+    }
+}
+
+/// Every line that the service logs, as it would be written.
+final class CapturedLog: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+
+    var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+    var lines: [JSON] { text.split(separator: "\n").map { (try? JSON.read(Array($0.utf8))) ?? .null } }
+
+    var logger: Logger {
+        Logger(label: "test") { _ in
+            LineLogger(isJSON: true, logLevel: .trace, sink: { line in self.bytes.withLock { $0 += line } })
+        }
+    }
+}

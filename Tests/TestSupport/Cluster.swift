@@ -1,0 +1,150 @@
+internal import Foundation
+
+/// A PostgreSQL cluster of the test's own, for what the shared server must not suffer: a killed backend makes a whole
+/// cluster restart.
+///
+/// It has a unix socket and no port, and runs as another user where the tests run as root, because PostgreSQL
+/// refuses to be root.
+package struct Cluster: Sendable {
+    /// Holds the data and the socket.
+    private let folder: URL
+    private let binaries: URL
+    private let settings: String
+    /// Who runs the server; nil for who runs the tests.
+    private let owner: Owner?
+
+    /// A libpq connection string, for the superuser.
+    package var conninfo: String { "host=\(folder.path) user=accounts dbname=postgres" }
+
+    /// Lends a running cluster and removes it afterwards.
+    ///
+    /// - Parameter fsync: whether a commit waits for the disk. Without it a killed server still loses nothing.
+    @discardableResult
+    package static func withRunning<Value>(
+        fsync: Bool = false,
+        _ body: (Cluster) async throws -> Value
+    ) async throws -> Value {
+        let cluster = try Cluster(fsync: fsync)
+        do {
+            try await cluster.make()
+            try await cluster.start()
+            let value = try await body(cluster)
+            await cluster.remove()
+            return value
+        } catch {
+            await cluster.remove()
+            throw error
+        }
+    }
+
+    private init(fsync: Bool) throws {
+        let versions = URL(filePath: "/usr/lib/postgresql")
+        let newest = try FileManager.default.contentsOfDirectory(atPath: versions.path).compactMap(Int.init).max()
+        guard let newest else { throw Failure(description: "there is no PostgreSQL server in \(versions.path)") }
+        binaries = versions.appending(path: "\(newest)/bin")
+        // Not the folder for temporary files: a socket's path has at most 107 bytes.
+        folder = URL(filePath: "/tmp/cluster-\(UUID().uuidString.prefix(13))")
+        settings = [
+            "listen_addresses=", "unix_socket_directories=\(folder.path)", "max_connections=50", "shared_buffers=16MB",
+            "fsync=\(fsync ? "on" : "off")",
+        ].map { "-c \($0)" }.joined(separator: " ")
+        if geteuid() == 0 {
+            guard let entry = getpwnam("postgres") ?? getpwnam("nobody") else {
+                throw Failure(description: "PostgreSQL must not run as root, and there is nobody else")
+            }
+            owner = Owner(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+        } else {
+            owner = nil
+        }
+    }
+
+    private func make() async throws {
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        if let owner, chown(folder.path, owner.user, owner.group) != 0 {
+            throw Failure(description: "\(folder.path) cannot be given away")
+        }
+        let options = ["--username=accounts", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
+        try await run("initdb", options)
+    }
+
+    /// Returns when the server takes connections.
+    package func start() async throws {
+        try await run("pg_ctl", ["start", "--wait", "--log=\(folder.path)/log", "--options=\(settings)"])
+    }
+
+    /// Ends all sessions and the server, in order. What was committed stays.
+    package func stop() async throws {
+        try await run("pg_ctl", ["stop", "--wait", "--mode=fast"])
+    }
+
+    /// As after a loss of power: the server ends without a word and recovers from its log.
+    package func crashAndRestart() async throws {
+        try await run("pg_ctl", ["stop", "--wait", "--mode=immediate"])
+        try await start()
+    }
+
+    package func restart() async throws {
+        try await stop()
+        try await start()
+    }
+
+    /// SIGKILL to one backend, whereupon the server ends all others too and recovers.
+    package func kill(backend pid: Int) throws {
+        guard Foundation.kill(pid_t(pid), SIGKILL) == 0 else {
+            throw Failure(description: "there is no backend \(pid)")
+        }
+    }
+
+    private func remove() async {
+        try? await run("pg_ctl", ["stop", "--wait", "--mode=immediate"])
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Runs a program of PostgreSQL on the data, and returns when it has ended well.
+    private func run(_ program: String, _ arguments: [String]) async throws {
+        var command = [binaries.appending(path: program).path] + arguments + ["--pgdata=\(folder.path)/data"]
+        if let owner {
+            command = ["setpriv", "--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups", "--"] + command
+        }
+        // Wherever the tests run may be out of the other user's reach.
+        command = ["env", "--chdir=\(folder.path)"] + command
+        let status = try await onThread { [command] in try Self.status(of: command) }
+        guard status == 0 else { throw Failure(description: "\(program) ended with \(status)") }
+    }
+
+    /// Blocks until the program ends. Foundation's `Process` would wait for the server that it leaves behind as well.
+    private static func status(of command: [String]) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        // The server shall not inherit what other tests have open; a number that is not open does no harm.
+        for descriptor in 3..<min(getdtablesize(), 1024) { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        var arguments = command.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+
+        var process = pid_t()
+        let refusal = posix_spawnp(&process, command[0], &actions, nil, &arguments, environ)
+        guard refusal == 0 else { throw Failure(description: "\(command[0]): \(String(cString: strerror(refusal)))") }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { throw Failure(description: "\(command[0]) cannot be waited for") }
+        }
+        return status
+    }
+
+    private struct Owner {
+        let user: uid_t
+        let group: gid_t
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+}

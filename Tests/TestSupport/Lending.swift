@@ -1,0 +1,26 @@
+package import Accounts
+package import Logging
+
+extension Logger {
+    /// For code under test whose log nobody reads.
+    package static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// Lends a client of the test's own database, and shuts it down afterwards.
+@discardableResult
+package func withDatabase<Value>(
+    _ conninfo: String = FreshDatabase.current.conninfo,
+    connections: Int = 2,
+    queue: Int = 4096,
+    _ body: (Database) async throws -> Value
+) async throws -> Value {
+    let database = Database(conninfo, connections: connections, queue: queue, logger: .silent)
+    do {
+        let value = try await body(database)
+        await database.shutdown()
+        return value
+    } catch {
+        await database.shutdown()
+        throw error
+    }
+}

@@ -1,0 +1,11 @@
+internal import Accounts
+
+/// Runs what blocks on a thread of its own, and waits for it without holding up other tests.
+package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    var thread: DedicatedThread?
+    let outcome = await withCheckedContinuation { finished in
+        thread = DedicatedThread(named: "test") { finished.resume(returning: Result(catching: body)) }
+    }
+    thread?.join()
+    return try outcome.get()
+}

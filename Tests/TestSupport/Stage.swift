@@ -1,0 +1,153 @@
+package import Accounts
+internal import Foundation
+internal import Logging
+internal import Synchronization
+
+/// The whole library at work on the database of the running test, with a mailbox instead of a mail server.
+package struct Stage: Sendable {
+    package let database: Database
+    package let signups: Signups
+    package let sender: OutboxSender
+    package let mailbox: Mailbox
+
+    /// Lends a stage and clears it afterwards.
+    ///
+    /// - Parameter flow: another flow than the standard one, as YAML.
+    @discardableResult
+    package static func with<Value>(
+        flow yaml: String? = nil, keys: String = Self.keys, conninfo: String? = nil, connections: Int = 4,
+        _ body: (Stage) async throws -> Value
+    ) async throws -> Value {
+        let database = Database(
+            conninfo ?? FreshDatabase.current.conninfo, connections: connections, logger: .silent)
+        do {
+            let stage = try Stage(database, flow: yaml, keys: keys)
+            let value = try await body(stage)
+            await database.shutdown()
+            return value
+        } catch {
+            await database.shutdown()
+            throw error
+        }
+    }
+
+    private init(_ database: Database, flow yaml: String?, keys text: String) throws {
+        let flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
+        let keys = try KeyRing(text)
+        let outbox = Outbox(keys: keys)
+        let mailbox = Mailbox()
+        self.database = database
+        self.mailbox = mailbox
+        signups = Signups(
+            flow: flow, serviceName: "Acme", database: database, keys: keys, hashing: try Self.hashing.get(), outbox: outbox)
+        sender = OutboxSender(
+            outbox: outbox, database: database, mailer: mailbox, from: "no-reply@acme.example", serviceName: "Acme",
+            logger: .silent)
+    }
+
+    /// A ring of one key.
+    package static let keys = "test:" + Data(repeating: 7, count: 32).base64EncodedString()
+
+    /// One pool for all tests, at the cheapest parameters that are still allowed.
+    private static let hashing = Result {
+        try HashingPool(parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5), workers: 2, queue: 512)
+    }
+}
+
+// MARK: - What a person does
+
+extension Stage {
+    /// An answer to every required field of the standard flow but the code.
+    package static func answers(email: String, username: String) -> [StepName: JSON] {
+        [
+            "email": ["email": .string(email)],
+            "password": ["password": .password("a pass phrase of mine"), "confirmation": .password("a pass phrase of mine")],
+            "profile": ["username": .string(username), "display_name": "Kim"],
+            "contact": ["birth_date": "2001-02-28"],
+            "terms": ["terms": true],
+        ]
+    }
+
+    package func start(in language: Language = .english) async throws -> Draft {
+        try await signups.start(in: language).draft
+    }
+
+    package func submit(_ answers: JSON, to step: StepName, of draft: Draft) async throws(SubmitError) -> Draft {
+        try await signups.submit(answers, to: signups.flow.step(named: step)!, of: draft).draft
+    }
+
+    /// Submits the steps up to that one in order, reading the code from the mailbox.
+    package func fill(
+        _ draft: Draft, through last: StepName = "terms", email: String = "kim@example.com", username: String = "kim"
+    ) async throws -> Draft {
+        var draft = draft
+        let answers = Self.answers(email: email, username: username)
+        for step in signups.flow.steps {
+            let answer = try await step.name == "code" ? ["code": .string(readCode(for: email))] : answers[step.name]!
+            draft = try await submit(answer, to: step.name, of: draft)
+            if step.name == last { break }
+        }
+        return draft
+    }
+
+    /// A draft that only wants the commit.
+    package func readyDraft(email: String = "kim@example.com", username: String = "kim") async throws -> Draft {
+        try await fill(start(), email: email, username: username)
+    }
+
+    /// The code of the last mail to that address, after everything due was delivered.
+    package func readCode(for address: String) async throws -> String {
+        try await deliver()
+        return try mailbox.code(for: address)
+    }
+
+    /// Delivers everything that is due.
+    package func deliver() async throws {
+        while try await sender.deliverNext() {}
+    }
+}
+
+/// Where mail ends up in tests.
+package final class Mailbox: Mailer {
+    private let state = Mutex<(mails: [Mail], refusal: MailError?)>(([], nil))
+
+    package struct NoMail: Error {}
+
+    package var mails: [Mail] { state.withLock { $0.mails } }
+
+    /// From now on every mail is refused; nil ends that.
+    package func refuse(with error: MailError?) {
+        state.withLock { $0.refusal = error }
+    }
+
+    package func send(_ mail: Mail) async throws(MailError) {
+        let refusal = state.withLock { state in
+            if state.refusal == nil { state.mails.append(mail) }
+            return state.refusal
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// The six digits that stand alone on a line of the last mail to that address.
+    package func code(for address: String) throws -> String {
+        guard let mail = mails.last(where: { $0.to == address }), let code = Self.code(in: mail.text) else { throw NoMail() }
+        return code
+    }
+
+    package static func code(in text: String) -> String? {
+        let lines: [Substring] = text.split(whereSeparator: \.isNewline)
+        return lines.first { $0.count == 6 && $0.allSatisfy(\.isWholeNumber) }.map(String.init)
+    }
+}
+
+extension JSON {
+    /// A secret, as the reader would make it of a password.
+    package static func password(_ text: String) -> JSON {
+        .secret(
+            SharedSecret(
+                Secret(capacity: text.utf8.count) { room in
+                    room.copyBytes(from: text.utf8)
+                    return text.utf8.count
+                }))
+    }
+}
