@@ -15,7 +15,12 @@ package struct TextField: FieldKind {
     }
 
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        let text = try answer.text(of: field).replacing("\r\n", with: "\n")
+        let typed = try answer.text(of: field)
+        // One scalar stands for four at most before it is composed. What is longer is not looked at further: to put a run of
+        // marks in order takes a time that grows with its square.
+        let most = typed.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars.count
+        if most > 4 * max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(most)]) }
+        let text = typed.replacing("\r\n", with: "\n")
         guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }) else {
             throw Refusals(field, .badCharacters)
         }

@@ -19,6 +19,8 @@ extension Flow {
         let node: Node?
         do {
             node = try Yams.compose(yaml: yaml)
+        } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
+            throw FlowFileError(file: file, line: context.mark.line, reason: "\(keys[0]) stands here twice")
         } catch let error as YamlError {
             throw FlowFileError(file: file, line: error.line, reason: "this is no YAML")
         } catch {
@@ -69,7 +71,7 @@ extension Flow {
             let titles = try stepEntry.texts("title")
             var fields: [Field] = []
             for var fieldEntry in try stepEntry.entries("fields") {
-                fields.append(try field(&fieldEntry, after: earlier + fields, isFirstOfStep: earlier))
+                fields.append(try field(&fieldEntry, after: fields, ofEarlierSteps: earlier))
             }
             earlier += fields
             steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
@@ -79,11 +81,11 @@ extension Flow {
     }
 
     private static func field(
-        _ entry: inout FlowEntry, after earlier: [Field], isFirstOfStep earlierSteps: [Field]
+        _ entry: inout FlowEntry, after earlierOfStep: [Field], ofEarlierSteps earlierSteps: [Field]
     ) throws(FlowFileError) -> Field {
         let name = try entry.text("name")
         guard isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
-        if earlier.contains(where: { $0.name.rawValue == name }) {
+        if (earlierSteps + earlierOfStep).contains(where: { $0.name.rawValue == name }) {
             throw entry.error("there is a field \(name) already", at: "name")
         }
         let word = try entry.text("kind")
@@ -98,9 +100,9 @@ extension Flow {
             throw entry.error("a code proves an address of an earlier step", at: "proves")
         }
         if let confirmation = kind as? ConfirmationField,
-            !(earlier.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
+            !(earlierOfStep.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
         {
-            throw entry.error("a confirmation repeats a password before it", at: "confirms")
+            throw entry.error("a confirmation repeats a password before it in its step", at: "confirms")
         }
         if isIdentifier, !(kind is EmailField || kind is UsernameField) {
             throw entry.error("only an email or a username identifies an account", at: "identifier")

@@ -3,11 +3,14 @@ internal import Foundation
 
 package enum KeyRingError: Error, CustomStringConvertible {
     case malformed(entry: Int)
+    /// An id that an earlier key has: what the later one sealed would not open.
+    case repeated(entry: Int)
     case empty
 
     package var description: String {
         switch self {
         case .malformed(let entry): "key \(entry) is not id:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
+        case .repeated(let entry): "key \(entry) has the id of an earlier key"
         case .empty: "there is no key"
         }
     }
@@ -37,6 +40,7 @@ package struct KeyRing: Sendable {
                 (1...32).contains(parts[0].utf8.count),
                 parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) })
             else { throw .malformed(entry: index + 1) }
+            if keys.contains(where: { $0.id.elementsEqual(parts[0].utf8) }) { throw .repeated(entry: index + 1) }
             keys.append(Key(id: Array(parts[0].utf8), secret: SymmetricKey(data: secret)))
         }
         guard !keys.isEmpty else { throw .empty }

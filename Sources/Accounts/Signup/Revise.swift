@@ -82,6 +82,7 @@ extension Signups {
         let (isCurrent, isRevised) = try rows[0].decode(Bool.self, Bool.self)
         if isRevised {
             outbox.ring()
+            // Where this fails, the next reading says why; what is done is done, and found done.
             guard let now = try? await reread(draft) else { return .overtaken }
             return .made(now)
         }

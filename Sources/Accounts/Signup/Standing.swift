@@ -8,8 +8,8 @@ package struct Standing: Sendable {
     package let done: Int
     package let total: Int
 
-    /// True where a commit would be accepted.
-    package var isReady: Bool { missing.isEmpty && done == total }
+    /// True where a commit would be accepted: every required step holds, and no other holds what it may not.
+    package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
 
     package init(of situation: Situation) {
         var states: [StepName: StepState] = [:]

@@ -130,6 +130,12 @@ struct Answer: Sendable {
     let headers: HTTPFields
     let body: String
 
+    init(_ response: TestClient.Response) {
+        status = response.status.code
+        headers = response.headers
+        body = response.body.map { String(buffer: $0) } ?? ""
+    }
+
     init(_ response: TestResponse) {
         status = response.status.code
         headers = response.headers

@@ -1,0 +1,110 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Where nothing may be found", .freshDatabase)
+struct CanaryTests {
+    /// What a person types, each value found nowhere else.
+    private static let email = "canary-email@nightingale.example"
+    private static let username = "canarybird"
+    private static let displayName = "Canary Nachtigall"
+    private static let birthDate = "1987-06-05"
+    private static let password = "canary pass phrase 8c1f"
+
+    @Test(arguments: Visitor.Transport.allCases)
+    func `no log line has a password, a code, a token or anything a person typed`(transport: Visitor.Transport) async throws {
+        try await Site.with(.socket) { site in
+            let kim = site.visitor(transport)
+            var secrets = try await Self.walkEverywhere(kim, site)
+            // And where the database fails under a write.
+            try Session().run("ALTER TABLE drafts ADD CONSTRAINT broken CHECK (revision < 0) NOT VALID")
+            let other = site.visitor(transport)
+            #expect(try await other.start().status == 500)
+            try Session().run("ALTER TABLE drafts DROP CONSTRAINT broken")
+            try await other.start()
+            try Session().run("ALTER TABLE proofs ADD CONSTRAINT broken CHECK (generation < 0) NOT VALID")
+            #expect(try await other.put("email", "{\"email\": \"\(Self.email)\"}").status == 500)
+            secrets += [other.tokenText!, Self.email, Self.username, Self.displayName, Self.birthDate, Self.password]
+
+            let log = site.log.text
+            #expect(site.log.lines.count > 30)
+            #expect(log.contains("23514"), "the log has the cause of what failed")
+            for secret in secrets { #expect(!log.contains(secret), "the log has \(secret)") }
+        }
+    }
+
+    /// Good and bad requests to every path; returns the secrets that came up.
+    private static func walkEverywhere(_ kim: Visitor, _ site: Site) async throws -> [String] {
+        try await kim.start()
+        try await kim.put("email", "{\"email\": \"\(email)\", \"\(displayName)\": 1}")
+        try await kim.put("email", "{\"email\": \"\(email)\", \"email\": \"\(email)\"}")
+        try await kim.put("email", "{\"email\": \"\(displayName)\"}")
+        try await kim.put("email", "{\"email\": \"\(email)\"}")
+        _ = try await kim.send(.get, "/signup/\(username)")
+        _ = try await kim.send(.get, "/\(username)?password=\(username)")
+        let code = try await site.stage.readCode(for: email)
+        try await kim.put("code", "{\"code\": \"\(code == "000000" ? "000001" : "000000")\"}")
+        _ = try await kim.send(.post, "/signup/code/resend")
+        try await kim.put("code", "{\"code\": \"\(code)\"}")
+        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(displayName)\"}")
+        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)")
+        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)\"}")
+        try await kim.put("profile", "{\"username\": \"\(username)\", \"display_name\": \"\(displayName)\"}")
+        try await kim.put("contact", "{\"birth_date\": \"\(birthDate)\"}")
+        try await kim.put("contact", "{\"birth_date\": \"\(birthDate)\"}", headers: [.ifMatch: "\"1\""])
+        try await kim.put("terms", "{\"terms\": false}")
+        try await kim.put("terms", "{\"terms\": true}")
+        _ = try await kim.send(.get, "/signup/review")
+        _ = try await kim.send(.get, "/signup", headers: [.requestID: "\(password)"])
+        #expect(try await kim.commit().status == 201)
+        _ = try await kim.commit()
+        return [code, kim.tokenText!]
+    }
+
+    @Test func `a dump of a database with unfinished sign-ups names nobody`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.put("email", "{\"email\": \"\(Self.email)\"}")
+            // One dump while the mail waits with its address and code, one when everything but the commit is done.
+            var dumps = [try Self.dump()]
+            let code = try await site.stage.readCode(for: Self.email)
+            try await kim.put("code", "{\"code\": \"\(code)\"}")
+            try await kim.put("password", "{\"password\": \"\(Self.password)\", \"confirmation\": \"\(Self.password)\"}")
+            try await kim.put("profile", "{\"username\": \"\(Self.username)\", \"display_name\": \"\(Self.displayName)\"}")
+            try await kim.put("contact", "{\"birth_date\": \"\(Self.birthDate)\"}")
+            let ready = try await kim.put("terms", "{\"terms\": true}")
+            #expect(ready.json["state"] == "ready")
+            dumps.append(try Self.dump())
+            for dump in dumps {
+                #expect(dump.contains(ready.json["id"]?.string ?? "no id"), "the draft is in the dump")
+                let values = [Self.email, "nightingale", Self.username, Self.displayName, Self.birthDate, Self.password, "$argon2"]
+                for value in values {
+                    #expect(!dump.contains(value))
+                    // Bytes stand in a dump as hexadecimal.
+                    #expect(!dump.contains(value.utf8.map { String(format: "%02x", $0) }.joined()))
+                }
+                #expect(!dump.contains("\t\(code)\t"))
+                #expect(!dump.contains(kim.tokenText!))
+            }
+        }
+    }
+
+    private static func dump() throws -> String {
+        let versions = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql").compactMap(Int.init)
+        let dump = Process()
+        dump.executableURL = URL(filePath: "/usr/lib/postgresql/\(versions.max()!)/bin/pg_dump")
+        dump.arguments = ["--dbname=\(FreshDatabase.current.conninfo)"]
+        let output = Pipe()
+        dump.standardOutput = output
+        try dump.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        dump.waitUntilExit()
+        try #require(dump.terminationStatus == 0)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,177 @@
+import Accounts
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Kills")
+struct CrashTests {
+    /// A hundred people sign up at once, while the server and backends of PostgreSQL are killed in between. Whoever hears
+    /// nothing asks again, as a client does. Afterwards the invariants of the storage hold.
+    @Test func `kills lose nothing that was acknowledged, and make nothing twice`() async throws {
+        try await Cluster.withRunning { cluster in
+            _ = try Migrations().apply(to: cluster.conninfo)
+            let site = try await Killable(on: cluster)
+            let people = (0..<100).map { Wanderer("person\($0)@example.com", mails: site.mails) }
+            let accounts = try await withThrowingTaskGroup(of: String.self) { group in
+                group.addTask {
+                    try await site.killNowAndThen()
+                    return ""
+                }
+                for person in people { group.addTask { try await Self.walk(person, on: site) } }
+                return try await group.reduce(into: [String]()) { if !$1.isEmpty { $0.append($1) } }
+            }
+            #expect(site.kills.server >= 3)
+            #expect(site.kills.backends >= 2)
+            #expect(Set(accounts).count == 100, "every acknowledged commit is an account of its own")
+            try await site.end()
+            try Self.checkInvariants(on: cluster, accounts: accounts)
+        }
+    }
+
+    /// One person's whole way; returns the id of the account.
+    private static func walk(_ person: Wanderer, on site: Killable) async throws -> String {
+        try await site.insist { try await person.begin(at: $0) }
+        for step in ["email", "code", "password", "profile", "contact", "terms"] {
+            try await site.insist { port in
+                // What was acknowledged before is still there.
+                let draft = try await person.draft(at: port)
+                guard draft["id"] != nil else { throw Wanderer.Refused(description: "no draft") }
+                for acknowledged in person.acknowledgedSteps {
+                    #expect(draft["steps"]?.state(of: acknowledged) == "complete", "\(person.email) lost \(acknowledged)")
+                }
+                try await person.step(step, at: port)
+            }
+            site.count()
+        }
+        var account: String?
+        // Twice, so that each commit is repeated at least once.
+        for _ in 0..<2 {
+            try await site.insist { port in
+                let answer = try await person.commit(at: port)
+                guard answer.status == 200 || answer.status == 201, let id = answer.json["account"]?["id"]?.string else {
+                    throw Wanderer.Refused(description: "commit: \(answer.status) \(answer.body)")
+                }
+                #expect(account == nil || account == id, "\(person.email) has two accounts")
+                account = id
+            }
+            site.count()
+        }
+        return try #require(account)
+    }
+
+    private static func checkInvariants(on cluster: Cluster, accounts: [String]) throws {
+        let session = try Session(to: cluster.conninfo)
+        func count(_ sql: SQL) throws -> Int { try session.query(sql)[0].decode(Int.self) }
+        #expect(try count("SELECT count(*) FROM accounts") == 100)
+        #expect(try count("SELECT count(DISTINCT email) FROM accounts WHERE email_proved_at IS NOT NULL") == 100)
+        #expect(try count("SELECT count(*) FROM identifiers") == 200)
+        #expect(try count("SELECT count(*) FROM credentials WHERE secret LIKE '$argon2id$v=19$m=7168,t=5,p=1$%'") == 100)
+        #expect(try count("SELECT count(*) FROM consents WHERE accepted") == 100)
+        #expect(try count("SELECT count(*) FROM drafts WHERE account_id IS NOT NULL AND sealed = ''") == 100)
+        #expect(
+            try count("SELECT count(*) FROM accounts WHERE id NOT IN (SELECT account_id FROM drafts WHERE account_id IS NOT NULL)")
+                == 0)
+        // What was left behind are drafts whose token nobody ever heard; they hold nothing.
+        #expect(try count("SELECT count(*) FROM proofs") == 0)
+        #expect(try count("SELECT count(*) FROM leases") == 0)
+        #expect(try count("SELECT count(*) FROM outbox WHERE template = 'account-created'") == 100)
+        let known = try session.query("SELECT id::text FROM accounts").map { try $0.decode(String.self) }
+        #expect(Set(known) == Set(accounts))
+    }
+}
+
+/// A server that is killed and started again, on a cluster whose backends are killed too.
+private final class Killable: Sendable {
+    let mails = Mails()
+    private let cluster: Cluster
+    private let state: Mutex<State>
+    private let progress: AsyncStream<Int>
+    private let report: AsyncStream<Int>.Continuation
+
+    private struct State {
+        var server: ServerProcess
+        var steps = 0
+        var kills: (server: Int, backends: Int) = (0, 0)
+    }
+
+    init(on cluster: Cluster) async throws {
+        self.cluster = cluster
+        state = Mutex(State(server: try await ServerProcess.start(database: cluster.conninfo, mails: mails)))
+        (progress, report) = AsyncStream.makeStream()
+    }
+
+    var kills: (server: Int, backends: Int) { state.withLock { $0.kills } }
+
+    /// One more thing was acknowledged.
+    func count() {
+        let steps = state.withLock { state in
+            state.steps += 1
+            return state.steps
+        }
+        report.yield(steps)
+        if steps == 800 { report.finish() }
+    }
+
+    /// Repeats a request until it is acknowledged, wherever the server is by then.
+    func insist(_ request: (Int) async throws -> Void) async throws {
+        var last: (any Error)?
+        for _ in 0..<2000 {
+            do {
+                return try await request(state.withLock { $0.server.port })
+            } catch let refusal as Wanderer.Refused where !refusal.isWorthRepeating {
+                throw refusal
+            } catch {
+                last = error
+                await Task.yield()
+            }
+        }
+        throw last ?? CancellationError()
+    }
+
+    /// Kills the server at each hundred and ten steps, and between that a backend that is at work.
+    func killNowAndThen() async throws {
+        for await steps in progress {
+            if steps % 110 == 0 { try await killServer() }
+            if steps % 110 == 55, state.withLock({ $0.kills.backends < 4 }) { try await killBackend() }
+        }
+    }
+
+    private func killServer() async throws {
+        let old = state.withLock { $0.server }
+        #expect(await old.end(by: SIGKILL) == -SIGKILL)
+        let new = try await ServerProcess.start(database: cluster.conninfo, mails: mails)
+        state.withLock { state in
+            state.server = new
+            state.kills.server += 1
+        }
+    }
+
+    private func killBackend() async throws {
+        let select: SQL = """
+            SELECT pid FROM pg_stat_activity
+             WHERE application_name = 'accounts-api' AND pid <> pg_backend_pid() ORDER BY state, random() LIMIT 1
+            """
+        guard let pid = try? Session(to: cluster.conninfo).query(select).first?.decode(Int.self) else { return }
+        try cluster.kill(backend: pid)
+        state.withLock { $0.kills.backends += 1 }
+    }
+
+    func end() async throws {
+        #expect(await state.withLock({ $0.server }).end(by: SIGTERM) == 0)
+    }
+}
+
+extension Wanderer.Refused {
+    /// The service was away, or the token of a lost answer is unknown.
+    fileprivate var isWorthRepeating: Bool { description.contains("503") || description.contains("no ") }
+}
+
+extension JSON {
+    fileprivate func state(of step: String) -> String? {
+        guard case .array(let steps) = self else { return nil }
+        return steps.first { $0["name"]?.string == step }?["state"]?.string
+    }
+}

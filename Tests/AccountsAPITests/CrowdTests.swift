@@ -1,0 +1,73 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Many at once", .freshDatabase)
+struct CrowdTests {
+    @Test(arguments: Site.Way.allCases)
+    func `a hundred commits of one draft make one account`(way: Site.Way) async throws {
+        try await Site.with(way) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.fill()
+            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+                for _ in 0..<100 { group.addTask { try await kim.commit() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 201 } == 1)
+            #expect(answers.count { $0.status == 200 } == 99)
+            #expect(Set(answers.map(\.body)).count == 1)
+            let rows = try Session().query("SELECT count(*) FROM accounts")
+            #expect(try rows[0].decode(Int.self) == 1)
+        }
+    }
+
+    @Test(arguments: Site.Way.allCases)
+    func `fifty parallel writes of different steps lose nothing`(way: Site.Way) async throws {
+        try await Site.with(way) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.fill()
+            // Each step gets several answers at once; whichever was last, no step may be lost to another.
+            let bodies = (0..<50).map { index -> (String, String) in
+                switch index % 3 {
+                case 0: ("contact", "{\"birth_date\": \"19\(70 + index % 10)-01-01\"}")
+                case 1: ("terms", "{\"terms\": true, \"marketing\": \(index % 2 == 0)}")
+                default: ("profile", "{\"username\": \"kim\", \"display_name\": \"Kim \(index)\"}")
+                }
+            }
+            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+                for (step, body) in bodies { group.addTask { try await kim.put(step, body) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 200 })
+            // Every write made a revision of its own: none overwrote what it had not seen.
+            let last = try await kim.send(.get, "/signup/review")
+            #expect(last.headers[.eTag] == "\"57\"")
+            let values = last.json["values"]
+            #expect(values?["birth_date"]?.string?.hasPrefix("197") == true)
+            #expect(values?["display_name"]?.string?.hasPrefix("Kim ") == true)
+            #expect(values?["marketing"]?["accepted"] != nil)
+        }
+    }
+
+    @Test func `a full hashing queue is busy at once, and a saved draft is still there`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.fill(through: "code")
+            let body = "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
+            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+                for _ in 0..<700 { group.addTask { try await kim.put("password", body) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let refused = answers.filter { $0.status != 200 }
+            #expect(!refused.isEmpty)
+            #expect(refused.allSatisfy { $0.status == 503 && $0.headers[.retryAfter] != nil })
+            #expect(try await kim.send(.get, "/signup").json["values"]?["password"] == ["set": true])
+        }
+    }
+}

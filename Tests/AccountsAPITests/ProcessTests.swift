@@ -1,0 +1,119 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The server as a process", .freshDatabase)
+struct ProcessTests {
+    @Test func `SIGTERM ends it with 0, and what was saved is there for the next one`() async throws {
+        let mails = Mails()
+        let first = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
+        let kim = Wanderer("kim@example.com", mails: mails)
+        try await kim.begin(at: first.port)
+        try await kim.step("email", at: first.port)
+        #expect(await first.end(by: SIGTERM) == 0)
+        let second = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
+        #expect(try await kim.draft(at: second.port)["values"]?["email"] == "kim@example.com")
+        #expect(await second.end(by: SIGINT) == 0)
+    }
+
+    @Test func `it does not serve a schema that it does not know`() async throws {
+        try Session().run("UPDATE migrations SET name = '9999-from-the-future'")
+        await #expect(throws: ServerProcess.Failure.self) {
+            try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        }
+    }
+
+    @Test func `all mistakes in the settings are told together`() async throws {
+        let error = await #expect(throws: ServerProcess.Failure.self) {
+            try await ServerProcess.start(
+                database: "",
+                settings: [
+                    "ACCOUNTS_KEYS": "nonsense", "LISTEN": "nowhere", "ARGON2_MEMORY_KIB": "1024", "PUBLIC_URL": "ftp://x",
+                    "FLOW_FILE": "/nowhere.yaml", "LOG_LEVEL": "loud",
+                ])
+        }
+        for name in ["DATABASE_URL", "ACCOUNTS_KEYS", "LISTEN", "ARGON2_MEMORY_KIB", "PUBLIC_URL", "FLOW_FILE", "LOG_LEVEL"] {
+            #expect(error?.description.contains(name) == true, "\(name) is not mentioned")
+        }
+        #expect(error?.description.contains("nonsense") == false, "a secret is repeated")
+    }
+
+    @Test func `a password leaves no trace in memory once it is hashed`() async throws {
+        let mails = Mails()
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
+        let kim = Wanderer("kim@example.com", mails: mails)
+        try await kim.begin(at: server.port)
+        try await kim.step("email", at: server.port)
+        try await kim.step("code", at: server.port)
+        // As escapes half of the time, since a reader that unescapes makes another copy.
+        let passwords = ["plain canary of memory 41", "escaped canary of memory 42", "캐너리 canary of memory 43"]
+        for (index, password) in passwords.enumerated() {
+            let text = index == 1 ? password.utf8.map { String(format: "\\u%04x", $0) }.joined() : password
+            let body = "{\"password\": \"\(text)\", \"confirmation\": \"\(text)\"}"
+            #expect(try await kim.put("password", body, at: server.port).status == 200)
+        }
+        let memory = try Memory(of: server.pid)
+        // Proof that the search finds what is there.
+        #expect(try memory.contains("signup.yaml"))
+        for password in passwords { #expect(try !memory.contains(password), "\(password) is still there") }
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+}
+
+/// The writable memory of another process.
+private struct Memory {
+    private let pid: pid_t
+    private let regions: [Range<UInt64>]
+
+    init(of pid: pid_t) throws {
+        self.pid = pid
+        let maps = try String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8)
+        regions = maps.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: " ")
+            let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
+            return parts[1].hasPrefix("r") && !line.hasSuffix("[vvar]") && !line.hasSuffix("[vsyscall]") ? ends[0]..<ends[1] : nil
+        }
+    }
+
+    func contains(_ text: String) throws -> Bool {
+        let memory = open("/proc/\(pid)/mem", O_RDONLY)
+        guard memory >= 0 else { throw ServerProcess.Failure(description: "the memory cannot be read") }
+        defer { close(memory) }
+        let needle = Array(text.utf8)
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        for region in regions {
+            var offset = region.lowerBound
+            while offset < region.upperBound {
+                let count = pread(memory, &buffer, min(buffer.count, Int(region.upperBound - offset)), off_t(offset))
+                if count <= 0 { break }
+                if Self.find(needle, in: buffer[..<count]) { return true }
+                // Overlap, so that nothing hides across two readings.
+                offset += UInt64(count == buffer.count ? count - needle.count : count)
+            }
+        }
+        return false
+    }
+
+    private static func find(_ needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while rest.count >= needle.count,
+                let hit = memchr(rest.rebased.baseAddress!, Int32(needle[0]), rest.count - needle.count + 1)
+            {
+                if memcmp(hit, needle, needle.count) == 0 { return true }
+                rest = rest[(UnsafeRawPointer(hit) - bytes.baseAddress! + 1)...]
+            }
+            return false
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var rebased: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self) }
+}

@@ -1,0 +1,101 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Whose sign-up it is", .freshDatabase)
+struct SessionTests {
+    @Test(arguments: [
+        ("http://localhost:8080", "signup=", "Path=/; HttpOnly; SameSite=Lax"),
+        ("https://accounts.example", "__Host-signup=", "Path=/; Secure; HttpOnly; SameSite=Lax"),
+    ])
+    func `the cookie is bound as tightly as the address allows`(url: String, name: String, attributes: String) async throws {
+        try await Site.with(publicURL: url) { site in
+            let answer = try await site.visitor().start()
+            let cookie = try #require(answer.headers[.setCookie])
+            #expect(cookie.hasPrefix(name))
+            #expect(cookie.hasSuffix("; " + attributes))
+            #expect(!answer.body.contains(cookie.dropFirst(name.count).prefix(64)))
+        }
+    }
+
+    @Test func `two tokens that differ are refused, and two that agree are one`() async throws {
+        try await Site.with { site in
+            let (kim, lee) = (site.visitor(), site.visitor(.bearer))
+            try await kim.start()
+            try await lee.start()
+            let both = try await kim.send(.get, "/signup", headers: [.authorization: "Bearer \(lee.tokenText!)"])
+            #expect(both.status == 400)
+            #expect(both.slug == "malformed-request")
+            let same = try await kim.send(.get, "/signup", headers: [.authorization: "bearer \(kim.tokenText!)"])
+            #expect(same.status == 200)
+            let cookies = "signup=\(kim.tokenText!); signup=\(lee.tokenText!)"
+            #expect(try await kim.send(.get, "/signup", headers: [.cookie: cookies]).status == 400)
+        }
+    }
+
+    @Test func `a token that we did not issue is not taken over`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            let planted = Token(for: ID<Draft>()).text
+            kim.tokenText = planted
+            let answer = try await kim.start()
+            #expect(answer.status == 201)
+            #expect(kim.tokenText != planted)
+        }
+    }
+
+    @Test func `a draft's id without its secret opens nothing`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            let real = try #require(kim.tokenText.flatMap { Token($0) })
+            kim.tokenText = Token(for: real.draft).text
+            #expect(try await kim.send(.get, "/signup").status == 401)
+        }
+    }
+
+    @Test(arguments: [
+        // Sec-Fetch-Site, Origin, content type, cookie, bearer, passes
+        ("same-origin", nil, "application/json", true, false, true), ("none", nil, "application/json", true, false, true),
+        ("cross-site", "https://evil.example", "application/json", true, false, false),
+        ("same-site", "https://blog.site.example", "application/json", true, false, false),
+        ("cross-site", "https://friend.example", "application/json", true, false, true),
+        (nil, "https://site.example", "application/json", true, false, true),
+        (nil, "https://evil.example", "application/json", true, false, false),
+        (nil, "https://site.example:444", "application/json", true, false, false),
+        (nil, "http://site.example", "application/json", true, false, false), (nil, "null", "application/json", true, false, false),
+        (nil, nil, "application/json", true, false, true), (nil, nil, "application/x-www-form-urlencoded", true, false, false),
+        (nil, nil, "multipart/form-data; boundary=x", true, false, false), (nil, nil, "text/plain", true, false, false),
+        ("cross-site", "https://evil.example", "application/json", false, true, true),
+        ("cross-site", "https://evil.example", "application/json", true, true, false),
+        ("cross-site", "https://evil.example", "application/json", false, false, false),
+        ("anything", nil, "application/json", true, false, false),
+    ] as [(String?, String?, String, Bool, Bool, Bool)])
+    func `requests of other sites`(
+        site: String?, origin: String?, type: String, hasCookie: Bool, hasBearer: Bool, passes: Bool
+    ) {
+        var headers: HTTPFields = [.contentType: type]
+        headers[.secFetchSite] = site
+        headers[.origin] = origin
+        let origins = Origins(own: "https://site.example", allowed: ["https://friend.example"])
+        #expect(origins.permits(headers, hasCookie: hasCookie, hasBearer: hasBearer) == passes)
+    }
+
+    @Test func `a request of another site changes nothing`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            let answer = try await kim.put(
+                "email", "{\"email\":\"kim@example.com\"}",
+                headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"])
+            #expect(answer.status == 403)
+            #expect(answer.slug == "forbidden-origin")
+            let read = try await kim.send(.get, "/signup", headers: [.secFetchSite: "cross-site"])
+            #expect(read.status == 200)
+            #expect(read.headers[.eTag] == "\"1\"")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Accounts
+import Foundation
+import Synchronization
+import TestSupport
+
+/// The real executable as a process of its own, for what only happens to processes: signals, kills, memory.
+final class ServerProcess: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let pid: pid_t
+    let port: Int
+    private let process: Mutex<Process>
+    private let output: Output
+
+    /// Starts `accounts-api` and returns when it serves.
+    static func start(
+        database: String, settings: [String: String] = [:], mails: Mails = Mails()
+    ) async throws -> ServerProcess {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = ["serve"]
+        process.environment = [
+            "DATABASE_URL": database, "ACCOUNTS_KEYS": Stage.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
+            "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
+        ].merging(settings) { $1 }
+        let output = Output(mails: mails)
+        process.standardOutput = output.mailPipe
+        process.standardError = output.logPipe
+        try process.run()
+        let pid = process.processIdentifier
+        guard let port = await output.port() else {
+            throw Failure(description: "the server did not start: \(output.log)")
+        }
+        return ServerProcess(process, pid: pid, port: port, output: output)
+    }
+
+    private init(_ process: Process, pid: pid_t, port: Int, output: Output) {
+        self.process = Mutex(process)
+        self.pid = pid
+        self.port = port
+        self.output = output
+    }
+
+    var log: String { output.log }
+
+    /// Sends a signal and returns the exit status when the process has ended; negative for the signal that ended it.
+    @discardableResult
+    func end(by signal: Int32) async -> Int32 {
+        kill(pid, signal)
+        return await exit()
+    }
+
+    func exit() async -> Int32 {
+        await withCheckedContinuation { ended in
+            _ = DedicatedThread(named: "wait") {
+                let status: Int32 = self.process.withLock { process in
+                    process.waitUntilExit()
+                    return process.terminationReason == .uncaughtSignal
+                        ? -process.terminationStatus : process.terminationStatus
+                }
+                ended.resume(returning: status)
+            }
+        }
+    }
+
+    /// The executable that was built beside the tests.
+    static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "accounts-api")
+}
+
+/// The codes that servers print on a development terminal, by address.
+final class Mails: Sendable {
+    private let codes = Mutex<[String: String]>([:])
+
+    func code(for address: String) -> String? { codes.withLock { $0[address] } }
+
+    func read(_ text: String) {
+        var address: String?
+        for line in text.split(separator: "\n").map({ $0.drop { "│ ".contains($0) } }) {
+            if line.hasPrefix("To: ") { address = String(line.dropFirst(4)) }
+            if let address, let code = Mailbox.code(in: String(line)) { codes.withLock { $0[address] = code } }
+        }
+    }
+}
+
+/// Both outputs of the server, read as they come.
+private final class Output: Sendable {
+    let mailPipe = Pipe()
+    let logPipe = Pipe()
+    private let lines: Mutex<[UInt8]> = Mutex([])
+    private let ports: AsyncStream<Int?>
+
+    var log: String { lines.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    init(mails: Mails) {
+        let (ports, found) = AsyncStream<Int?>.makeStream()
+        self.ports = ports
+        let (mailReader, logReader) = (mailPipe.fileHandleForReading.fileDescriptor, logPipe.fileHandleForReading.fileDescriptor)
+        _ = DedicatedThread(named: "mails") {
+            var text = ""
+            Self.read(from: mailReader) { bytes in
+                text += String(decoding: bytes, as: UTF8.self)
+                mails.read(text)
+            }
+        }
+        _ = DedicatedThread(named: "log") {
+            Self.read(from: logReader) { bytes in
+                let log = self.lines.withLock { lines in
+                    lines += bytes
+                    return String(decoding: lines, as: UTF8.self)
+                }
+                // `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`
+                if let range = log.range(of: "127.0.0.1/127.0.0.1:"), let port = Int(log[range.upperBound...].prefix { $0.isNumber }) {
+                    found.yield(port)
+                }
+            }
+            found.yield(nil)
+        }
+    }
+
+    func port() async -> Int? {
+        for await port in ports { return port }
+        return nil
+    }
+
+    private static func read(from descriptor: Int32, _ body: ([UInt8]) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count <= 0 { return }
+            body(Array(buffer[..<count]))
+        }
+    }
+}

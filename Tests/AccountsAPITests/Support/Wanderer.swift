@@ -1,0 +1,73 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import Synchronization
+
+/// Somebody who walks the whole journey by bearer, over a new connection for each request, and remembers what was
+/// acknowledged.
+final class Wanderer: Sendable {
+    struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let email: String
+    private let mails: Mails
+    private let token = Mutex<String?>(nil)
+    private let acknowledged = Mutex<[String]>([])
+
+    init(_ email: String, mails: Mails) {
+        self.email = email
+        self.mails = mails
+    }
+
+    /// The steps whose submission was answered with 200, in order.
+    var acknowledgedSteps: [String] { acknowledged.withLock { $0 } }
+
+    func begin(at port: Int) async throws {
+        let answer = try await send(.post, "/signup", "{\"transport\": \"bearer\"}", at: port)
+        guard let text = answer.json["token"]?.string else { throw Refused(description: "no token: \(answer.status)") }
+        token.withLock { $0 = text }
+    }
+
+    /// Submits one step of the standard flow. A code is waited for until its mail is there.
+    func step(_ name: String, at port: Int) async throws {
+        let body =
+            switch name {
+            case "email": "{\"email\": \"\(email)\"}"
+            case "code": "{\"code\": \"\(await code())\"}"
+            case "password": "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
+            case "profile": "{\"username\": \"\(email.prefix { $0 != "@" })\"}"
+            case "contact": "{\"birth_date\": \"2001-02-28\"}"
+            default: "{\"terms\": true}"
+            }
+        let answer = try await put(name, body, at: port)
+        guard answer.status == 200 else { throw Refused(description: "\(name): \(answer.status) \(answer.body)") }
+        acknowledged.withLock { $0.append(name) }
+    }
+
+    func put(_ step: String, _ body: String, at port: Int) async throws -> Answer {
+        try await send(.put, "/signup/\(step)", body, at: port)
+    }
+
+    func draft(at port: Int) async throws -> JSON { try await send(.get, "/signup", at: port).json }
+
+    func commit(at port: Int) async throws -> Answer { try await send(.post, "/signup/commit", at: port) }
+
+    private func code() async -> String {
+        while true {
+            if let code = mails.code(for: email) { return code }
+            await Task.yield()
+        }
+    }
+
+    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws -> Answer {
+        var headers: HTTPFields = [.contentType: "application/json", .connection: "close"]
+        if let text = token.withLock({ $0 }) { headers[.authorization] = "Bearer \(text)" }
+        let request = TestClient.Request(path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+        return try await TestClient.withClient(host: "127.0.0.1", port: port) { client in
+            Answer(try await client.execute(request))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("A password, once more")
+struct ConfirmationFieldTests {
+    let confirmation: AskedField
+
+    init() throws {
+        confirmation = try AskedField([
+            "name: password, kind: password", "name: confirmation, kind: confirmation, confirms: password",
+        ])
+    }
+
+    private func refusals(_ repeated: JSON, of password: JSON?) -> [Refusal] {
+        var confirmation = confirmation
+        confirmation.situation.answers = password.map { ["password": $0] } ?? [:]
+        return confirmation.refusals(repeated)
+    }
+
+    private static let good = "vx7 kiwi umbrella"
+    private static let mismatch = [Refusal("confirmation", .mismatch)]
+
+    @Test(arguments: [
+        (good, good), ("vx7\u{3000}kiwi umbrella", good), ("passe\u{301} vx7 kiwi umb", "pass\u{E9} vx7 kiwi umb"),
+        (" \(good) ", " \(good) "), ("short", "short"),
+    ])
+    func `what is the same in its canonical form matches`(password: String, repeated: String) {
+        #expect(refusals(.typed(repeated), of: .typed(password)).isEmpty)
+        #expect(refusals(.typed(password), of: .typed(repeated)).isEmpty)
+    }
+
+    @Test(arguments: [
+        "", " ", "VX7 KIWI UMBRELLA", "vx7 kiwi umbrella ", "vx7 kiwi umbrell", "vx7 kiwi umbrella\n",
+        "vx7 kiwi umbrellа",
+        "\u{202E}" + good,
+    ])
+    func `what differs does not`(repeated: String) {
+        #expect(refusals(.typed(repeated), of: .typed(Self.good)) == Self.mismatch)
+    }
+
+    @Test func `without a password there is nothing to match`() {
+        #expect(refusals(.typed(Self.good), of: nil) == Self.mismatch)
+        #expect(refusals(.typed(Self.good), of: .string(Self.good)) == Self.mismatch)
+    }
+
+    @Test func `what is no password at all is said in its own field only`() {
+        #expect(refusals(.typed("a\0b"), of: .typed("a\0b")).isEmpty)
+        #expect(refusals(.typed("anything"), of: .typed("a\0b")).isEmpty)
+    }
+
+    @Test(arguments: [.string(good), 1, true, nil, [.string(good)], ["confirmation": .string(good)]] as [JSON])
+    func `it comes as a secret or not at all`(answer: JSON) {
+        #expect(
+            refusals(answer, of: .typed(Self.good)) == [Refusal("confirmation", .wrongType, ["expected": "string"])]
+        )
+    }
+
+    @Test(arguments: HostileText.all)
+    func `a hostile text is refused`(hostile: HostileText) {
+        #expect(refusals(.typed(hostile.text), of: .typed(Self.good)) == Self.mismatch)
+    }
+
+    @Test func `it holds as long as the password does, and is never kept`() throws {
+        var confirmation = confirmation
+        #expect(!confirmation.holds(nil))
+        #expect(!confirmation.holds("anything"))
+        let hash: JSON =
+            "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+        confirmation.situation.values["password"] = hash
+        #expect(confirmation.holds(nil))
+        confirmation.situation.answers = ["password": .typed(Self.good)]
+        #expect(try confirmation.canonical(.typed(Self.good)) == nil)
+        #expect(confirmation.field.kind.isTransient)
+        #expect(confirmation.field.kind.rules == [.init("confirms", "password")])
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("A consent")
+struct ConsentFieldTests {
+    static let rules = "name: terms, kind: consent, version: v1, document: {en: Do good., ko: 착하게 삽시다.}"
+    static let english = "e9396d92e7f5a708402f5cd0d12653504bf235f9f9f98545aaa39fd5ffbed459"
+    static let korean = "bf731767a32cb09082f1724e47d8c025a67f62086e600c4bb66380d6506964fb"
+
+    let required: AskedField
+    let optional: AskedField
+
+    init() throws {
+        required = try AskedField([Self.rules])
+        optional = try AskedField([Self.rules + ", required: false"])
+    }
+
+    private static func given(
+        _ isAccepted: Bool = true,
+        version: String = "v1",
+        digest: String = english,
+        locale: String = "en"
+    ) -> JSON {
+        [
+            "accepted": .bool(isAccepted), "version": .string(version), "sha256": .string(digest),
+            "locale": .string(locale),
+            "at": "2026-01-01T12:00:00Z",
+        ]
+    }
+
+    @Test func `what is kept says to which text, in which language, and when`() throws {
+        #expect(try required.canonical(true) == Self.given())
+        var korean = required
+        korean.situation = korean.situation.with(language: .korean)
+        #expect(try korean.canonical(true) == Self.given(digest: Self.korean, locale: "ko"))
+        #expect(try optional.canonical(false) == Self.given(false))
+    }
+
+    @Test func `a required consent has to be given, another may be refused`() {
+        #expect(required.refusals(true).isEmpty && optional.refusals(true).isEmpty && optional.refusals(false).isEmpty)
+        #expect(required.refusals(false) == [Refusal("terms", .notAccepted)])
+    }
+
+    @Test(arguments: [true, false])
+    func `what was answered before is not answered again at another time`(isAccepted: Bool) throws {
+        var consent = optional
+        let first = try consent.canonical(.bool(isAccepted))
+        #expect(consent.holds(first))
+        consent.situation.values["terms"] = first
+        consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"), language: .korean)
+        #expect(try consent.canonical(.bool(isAccepted)) == first)
+        let other = try consent.canonical(.bool(!isAccepted))
+        #expect(
+            other["at"] == "2026-01-02T12:00:00Z" && other["locale"] == "ko" && other["accepted"] == .bool(!isAccepted)
+        )
+    }
+
+    @Test func `another version is agreed to anew`() throws {
+        var consent = required
+        consent.situation.values["terms"] = Self.given(version: "v0")
+        consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"))
+        let anew = try consent.canonical(true)
+        #expect(anew["version"] == "v1" && anew["at"] == "2026-01-02T12:00:00Z")
+        #expect(consent.holds(anew))
+    }
+
+    @Test func `a consent holds in each language whose text was shown`() {
+        #expect(required.holds(Self.given()))
+        #expect(required.holds(Self.given(digest: Self.korean, locale: "ko")))
+        #expect(optional.holds(Self.given(false)))
+    }
+
+    @Test(
+        arguments: [
+            nil, true, [:], given(false), given(version: "v0"), given(digest: korean), given(locale: "ko"),
+            given(locale: "fr"), given(digest: english.uppercased()), ["accepted": true], "v1",
+        ] as [JSON?]
+    )
+    func `it does not hold for another text, or for none`(stored: JSON?) {
+        #expect(!required.holds(stored))
+    }
+
+    @Test func `a text in one language is shown to everybody`() throws {
+        var consent = try AskedField(["name: terms, kind: consent, version: v1, document: {en: Do good.}"])
+        consent.situation = consent.situation.with(language: .korean)
+        let given = try consent.canonical(true)
+        #expect(given["sha256"] == .string(Self.english))
+        #expect(consent.holds(given))
+    }
+
+    @Test(
+        arguments: ["", "true", "on", 1, 0, nil, .number(1), [true], ["accepted": true], given(), .typed("true")]
+            as [JSON]
+    )
+    func `only true and false are answers`(answer: JSON) {
+        #expect(required.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
+        #expect(optional.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
+    }
+
+    @Test(arguments: HostileText.all)
+    func `a hostile text is refused`(hostile: HostileText) {
+        #expect(required.refusals(.string(hostile.text)) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
+        #expect(!required.holds(.string(hostile.text)))
+        #expect(!required.holds(Self.given(version: hostile.text)))
+    }
+
+    @Test func `the proof of it is shown at the review`() {
+        let kind = required.field.kind
+        #expect(kind.shown(Self.given(), atReview: false) == ["accepted": true, "version": "v1"])
+        #expect(kind.shown(Self.given(), atReview: true) == Self.given())
+    }
+
+    @Test func `clients learn whether it must be given`() {
+        #expect(required.field.kind.rules == [.init("must_accept", true), .init("version", "v1")])
+        #expect(optional.field.kind.rules == [.init("must_accept", false), .init("version", "v1")])
+    }
+
+    @Test(arguments: [
+        "version: v1", "document: {en: x}", "version: v1, document: {}", "version: v1, document: {fr: x}",
+    ])
+    func `a consent without a version and a text is none`(rules: String) {
+        #expect(throws: FlowFileError.self) { try AskedField(["name: terms, kind: consent, \(rules)"]) }
+    }
+}
+
+@Suite("No answer")
+struct BlankAnswerTests {
+    @Test(arguments: [nil, "", .typed("")] as [JSON])
+    func `nothing, null and empty text are no answer`(answer: JSON) {
+        #expect(answer.isBlank)
+    }
+
+    @Test(arguments: [" ", "\0", false, 0, .number(0), [], [:], .typed(" ")] as [JSON])
+    func `everything else is one`(answer: JSON) {
+        #expect(!answer.isBlank)
+    }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("A password field")
+struct PasswordFieldTests {
+    let password: AskedField
+
+    init() throws {
+        password = try AskedField(
+            ["name: email, kind: email"],
+            ["name: username, kind: username"],
+            ["name: password, kind: password"]
+        )
+    }
+
+    private static let good = "vx7 kiwi umbrella"
+
+    private func bytes(_ json: JSON) throws -> [UInt8] {
+        guard case .secret(let shared) = json else {
+            Issue.record("a password stays a secret")
+            return []
+        }
+        return shared.secret.withBytes { Array($0) }
+    }
+
+    @Test(arguments: [
+        (good, good), (" \(good) ", " \(good) "), ("vx7\u{3000}kiwi\u{A0}umbrella", good),
+        ("Cafe\u{301} umbrella 9", "Caf\u{E9} umbrella 9"),
+        ("\u{1112}\u{1161}\u{11AB}국 vx7 kiwi umb", "한국 vx7 kiwi umb"),
+    ])
+    func `a password takes its canonical form and no other`(typed: String, form: String) throws {
+        let once = try password.canonical(.typed(typed))
+        #expect(try bytes(once) == Array(form.utf8))
+        #expect(try bytes(password.canonical(once)) == Array(form.utf8))
+    }
+
+    @Test func `its length is counted in code points, from 15 to 256`() {
+        func refusal(_ length: Int) -> [Refusal] {
+            password.refusals(.typed("한🦊x" + String(repeating: "qv", count: 128).prefix(length - 3)))
+        }
+        #expect(refusal(14) == [Refusal("password", .tooShort, ["min": 15, "actual": 14])])
+        #expect(refusal(15).isEmpty)
+        #expect(refusal(256).isEmpty)
+        #expect(refusal(257) == [Refusal("password", .tooLong, ["max": 256, "actual": 257])])
+    }
+
+    @Test func `the flow may ask for more`() throws {
+        let long = try AskedField(["name: password, kind: password, min: 20, max: 64"])
+        #expect(!long.refusals(.typed("vx7 kiwi umbrella 1")).isEmpty)
+        #expect(long.refusals(.typed("vx7 kiwi umbrella 12")).isEmpty)
+        #expect(long.refusals(.typed("vx7 kiwi umbrella 12" + String(repeating: "qv", count: 22))).isEmpty)
+        #expect(!long.refusals(.typed("vx7 kiwi umbrella 12" + String(repeating: "qv", count: 22) + "x")).isEmpty)
+        #expect(long.field.kind.rules == [.init("min", 20), .init("max", 64)])
+        #expect(password.field.kind.rules == [.init("min", 15), .init("max", 256)])
+    }
+
+    @Test(arguments: ["min: 8", "min: 14", "min: 65", "max: 63", "max: 257", "min: many"])
+    func `no flow asks for less than a password alone has to be`(rule: String) {
+        #expect(throws: FlowFileError.self) { try AskedField(["name: password, kind: password, \(rule)"]) }
+    }
+
+    @Test(arguments: [
+        "kim.minseo.1990@mail.example", "Kim.Minseo.1990@Mail.Example", "KIM.MINSEO.1990", "minseo-of-the-hill",
+        "GROSSE ANMELDUNG",
+    ])
+    func `what names the person or the service is no password`(typed: String) {
+        var password = password
+        password.situation.values = Values([
+            "email": "kim.minseo.1990@mail.example", "username": "minseo-of-the-hill",
+        ])
+        #expect(password.refusals(.typed(typed)) == [Refusal("password", .containsIdentifier)])
+        password.situation.values = Values()
+        #expect(password.refusals(.typed(typed)).isEmpty == (typed != "GROSSE ANMELDUNG"))
+    }
+
+    @Test func `everything that is wrong is said`() {
+        #expect(password.refusals(.typed("password")).map(\.code) == [.tooShort, .common])
+    }
+
+    @Test func `no answer is required`() {
+        #expect(password.refusals(.typed("")) == [Refusal("password", .required)])
+    }
+
+    @Test(arguments: [.string(good), "", 15, true, nil, [.string(good)], ["password": .string(good)]] as [JSON])
+    func `a password comes as a secret or not at all`(answer: JSON) {
+        #expect(password.refusals(answer) == [Refusal("password", .wrongType, ["expected": "string"])])
+    }
+
+    @Test(arguments: HostileText.all)
+    func `a hostile text is refused`(hostile: HostileText) {
+        #expect(password.refusals(.typed(hostile.text)) == [Refusal("password", .tooLong, ["max": 256])])
+    }
+
+    @Test(arguments: ["\0", "\n", "\u{7F}", "\u{202E}", "\u{2069}", "\u{FFFF}"])
+    func `characters that nobody types are refused`(character: String) {
+        #expect(password.refusals(.typed(Self.good + character)) == [Refusal("password", .badCharacters)])
+    }
+
+    private static func hash(_ costs: String) -> String {
+        "$argon2id$v=19$\(costs)$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+    }
+
+    @Test(arguments: ["m=19456,t=2,p=1", "m=47104,t=1,p=1", "m=65536,t=3,p=1"])
+    func `a hash at or above the floor holds`(costs: String) {
+        #expect(password.holds(.string(Self.hash(costs))))
+    }
+
+    @Test(
+        arguments: [
+            nil, "", .string(good), .string(hash("m=19455,t=2,p=1")), .string(hash("m=19456,t=1,p=1")),
+            .string(hash("m=64,t=1,p=1")), .string(hash("m=19456,t=2,p=1") + "="), .typed(good), true, ["set": true],
+        ] as [JSON?]
+    )
+    func `nothing else does`(stored: JSON?) {
+        #expect(!password.holds(stored))
+    }
+
+    @Test(arguments: [true, false])
+    func `it is never shown`(atReview: Bool) {
+        #expect(password.field.kind.shown(.string(Self.hash("m=19456,t=2,p=1")), atReview: atReview) == ["set": true])
+    }
+}

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("Free text")
+struct TextFieldTests {
+    let line: AskedField
+    let lines: AskedField
+
+    init() throws {
+        line = try AskedField(["name: text, kind: text, min: 2, max: 5"])
+        lines = try AskedField(["name: text, kind: text, max: 20, lines: many"])
+    }
+
+    @Test(arguments: [
+        ("abc", "abc"), ("  abc\u{3000}", "abc"), ("a  b", "a  b"), ("cafe\u{301}", "caf\u{E9}"),
+        ("\u{1112}\u{1161}\u{11AB}국", "한국"),
+        ("\u{212B}b", "\u{C5}b"), ("\u{958}x", "\u{915}\u{93C}x"), ("a\u{301}\u{323}b", "\u{1EA1}\u{301}b"),
+        ("\u{37E}x", ";x"),
+        ("ｗｉｄｅ", "ｗｉｄｅ"), ("ß İ", "ß İ"), ("<b>", "<b>"), (" \u{301}ab", "\u{301}ab"), ("\u{2000}ab\u{2003}", "ab"),
+    ])
+    func `a line is composed, and without the white space around it`(typed: String, form: String) throws {
+        #expect(try line.canonical(.string(typed)) == .string(form))
+        #expect(try line.isSettled(on: .string(form)))
+    }
+
+    @Test(arguments: [
+        ("a\nb", "a\nb"), ("a\r\nb\r\n", "a\nb"), ("\n\na\n\nb\n", "a\n\nb"), ("a\tb", "a\tb"), ("\t a", "a"),
+        ("e\u{301}\r\ne\u{301}", "\u{E9}\n\u{E9}"), ("\r\n\u{301}a", "\u{301}a"),
+    ])
+    func `where lines are welcome, they end one way`(typed: String, form: String) throws {
+        #expect(try lines.canonical(.string(typed)) == .string(form))
+        #expect(try lines.isSettled(on: .string(form)))
+    }
+
+    @Test(arguments: [
+        ("a", Refusal("text", .tooShort, ["min": 2, "actual": 1])),
+        (" a ", Refusal("text", .tooShort, ["min": 2, "actual": 1])),
+        ("e\u{301}", Refusal("text", .tooShort, ["min": 2, "actual": 1])),
+        ("ab", nil),
+        ("abcde", nil),
+        (" abcde ", nil),
+        ("e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", nil),
+        ("abcdef", Refusal("text", .tooLong, ["max": 5, "actual": 6])),
+        ("🇰🇷🇰🇷", nil),
+        ("👨‍👩‍👧", nil),
+        ("👨‍👩‍👧‍👦", Refusal("text", .tooLong, ["max": 5, "actual": 7])),
+        ("x\u{1D160}x", nil),
+        ("x\u{1D160}xx", Refusal("text", .tooLong, ["max": 5, "actual": 6])),
+    ])
+    func `length is counted in Unicode scalars, once composed and trimmed`(typed: String, refusal: Refusal?) {
+        #expect(line.refusals(.string(typed)) == [refusal].compactMap { $0 })
+    }
+
+    @Test func `a text whose every scalar is typed as four is as long as it is composed`() {
+        // U+1F82 is alpha with three marks.
+        let apart = "\u{3B1}\u{313}\u{300}\u{345}"
+        #expect(line.refusals(.string(String(repeating: apart, count: 5))).isEmpty)
+        let params: [String: JSON] = ["max": 5, "actual": 24]
+        #expect(line.refusals(.string(String(repeating: apart, count: 6))) == [Refusal("text", .tooLong, params)])
+        #expect(line.refusals(.string(String(repeating: " ", count: 30_000) + "ab\u{3000}")).isEmpty)
+    }
+
+    @Test(arguments: [
+        0x00, 0x01, 0x08, 0x0B, 0x0C, 0x0D, 0x1B, 0x1F, 0x7F, 0x80, 0x85, 0x9F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066,
+        0x2069, 0xFDD0, 0xFDEF, 0xFFFE, 0xFFFF, 0x1FFFE, 0x10FFFF,
+    ])
+    func `controls, separators, overrides and noncharacters are refused`(value: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(value))
+        for typed in ["\(scalar)ab", "a\(scalar)b", "ab\(scalar)"] {
+            #expect(line.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
+            #expect(lines.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
+        }
+    }
+
+    @Test(arguments: [
+        0x20, 0x7E, 0xA0, 0xA1, 0xAD, 0x200B, 0x200D, 0x200E, 0x200F, 0x2027, 0x202F, 0x2065, 0x206A, 0xFDCF, 0xFDF0,
+        0xFEFF,
+        0xFFFD, 0x10000, 0x1FFFD, 0x10FFFD,
+    ])
+    func `their neighbours are not`(value: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(value))
+        #expect(line.refusals(.string("a\(scalar)b")).isEmpty)
+        #expect(lines.refusals(.string("a\(scalar)b")).isEmpty)
+    }
+
+    @Test(arguments: ["a\nb", "a\tb", "a\r\nb", "ab\n"])
+    func `one line is one line`(typed: String) {
+        #expect(line.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
+    }
+
+    @Test func `no answer is required, and white space is not enough of one`() {
+        #expect(line.refusals("") == [Refusal("text", .required)])
+        #expect(line.refusals("  ") == [Refusal("text", .tooShort, ["min": 2, "actual": 0])])
+        #expect(lines.refusals(" \n\t\u{3000}") == [Refusal("text", .tooShort, ["min": 1, "actual": 0])])
+    }
+
+    @Test(arguments: [true, 123, .number(0.5), ["abc"], ["text": "abc"], .typed("abc")] as [JSON])
+    func `only a text is a text`(answer: JSON) {
+        #expect(line.refusals(answer) == [Refusal("text", .wrongType, ["expected": "string"])])
+    }
+
+    @Test(arguments: HostileText.all)
+    func `a hostile text is refused`(hostile: HostileText) {
+        for field in [line, lines] {
+            #expect(field.refusals(.string(hostile.text)).count == 1)
+            #expect(!field.holds(.string(hostile.text)))
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<100)
+    func `a canonical text is its own canonical form`(seed: UInt64) throws {
+        let field = try AskedField(["name: text, kind: text, max: 10000, lines: many"])
+        var chance = SeededChance(seed: seed)
+        let pieces = [
+            "a", "é", "e", "\u{301}", "\u{323}", "\u{327}", "\u{308}", "\u{1112}", "\u{1161}", "\u{11AB}", "\u{AC00}",
+            "\u{958}",
+            "\u{2000}", " ", "\u{3000}", "\n", "\r\n", "\t", "\u{FB1D}", "\u{1D15E}", "\u{F900}", "\u{345}", "\u{3B1}",
+            "👨‍👩‍👧",
+        ]
+        for _ in 0..<20 {
+            let typed = "x" + (0..<12).map { _ in pieces.randomElement(using: &chance)! }.joined()
+            let once = try field.canonical(.string(typed))
+            #expect(try field.isSettled(on: once), "\(typed.unicodeScalars.map(\.value))")
+        }
+    }
+
+    @Test(arguments: [nil, "", " abc", "cafe\u{301}", "abcdef", "a", 5] as [JSON?])
+    func `only a canonical text holds`(stored: JSON?) {
+        #expect(!line.holds(stored))
+    }
+
+    @Test func `clients learn its lengths and whether it may break`() throws {
+        #expect(line.field.kind.rules == [.init("min", 2), .init("max", 5), .init("lines", "one")])
+        #expect(lines.field.kind.rules == [.init("min", 0), .init("max", 20), .init("lines", "many")])
+        let plain = try AskedField(["name: text, kind: text"]).field.kind
+        #expect(plain.rules == [.init("min", 0), .init("max", 500), .init("lines", "one")])
+        #expect(plain.shown("abc", atReview: false) == "abc")
+    }
+}

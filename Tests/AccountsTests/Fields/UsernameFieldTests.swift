@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("A username")
+struct UsernameFieldTests {
+    let username: AskedField
+
+    init() throws {
+        username = try AskedField(["name: username, kind: username"])
+    }
+
+    @Test(arguments: [
+        ("ann", "ann"), ("Ann", "ann"), ("ANN-LEE", "ann-lee"), ("a.b_c-d", "a.b_c-d"), ("a1b2", "a1b2"),
+        ("abc-", "abc-"),
+        ("admin1", "admin1"), ("x" + String(repeating: "9", count: 29), "x" + String(repeating: "9", count: 29)),
+    ])
+    func `a username has one form`(typed: String, form: String) throws {
+        #expect(try username.canonical(.string(typed)) == .string(form))
+        #expect(try username.isSettled(on: .string(form)))
+    }
+
+    @Test(arguments: [
+        (1, Refusal.Code.tooShort), (2, .tooShort), (3, nil), (30, nil), (31, .tooLong), (65_536, .tooLong),
+    ])
+    func `it has from 3 to 30 characters`(length: Int, code: Refusal.Code?) {
+        let params: [String: JSON] = length < 3 ? ["min": 3] : ["max": 30]
+        let refusal = code.map { Refusal("username", $0, params.merging(["actual": .integer(length)]) { $1 }) }
+        #expect(username.refusals(.string(String(repeating: "q", count: length))) == [refusal].compactMap { $0 })
+    }
+
+    @Test(arguments: ["1ann", "9999", ".ann", "_ann", "-ann", "a..b", "a.-b", "a__b", "a-_b", "ann--", "..."])
+    func `it starts with a letter and has no two marks in a row`(typed: String) {
+        #expect(username.refusals(.string(typed)) == [Refusal("username", .badFormat)])
+    }
+
+    @Test(arguments: [
+        "ann lee", " ann", "ann ", "ann@b.example", "ann/lee", "ann+lee", "ann\0", "ann\n", "änn", "a\u{301}nn",
+        "an\u{301}",
+        "\u{212A}im", "\u{17F}am", "İan", "аnna", "ｋｉｍ", "김민서", "ann٣", "ann\u{200B}", "\u{202E}ann", "👨‍👩‍👧‍👦", "ann%00",
+        "é",
+    ])
+    func `it is of ASCII letters, digits and three marks`(typed: String) {
+        #expect(username.refusals(.string(typed)) == [Refusal("username", .badCharacters)])
+    }
+
+    @Test(arguments: ["admin", "Admin", "ROOT", "postmaster", "no-reply", "mailer-daemon", "www", "review", "null"])
+    func `names of the service and its roles are reserved`(typed: String) {
+        #expect(username.refusals(.string(typed)) == [Refusal("username", .reserved)])
+        #expect(!username.holds(.string(typed)))
+    }
+
+    @Test func `the pattern that clients see tells the same as the service`() throws {
+        let rules = username.field.kind.rules
+        #expect(rules.map(\.name) == ["min", "max", "pattern"] && rules[0].value == 3 && rules[1].value == 30)
+        let pattern = try Regex(#require(rules[2].value.string))
+        var chance = SeededChance(seed: 1)
+        var accepted = 0
+        for _ in 0..<2000 {
+            let length = Int.random(in: 3...8, using: &chance)
+            let typed = String((0..<length).map { _ in "abzAZ019._-".randomElement(using: &chance)! })
+            let isAccepted = username.refusals(.string(typed)).isEmpty
+            #expect(isAccepted == (typed.wholeMatch(of: pattern) != nil), "\(typed)")
+            accepted += isAccepted ? 1 : 0
+        }
+        #expect((200..<1800).contains(accepted))
+    }
+
+    @Test func `no answer is required`() {
+        #expect(username.refusals("") == [Refusal("username", .required)])
+    }
+
+    @Test(arguments: [true, 1, .number(0.5), ["ann"], ["username": "ann"], .typed("ann")] as [JSON])
+    func `only a text is a username`(answer: JSON) {
+        #expect(username.refusals(answer) == [Refusal("username", .wrongType, ["expected": "string"])])
+    }
+
+    @Test(arguments: HostileText.all)
+    func `a hostile text is refused`(hostile: HostileText) {
+        #expect(username.refusals(.string(hostile.text)).count == 1)
+        #expect(!username.holds(.string(hostile.text)))
+    }
+
+    @Test(arguments: [nil, "", "Ann", "an", "1ann", 5] as [JSON?])
+    func `only a canonical username holds`(stored: JSON?) {
+        #expect(!username.holds(stored))
+    }
+
+    @Test func `a password must not equal it`() {
+        #expect(username.field.kind.contextWords(of: "ann-lee") == ["ann-lee"])
+        #expect(username.field.kind.contextWords(of: nil).isEmpty)
+    }
+}

@@ -1,0 +1,363 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("The flow that ships with the service")
+struct StandardFlowTests {
+    @Test func `its steps come in the order of the sign-up`() throws {
+        let flow = try Flow.standard()
+        #expect(flow.id == "default@1")
+        #expect(flow.steps.map(\.name) == ["email", "code", "password", "profile", "contact", "terms"])
+        #expect(flow.steps.allSatisfy { !$0.isOptional })
+        #expect(flow.steps.map(\.href).first == "/signup/email")
+    }
+
+    @Test func `it lives a day without a change and a week at most`() throws {
+        let flow = try Flow.standard()
+        #expect(flow.idle == .seconds(86_400) && flow.absolute == .seconds(604_800))
+        #expect(flow.zone == "Asia/Seoul" && flow.languages == [.english, .korean])
+    }
+
+    @Test(arguments: [
+        ("email", "email", "email", true, true), ("code", "code", "code", true, false),
+        ("password", "password", "password", true, false), ("password", "confirmation", "confirmation", true, false),
+        ("profile", "username", "username", true, true), ("profile", "display_name", "text", false, false),
+        ("profile", "introduction", "text", false, false), ("contact", "birth_date", "date", true, false),
+        ("terms", "terms", "consent", true, false), ("terms", "marketing", "consent", false, false),
+    ])
+    func `it asks for these fields`(step: String, field: String, kind: String, isRequired: Bool, isIdentifier: Bool)
+        throws
+    {
+        let flow = try Flow.standard()
+        let found = try #require(flow.step(named: StepName(step))?.field(named: FieldName(field)))
+        #expect(type(of: found.kind).name == kind)
+        #expect(found.isRequired == isRequired && found.isIdentifier == isIdentifier)
+        #expect(flow.field(named: FieldName(field))?.name == found.name)
+    }
+
+    @Test func `and for no others`() throws {
+        let flow = try Flow.standard()
+        #expect(flow.fields.count == 10)
+        #expect(flow.step(named: "review") == nil && flow.field(named: "photo") == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("email", [.init("max", 254)]),
+            ("code", [.init("proves", "email"), .init("digits", 6)]),
+            ("password", [.init("min", 15), .init("max", 256)]),
+            ("confirmation", [.init("confirms", "password")]),
+            ("display_name", [.init("min", 1), .init("max", 50), .init("lines", "one")]),
+            ("introduction", [.init("min", 0), .init("max", 500), .init("lines", "many")]),
+            ("birth_date", [.init("format", "YYYY-MM-DD"), .init("min_age", 14)]),
+            ("terms", [.init("must_accept", true), .init("version", "2026-11")]),
+            ("marketing", [.init("must_accept", false), .init("version", "2026-11")]),
+        ] as [(String, [JSON.Member])]
+    )
+    func `its rules are those of the design`(field: String, rules: [JSON.Member]) throws {
+        #expect(try Flow.standard().field(named: FieldName(field))?.kind.rules == rules)
+    }
+
+    @Test func `its code proves the address, six digits for ten minutes, five attempts, again after a minute`() throws {
+        let code = try #require(try Flow.standard().code(proving: "email"))
+        #expect(code.field.name == "code" && code.kind.digits == 6 && code.kind.attempts == 5)
+        #expect(code.kind.lifetime == .seconds(600) && code.kind.resendAfter == .seconds(60))
+        #expect(try Flow.standard().code(proving: "username") == nil)
+    }
+
+    @Test func `every step and field speaks every language`() throws {
+        let flow = try Flow.standard()
+        for texts in flow.steps.map(\.titles) + flow.fields.map(\.labels) {
+            #expect(Set(texts.keys) == Set(Language.allCases))
+        }
+    }
+}
+
+@Suite("A flow file")
+struct FlowFileTests {
+    /// A file whose lines from the ninth on are these fields.
+    private static func file(_ fields: String...) -> String {
+        """
+        flow: test
+        version: 1
+
+        steps:
+          - name: first
+            title: {en: First}
+            fields: [{name: email, kind: email, label: {en: E-mail}}]
+          - {name: second, title: {en: Second}, fields: [
+        \(fields.map { "    {\($0), label: {en: Field}}" }.joined(separator: ",\n"))
+            ]}
+        """
+    }
+
+    private static func refusal(of yaml: String) -> String? {
+        do throws(FlowFileError) {
+            _ = try Flow(yaml: yaml, file: "flow.yaml")
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `what it leaves out is filled in`() throws {
+        let flow = try Flow(yaml: Self.file("name: text, kind: text"), file: "flow.yaml")
+        #expect(flow.id == "test@1" && flow.zone == "UTC" && flow.languages == Language.allCases)
+        #expect(flow.idle == .seconds(86_400) && flow.absolute == .seconds(604_800))
+        #expect(flow.fields.map(\.isRequired) == [true, true] && flow.fields.map(\.isIdentifier) == [false, false])
+        #expect(flow.steps.map(\.isOptional) == [false, false])
+    }
+
+    @Test(arguments: [
+        "name: text, kind: text, required: false", "name: email2, kind: email, identifier: true",
+        "name: name, kind: username, identifier: true", "name: first, kind: text", "name: review, kind: text",
+        "name: code, kind: code, proves: email", "name: 0-_z, kind: date, min_age: 14, max_age: 14",
+        "name: \(String(repeating: "n", count: 40)), kind: text", "name: text, kind: text, min: 5, max: 5",
+    ])
+    func `what the rules allow is read`(field: String) {
+        #expect(Self.refusal(of: Self.file(field)) == nil)
+    }
+
+    @Test(arguments: [
+        ("name: text, kind: text, colour: red", "colour is no key here"),
+        ("name: text, kind: text, digits: 6", "digits is no key here"),
+        ("name: text, kind: text, Required: true", "Required is no key here"),
+        ("name: photo, kind: image", "image is no kind of field"),
+        ("name: text, kind: Text", "Text is no kind of field"),
+        ("kind: text", "name is missing"),
+        ("name: text", "kind is missing"),
+        ("name: [text], kind: text", "name is a text"),
+        ("name: '', kind: text", "name is a text"),
+        ("name: Text, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
+        ("name: a/b, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
+        ("name: naïve, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
+        ("name: \(String(repeating: "n", count: 41)), kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
+        ("name: email, kind: text", "there is a field email already"),
+        ("name: text, kind: text, required: perhaps", "required is one of true, false"),
+        ("name: text, kind: text, identifier: true", "only an email or a username identifies an account"),
+        ("name: text, kind: text, min: 6, max: 5", "min is greater than max"),
+        ("name: text, kind: text, min: 501", "min is greater than max"),
+        ("name: text, kind: text, min: -1", "min is a whole number from 0 to 10000"),
+        ("name: text, kind: text, max: 0", "max is a whole number from 1 to 10000"),
+        ("name: text, kind: text, max: 10001", "max is a whole number from 1 to 10000"),
+        ("name: text, kind: text, max: 5.0", "max is a whole number from 1 to 10000"),
+        ("name: text, kind: text, max: ٥", "max is a whole number from 1 to 10000"),
+        ("name: text, kind: text, max: 99999999999999999999", "max is a whole number from 1 to 10000"),
+        ("name: text, kind: text, lines: two", "lines is one of one, many"),
+        ("name: date, kind: date, min_age: 15, max_age: 14", "min_age is greater than max_age"),
+        ("name: date, kind: date, max_age: 151", "max_age is a whole number from 0 to 150"),
+        ("name: password, kind: password, min: 14", "min is a whole number from 15 to 64"),
+        ("name: code, kind: code", "proves is missing"),
+        ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
+        ("name: code, kind: code, proves: code", "a code proves an address of an earlier step"),
+        ("name: again, kind: confirmation", "confirms is missing"),
+        (
+            "name: again, kind: confirmation, confirms: password",
+            "a confirmation repeats a password before it in its step"
+        ),
+        ("name: again, kind: confirmation, confirms: email", "a confirmation repeats a password before it in its step"),
+        ("name: again, kind: confirmation, confirms: again", "a confirmation repeats a password before it in its step"),
+        ("name: terms, kind: consent, document: {en: x}", "version is missing"),
+        ("name: terms, kind: consent, version: v1", "document is missing"),
+        ("name: terms, kind: consent, version: v1, document: {}", "document has no text"),
+        ("name: terms, kind: consent, version: v1, document: {fr: x}", "fr is no key here"),
+    ])
+    func `a field that breaks the rules is refused with its line`(field: String, reason: String) {
+        #expect(Self.refusal(of: Self.file(field)) == "flow.yaml:9: \(reason)")
+        #expect(Self.refusal(of: Self.file("name: before, kind: text", field)) == "flow.yaml:10: \(reason)")
+    }
+
+    @Test(arguments: ["5m", "60s", "10m", "600s"])
+    func `a time has a unit`(lifetime: String) {
+        #expect(Self.refusal(of: Self.file("name: code, kind: code, proves: email, lifetime: \(lifetime)")) == nil)
+    }
+
+    @Test(arguments: [
+        "600", "m", "'5 m'", "5min", "-5m", "0.5h", "5M", "٥m", "59s", "601s", "1h", "1w", "1000000s",
+        "99999999999999999999s",
+        "[5m]",
+    ])
+    func `a time without one, or beyond its bounds, is refused with its line`(lifetime: String) throws {
+        let field = "name: code, kind: code, proves: email, lifetime: \(lifetime)"
+        let refusal = try #require(Self.refusal(of: Self.file(field)))
+        #expect(refusal.hasPrefix("flow.yaml:9: lifetime is a t"))
+    }
+
+    @Test func `a code proves an address of an earlier step, and of no later one`() {
+        let proves = "flow.yaml:9: a code proves an address of an earlier step"
+        #expect(
+            Self.refusal(of: Self.file("name: code, kind: code, proves: late", "name: late, kind: email")) == proves
+        )
+        let same = Self.file("name: late, kind: email", "name: code, kind: code, proves: late")
+        #expect(Self.refusal(of: same) == "flow.yaml:10: a code proves an address of an earlier step")
+        let text =
+            Self.file("name: text, kind: text") + """
+
+                  - name: third
+                    title: {en: Third}
+                    fields:
+                      - name: code
+                        kind: code
+                        proves: text
+                        label: {en: Code}
+                """
+        #expect(Self.refusal(of: text) == "flow.yaml:16: a code proves an address of an earlier step")
+        #expect(Self.refusal(of: text.replacing("proves: text", with: "proves: email")) == nil)
+    }
+
+    @Test func `a confirmation repeats a password before it, in the same step`() {
+        let (password, again) = (
+            "name: password, kind: password", "name: again, kind: confirmation, confirms: password"
+        )
+        #expect(Self.refusal(of: Self.file(password, again)) == nil)
+        let reason = "a confirmation repeats a password before it in its step"
+        #expect(Self.refusal(of: Self.file(again, password)) == "flow.yaml:9: \(reason)")
+        let later =
+            Self.file(password) + """
+
+                  - name: third
+                    title: {en: Third}
+                    fields: [{\(again), label: {en: Again}}]
+                """
+        #expect(Self.refusal(of: later) == "flow.yaml:13: \(reason)")
+    }
+
+    @Test(arguments: [
+        ("flow: test", "", "flow.yaml:2: flow is missing"),
+        ("flow: test", "flow: ''", "flow.yaml:1: flow is a text"),
+        ("version: 1", "", "flow.yaml:1: version is missing"),
+        ("version: 1", "version: 0", "flow.yaml:2: version is a whole number from 1 to 1000000"),
+        ("version: 1", "version: one", "flow.yaml:2: version is a whole number from 1 to 1000000"),
+        ("version: 1", "version: 1\ncolour: red", "flow.yaml:3: colour is no key here"),
+        ("version: 1", "version: 1\nzone: Mars/Olympus", "flow.yaml:3: zone is no time zone"),
+        ("version: 1", "version: 1\nzone: [UTC]", "flow.yaml:3: zone is a text"),
+        ("version: 1", "version: 1\nlanguages: []", "flow.yaml:3: languages is a list of en, ko, each at most once"),
+        ("version: 1", "version: 1\nlanguages: en", "flow.yaml:3: languages is a list of en, ko, each at most once"),
+        (
+            "version: 1", "version: 1\nlanguages: [en, fr]",
+            "flow.yaml:3: languages is a list of en, ko, each at most once"
+        ),
+        (
+            "version: 1", "version: 1\nlanguages: [ko, ko]",
+            "flow.yaml:3: languages is a list of en, ko, each at most once"
+        ),
+        (
+            "version: 1", "version: 1\nlanguages: [en, [ko]]",
+            "flow.yaml:3: languages is a list of en, ko, each at most once"
+        ),
+        ("version: 1", "version: 1\ndraft: 24h", "flow.yaml:3: a mapping is expected here"),
+        ("version: 1", "version: 1\ndraft: {age: 24h}", "flow.yaml:3: age is no key here"),
+        ("version: 1", "version: 1\ndraft: {idle: 8d}", "flow.yaml:3: a draft cannot idle longer than it lives"),
+        (
+            "version: 1", "version: 1\ndraft: {absolute: 23h}",
+            "flow.yaml:3: a draft cannot idle longer than it lives"
+        ),
+        (
+            "version: 1", "version: 1\ndraft: {idle: 59s}",
+            "flow.yaml:3: idle is a time such as 45s, 10m, 24h or 7d within its bounds"
+        ),
+        (
+            "version: 1", "version: 1\ndraft:\n  idle: 1d\n  absolute: 91d",
+            "flow.yaml:5: absolute is a time such as 45s, 10m, 24h or 7d within its bounds"
+        ),
+        ("name: first", "names: first", "flow.yaml:5: name is missing"),
+        ("name: first", "name: First", "flow.yaml:5: a name is 1 to 40 of a-z 0-9 _ -"),
+        ("name: first", "name: second", "flow.yaml:8: there is a step second already"),
+        ("title: {en: First}", "", "flow.yaml:5: title is missing"),
+        ("title: {en: First}", "title: {}", "flow.yaml:6: title has no text"),
+        ("title: {en: First}", "title: First", "flow.yaml:6: a mapping is expected here"),
+        ("title: {en: First}", "title: {en: First, fr: Premier}", "flow.yaml:6: fr is no key here"),
+        ("title: {en: First}", "title: {en: [First]}", "flow.yaml:6: en is a text"),
+        ("title: {en: First}", "title: {en: First}\n    colour: red", "flow.yaml:7: colour is no key here"),
+        (
+            "title: {en: First}", "title: {en: First}\n    optional: maybe",
+            "flow.yaml:7: optional is one of true, false"
+        ),
+        (
+            "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: []",
+            "flow.yaml:7: fields is a list of at least one"
+        ),
+        (
+            "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: email",
+            "flow.yaml:7: fields is a list of at least one"
+        ),
+        (
+            "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: [email]",
+            "flow.yaml:7: a mapping is expected here"
+        ),
+        (
+            "fields: [{name: email, kind: email, label: {en: E-mail}}]", "",
+            "flow.yaml:5: fields is a list of at least one"
+        ),
+        (", label: {en: E-mail}", "", "flow.yaml:7: label is missing"),
+    ])
+    func `a flow that breaks the rules is refused with its line`(line: String, other: String, refusal: String) {
+        let file = Self.file("name: text, kind: text")
+        let changed = file.replacing(line, with: other, maxReplacements: 1)
+        #expect(changed != file)
+        #expect(Self.refusal(of: changed) == refusal)
+    }
+
+    @Test(arguments: ["review", "commit", "schema", "handoff", "resume"])
+    func `no step has a name that means something else`(name: String) {
+        let file = Self.file("name: text, kind: text").replacing("name: first", with: "name: \(name)")
+        #expect(Self.refusal(of: file) == "flow.yaml:5: \(name) is a reserved name")
+    }
+
+    @Test(arguments: ["steps: []", "steps: first", "steps: {}", ""])
+    func `a flow without a step is none`(steps: String) {
+        let refusal = Self.refusal(of: "flow: test\nversion: 1\n\(steps)\n")
+        #expect(refusal == "flow.yaml:\(steps.isEmpty ? 1 : 3): steps is a list of at least one")
+    }
+
+    @Test(arguments: [
+        ("flow: test\nversion: 1\nflow: other\n", "flow.yaml:1: flow stands here twice"),
+        ("flow: test\nversion: 1\nsteps:\n  - name: a\n    name: b\n", "flow.yaml:4: name stands here twice"),
+        ("flow: test\ndraft: {idle: 1h, idle: 2h}\n", "flow.yaml:2: idle stands here twice"),
+        ("flow: test\n1: one\n\"1\": two\n", "flow.yaml:3: 1 stands here twice"),
+    ])
+    func `a key stands once`(yaml: String, refusal: String) {
+        #expect(Self.refusal(of: yaml) == refusal)
+    }
+
+    @Test(arguments: [
+        ("flow: [test\nversion: 1\n", "flow.yaml:2: this is no YAML"),
+        ("flow: test\n\tversion: 1\n", "flow.yaml:2: this is no YAML"),
+        ("flow: test\nversion: 1\nsteps:\n  - name: 'a\n", "flow.yaml:5: this is no YAML"),
+        ("flow: *nowhere\n", "flow.yaml:1: this is no YAML"),
+        ("flow: test\n---\nflow: other\n", "flow.yaml:2: this is no YAML"),
+        ("flow: \u{1}\n", "flow.yaml: this is no YAML"),
+        ("}", "flow.yaml:1: this is no YAML"),
+    ])
+    func `what is no YAML is refused`(yaml: String, refusal: String) {
+        #expect(Self.refusal(of: yaml) == refusal)
+    }
+
+    @Test(arguments: ["", "\n\n", "# a comment\n", "   "])
+    func `an empty file is refused`(yaml: String) {
+        #expect(Self.refusal(of: yaml) == "flow.yaml: the file is empty")
+    }
+
+    @Test(arguments: ["flow", "[flow, version]", "1", "~", "[{flow: test}]"])
+    func `a file that is no mapping is refused`(yaml: String) {
+        #expect(Self.refusal(of: yaml) == "flow.yaml:1: a mapping is expected here")
+    }
+
+    @Test(arguments: ["{[a]: 1}", "{{a: 1}: 1}"])
+    func `a key that is no word is refused`(yaml: String) {
+        #expect(Self.refusal(of: yaml) == "flow.yaml:1: a key is a word")
+    }
+
+    @Test func `a file is read from its path, and one that cannot be read is named`() throws {
+        let path = NSTemporaryDirectory() + "flow-\(UUID().uuidString).yaml"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let missing = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
+        #expect(missing?.description == "\(path): the file cannot be read as UTF-8 text")
+        try Data(Self.file("name: text, kind: text").utf8).write(to: URL(filePath: path))
+        #expect(try Flow(contentsOf: path).id == "test@1")
+        try Data([0x66, 0x6C, 0x6F, 0x77, 0x3A, 0x20, 0xFF]).write(to: URL(filePath: path))
+        let unreadable = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
+        #expect(unreadable?.description == "\(path): the file cannot be read as UTF-8 text")
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("The database as the acts see it", .emptyDatabase, .timeLimit(.minutes(5)))
+struct DatabaseTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+        try session.run("CREATE TABLE notes (id int8 CONSTRAINT notes_key PRIMARY KEY, text text)")
+    }
+
+    @Test func `a transaction returns the rows of each statement`() async throws {
+        try await withDatabase { database in
+            let rows = try await database.transaction(
+                "INSERT INTO notes (id) VALUES (1), (2)",
+                "SELECT id FROM notes ORDER BY id",
+                "DELETE FROM notes WHERE id = \(7) RETURNING id"
+            )
+            #expect(rows.map(\.count) == [0, 2, 0])
+            #expect(try rows[1][1].decode(Int.self) == 2)
+        }
+    }
+
+    @Test func `a transaction is all or nothing`() async throws {
+        try session.run("INSERT INTO notes VALUES (2)")
+        try await withDatabase { database in
+            let error = await #expect(throws: DatabaseError.self) {
+                try await database.transaction("INSERT INTO notes VALUES (1)", "INSERT INTO notes VALUES (2)")
+            }
+            #expect(error?.violatedUniqueConstraint == "notes_key")
+            #expect(try session.count("notes") == 1)
+            _ = try await database.transaction("INSERT INTO notes VALUES (3)", "INSERT INTO notes VALUES (4)")
+        }
+        #expect(try session.count("notes") == 3)
+    }
+
+    @Test func `behind a lock in the first statement the second sees the newest row`() async throws {
+        try session.run("INSERT INTO notes VALUES (1, 'old')")
+        let holder = try Session()
+        try holder.run("BEGIN; UPDATE notes SET text = 'new'")
+        try await withDatabase { database in
+            let reading = Task {
+                try await database.transaction(
+                    "SELECT FROM notes WHERE id = 1 FOR UPDATE",
+                    "SELECT text FROM notes WHERE id = 1"
+                )
+            }
+            try await session.waitUntilSomebodyIsBlocked()
+            try holder.run("COMMIT")
+            #expect(try await reading.value[1][0].decode(String.self) == "new")
+        }
+    }
+
+    @Test func `transactions on the same rows all take effect`() async throws {
+        try session.run("INSERT INTO notes VALUES (0, '0')")
+        try await withDatabase(connections: 4) { database in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<60 {
+                    group.addTask {
+                        _ = try await database.transaction(
+                            "SELECT FROM notes WHERE id = 0 FOR UPDATE",
+                            "UPDATE notes SET text = (text::int + 1)::text WHERE id = 0"
+                        )
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(try session.query("SELECT text FROM notes")[0].decode(String.self) == "60")
+    }
+
+    @Test(arguments: ["40001", "40P01"])
+    func `a conflict that passes when repeated is repeated once`(sqlState: String) async throws {
+        // A sequence counts what is rolled back too.
+        try session.run(
+            """
+            CREATE SEQUENCE tries;
+            CREATE FUNCTION fail(times int) RETURNS int8 LANGUAGE plpgsql AS $$
+            BEGIN
+                IF nextval('tries') <= times THEN RAISE EXCEPTION USING ERRCODE = '\(sqlState)'; END IF;
+                RETURN currval('tries');
+            END $$
+            """
+        )
+        try await withDatabase { database in
+            let insert: SQL = "INSERT INTO notes (id) VALUES (1)"
+            let rows = try await database.transaction(insert, "SELECT fail(1)")
+            #expect(try rows[1][0].decode(Int.self) == 2)
+            try session.run("SELECT setval('tries', 1, false)")
+            #expect(try await database.read("SELECT fail(1)")[0].decode(Int.self) == 2)
+
+            try session.run("SELECT setval('tries', 1, false)")
+            let error = await #expect(throws: DatabaseError.self) {
+                try await database.transaction("DELETE FROM notes", "SELECT fail(2)")
+            }
+            #expect(error?.sqlState == sqlState)
+        }
+        #expect(try session.count("notes") == 1)
+    }
+
+    @Test func `groups do not wait for transactions`() async throws {
+        try await withDatabase(connections: 2) { database in
+            try session.run("SELECT pg_advisory_lock(1)")
+            let alone = Task { try await database.transaction(HeldUp.statement) }
+            try await session.waitUntilSomebodyIsBlocked()
+            #expect(try await database.read("SELECT 1")[0].decode(Int.self) == 1)
+            try session.run("SELECT pg_advisory_unlock(1)")
+            #expect(try await alone.value[0].count == 1)
+        }
+    }
+
+    @Test func `a caller that goes away while it waits takes its statement along`() async throws {
+        try await withDatabase { database in
+            try session.run("SELECT pg_advisory_lock(1)")
+            async let held = database.read(HeldUp.statement)
+            try await session.waitUntilSomebodyIsBlocked()
+            let caller = Task { try await database.write("INSERT INTO notes VALUES (1)", to: UUID()) }
+            caller.cancel()
+            let error = await #expect(throws: DatabaseError.self) { try await caller.value }
+            #expect(error?.isCancelled == true)
+            try session.run("SELECT pg_advisory_unlock(1)")
+            _ = try await held
+            _ = try await database.write("INSERT INTO notes VALUES (2)", to: UUID())
+        }
+        #expect(try session.query("SELECT id FROM notes")[0].decode(Int.self) == 2)
+    }
+
+    @Test func `a shutdown refuses what waits and lets what is on its way finish`() async throws {
+        try await withDatabase { database in
+            try session.run("SELECT pg_advisory_lock(1)")
+            async let held = database.write("INSERT INTO notes SELECT 1 FROM pg_advisory_xact_lock(1)", to: UUID())
+            try await session.waitUntilSomebodyIsBlocked()
+            let waiting = (2..<50).map { number in
+                Task { try await database.write("INSERT INTO notes VALUES (\(number))", to: UUID()) }
+            }
+            async let end: Void = database.shutdown()
+            for caller in waiting {
+                let error = await #expect(throws: DatabaseError.self) { try await caller.value }
+                #expect(error?.isUnavailable == true)
+            }
+            try session.run("SELECT pg_advisory_unlock(1)")
+            _ = try await held
+            await end
+            let late = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
+            #expect(late?.isUnavailable == true)
+        }
+        #expect(try session.count("notes") == 1)
+        try await session.wait(
+            until: "SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database()"
+        )
+    }
+
+    @Test func `a statement that takes too long is ended, and the lane goes on`() async throws {
+        try await withDatabase { database in
+            let rows = try await database.read(
+                """
+                SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
+                       current_setting('TimeZone')
+                """
+            )
+            let (statement, lock, zone) = try rows[0].decode(String.self, String.self, String.self)
+            #expect([statement, lock, zone] == ["10s", "5s", "UTC"])
+            let error = await #expect(throws: DatabaseError.self) {
+                try await database.transaction("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(5)")
+            }
+            #expect(error?.sqlState == "57014")
+            #expect(try await database.transaction("SELECT 1")[0][0].decode(Int.self) == 1)
+        }
+    }
+}

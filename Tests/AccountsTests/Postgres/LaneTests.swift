@@ -1,0 +1,229 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("A lane and its groups", .emptyDatabase, .timeLimit(.minutes(5)))
+struct LaneTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+        try session.run(
+            """
+            CREATE TABLE parents (id int8 PRIMARY KEY);
+            CREATE TABLE notes (
+                id int8 PRIMARY KEY, writer text DEFAULT pg_current_xact_id()::text,
+                parent int8 REFERENCES parents DEFERRABLE INITIALLY DEFERRED
+            )
+            """
+        )
+    }
+
+    @Test func `statements that wait together share one transaction and one instant`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                (0..<100).map { _ in lane.submit("SELECT pg_current_xact_id()::text, now()") }
+            }
+            var transactions: Set<String> = []
+            var instants: Set<Date> = []
+            for job in jobs {
+                let (transaction, instant) = try await job.rows()[0].decode(String.self, Date.self)
+                transactions.insert(transaction)
+                instants.insert(instant)
+            }
+            #expect(transactions.count == 1)
+            #expect(instants.count == 1)
+        }
+    }
+
+    @Test func `more than fit in a group go in the next one`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                (0..<300).map { _ in lane.submit("SELECT pg_current_xact_id()::text") }
+            }
+            var sizes: [String: Int] = [:]
+            for job in jobs { sizes[try await job.rows()[0].decode(String.self), default: 0] += 1 }
+            #expect(sizes.values.sorted() == [44, 256])
+        }
+    }
+
+    @Test func `writes of one row take effect one after another`() async throws {
+        try session.run("INSERT INTO parents VALUES (0)")
+        try await LaneUnderTest.lend { lane in
+            let row = UUID()
+            let jobs = try await lane.together { lane in
+                (0..<10).map { old in
+                    lane.submit("UPDATE parents SET id = id + 1 WHERE id = \(old) RETURNING id", writes: row)
+                }
+            }
+            for (old, job) in jobs.enumerated() { #expect(try await job.rows()[0].decode(Int.self) == old + 1) }
+        }
+    }
+
+    @Test func `an error fails only the culprit, and all others are committed`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                (0..<9).map { number in
+                    number == 4
+                        ? lane.submit("SELECT 1 / \(0)")
+                        : lane.submit("INSERT INTO notes (id) VALUES (\(number)) RETURNING id")
+                }
+            }
+            for (number, job) in jobs.enumerated() where number != 4 {
+                #expect(try await job.rows()[0].decode(Int.self) == number)
+            }
+            #expect(await jobs[4].failure()?.sqlState == "22012")
+        }
+        #expect(try session.count("notes") == 8)
+    }
+
+    @Test func `each of several culprits hears its own error`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                [
+                    lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT \("x")::int"), lane.submit("SELECT 1"),
+                    lane.submit("SELECT FROM nowhere"), lane.submit("SELEC"),
+                ]
+            }
+            var states: [String?] = []
+            for job in jobs { states.append(await job.failure()?.sqlState) }
+            #expect(states == ["22012", "22P02", nil, "42P01", "42601"])
+        }
+    }
+
+    @Test func `rows of a group that is undone later are never reported`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let insert: SQL = "INSERT INTO notes (id) VALUES (\(1)) RETURNING writer"
+            let jobs = try await lane.together { lane in
+                // The server sends what fills its buffer, so the first answer is here before the error is.
+                [lane.submit(insert), lane.submit("SELECT repeat('x', 1000000)"), lane.submit("SELECT 1 / \(0)")]
+            }
+            let reported = try await jobs[0].rows()[0].decode(String.self)
+            let stored = try session.query("SELECT writer FROM notes")[0].decode(String.self)
+            #expect(reported == stored)
+        }
+    }
+
+    @Test func `a constraint that is checked at the commit fails who violated it, and the lane goes on`() async throws {
+        try session.run("INSERT INTO parents VALUES (1)")
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                [1, 2, 1].enumerated().map { number, parent in
+                    lane.submit("INSERT INTO notes (id, parent) VALUES (\(number), \(parent)) RETURNING id")
+                }
+            }
+            #expect(try await jobs[0].rows()[0].decode(Int.self) == 0)
+            #expect(await jobs[1].failure()?.sqlState == "23503")
+            #expect(try await jobs[2].rows()[0].decode(Int.self) == 2)
+            let alone = lane.submit("INSERT INTO notes (id, parent) VALUES (9, 9)")
+            #expect(await alone.failure()?.sqlState == "23503")
+            #expect(try await lane.submit("SELECT 1").rows()[0].decode(Int.self) == 1)
+        }
+        #expect(try session.count("notes") == 2)
+    }
+
+    @Test func `a table that changed under a prepared statement is not noticed`() async throws {
+        try session.run("INSERT INTO parents VALUES (1)")
+        try await LaneUnderTest.lend { lane in
+            let read: SQL = "SELECT * FROM parents"
+            #expect(try await lane.submit(read).rows()[0].decode(Int.self) == 1)
+            try session.run("ALTER TABLE parents ADD COLUMN name text DEFAULT 'a'")
+            let (id, name) = try await lane.submit(read).rows()[0].decode(Int.self, String.self)
+            #expect(id == 1)
+            #expect(name == "a")
+
+            try session.run("ALTER TABLE parents DROP COLUMN name")
+            let jobs = try await lane.together { lane in
+                [lane.submit("INSERT INTO notes (id) VALUES (1)"), lane.submit(read), lane.submit(read)]
+            }
+            #expect(try await jobs[0].rows().isEmpty)
+            #expect(try await jobs[1].rows()[0].decode(Int.self) == 1)
+            #expect(try await jobs[2].rows()[0].decode(Int.self) == 1)
+        }
+        #expect(try session.count("notes") == 1)
+    }
+
+    @Test(arguments: ["DISCARD ALL", "DEALLOCATE ALL"] as [SQL])
+    func `prepared statements that the session lost are prepared again`(forget: SQL) async throws {
+        try await LaneUnderTest.lend { lane in
+            let insert: @Sendable (Int) -> SQL = { "INSERT INTO notes (id) VALUES (\($0)) RETURNING id" }
+            #expect(try await lane.submit(insert(1)).rows()[0].decode(Int.self) == 1)
+            _ = try await lane.submit(forget).rows()
+            #expect(try await lane.submit(insert(2)).rows()[0].decode(Int.self) == 2)
+
+            _ = try await lane.submit(forget).rows()
+            let jobs = try await lane.together { lane in (3..<20).map { lane.submit(insert($0)) } }
+            for (job, id) in zip(jobs, 3...) { #expect(try await job.rows()[0].decode(Int.self) == id) }
+        }
+        #expect(try session.count("notes") == 19)
+    }
+
+    @Test func `a full queue is unavailable at once`() async throws {
+        try await LaneUnderTest.lend(capacity: 2) { lane in
+            let jobs = try await lane.together { lane in
+                let jobs = (0..<3).map { lane.submit("SELECT \($0)") }
+                #expect(await jobs[2].failure()?.isUnavailable == true)
+                return jobs
+            }
+            for (number, job) in jobs.prefix(2).enumerated() {
+                #expect(try await job.rows()[0].decode(Int.self) == number)
+            }
+        }
+    }
+
+    @Test func `a job that is cancelled while it waits is never executed`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                let jobs = (0..<3).map { lane.submit("INSERT INTO notes (id) VALUES (\($0))") }
+                let caller = Task { await jobs[1].failure() }
+                caller.cancel()
+                #expect(await caller.value?.isCancelled == true)
+                return jobs
+            }
+            _ = try await jobs[0].rows()
+            _ = try await jobs[2].rows()
+        }
+        #expect(try session.query("SELECT FROM notes WHERE id = 1").isEmpty)
+        #expect(try session.count("notes") == 2)
+    }
+
+    @Test func `a job that is cancelled on its way hears what became of it`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let held = try await HeldUp(conninfo: lane.conninfo) { lane.queue.submit($0) }
+            let caller = Task { try await held.job.rows().count }
+            caller.cancel()
+            try held.release()
+            #expect(try await caller.value == 1)
+        }
+    }
+
+    @Test func `statements and rows larger than any buffer pass in both directions at once`() async throws {
+        try await LaneUnderTest.lend { lane in
+            // A socket holds less than one megabyte of it.
+            let megabytes = [UInt8](repeating: 0xA5, count: 16 << 20)
+            let jobs = try await lane.together { lane in
+                (0..<4).map { _ in lane.submit("SELECT \(megabytes)") }
+            }
+            for job in jobs { #expect(try await job.rows()[0].decode([UInt8].self) == megabytes) }
+        }
+    }
+
+    @Test func `a lane without a connection takes no work from one that has`() async throws {
+        let queue = LaneQueue(capacity: 10, lanes: 2)
+        let lanes = [FreshDatabase.current.conninfo, "host=/nowhere"].map { conninfo in
+            let lane = Lane(conninfo: conninfo, queue: queue, groupLimit: 1, logger: .silent)
+            return DedicatedThread(named: "lane") { lane.run() }
+        }
+        defer {
+            queue.stop()
+            for lane in lanes { lane.join() }
+        }
+        for number in 0..<2000 {
+            let job = Job(["SELECT \(number)"])
+            queue.submit(job)
+            #expect(try await job.rows()[0].decode(Int.self) == number)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+
+@testable import Accounts
+
+/// One lane and its queue, without the `Database` around them, so that a test decides what waits together.
+struct LaneUnderTest: Sendable {
+    let queue: LaneQueue
+    let conninfo: String
+
+    static func lend<Value>(
+        capacity: Int = 1000,
+        _ body: (LaneUnderTest) async throws -> Value
+    ) async throws -> Value {
+        let conninfo = FreshDatabase.current.conninfo
+        let lane = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
+        let loop = Lane(conninfo: conninfo, queue: lane.queue, groupLimit: 256, logger: .silent)
+        let thread = DedicatedThread(named: "lane") { loop.run() }
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(lane))
+        } catch {
+            result = .failure(error)
+        }
+        lane.queue.stop()
+        thread.join()
+        return try result.get()
+    }
+
+    func submit(_ statement: SQL, writes: UUID? = nil) -> Job {
+        let job = Job([statement], writes: writes)
+        queue.submit(job)
+        return job
+    }
+
+    /// Holds the lane up with a statement that waits, so that all that `submit` brings meanwhile goes together.
+    /// Returns the jobs in the order in which they were brought.
+    func together(_ submit: (LaneUnderTest) async throws -> [Job]) async throws -> [Job] {
+        let held = try await HeldUp(conninfo: conninfo) { queue.submit($0) }
+        let jobs = try await submit(self)
+        try held.release()
+        _ = try await held.job.outcome().get()
+        return jobs
+    }
+}
+
+/// A statement that is on its way and waits on the server until it is released.
+struct HeldUp: Sendable {
+    static let statement: SQL = "SELECT pg_advisory_xact_lock(1)"
+
+    let job: Job
+    /// The backend that executes it.
+    let backend: Int
+    private let session: Session
+
+    init(conninfo: String, submit: (Job) -> Void) async throws {
+        session = try Session(to: conninfo)
+        try session.run("SELECT pg_advisory_lock(1)")
+        job = Job([Self.statement])
+        submit(job)
+        backend = try await session.blockedBackend()
+    }
+
+    func release() throws {
+        try session.run("SELECT pg_advisory_unlock(1)")
+    }
+}
+
+extension Session {
+    /// Waits until another session in this database waits for a lock, and returns its backend.
+    func blockedBackend() async throws -> Int {
+        try await waitUntilSomebodyIsBlocked()
+        let blocked = try query(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return try blocked[0].decode(Int.self)
+    }
+
+    func count(_ table: String) throws -> Int {
+        try query("SELECT count(*) FROM \(SQL(stringLiteral: table))")[0].decode(Int.self)
+    }
+}
+
+extension Job {
+    /// The rows of the only statement.
+    func rows() async throws(DatabaseError) -> Rows {
+        try await outcome().get()[0]
+    }
+
+    /// What went wrong; nil where nothing did.
+    func failure() async -> DatabaseError? {
+        guard case .failure(let error) = await outcome() else { return nil }
+        return error
+    }
+}
+
+extension DatabaseError {
+    var sqlState: String? {
+        guard case .refused(let diagnosis) = self else { return nil }
+        return diagnosis.sqlState
+    }
+
+    var isUnavailable: Bool {
+        if case .unavailable = self { true } else { false }
+    }
+
+    var isOutcomeUnknown: Bool {
+        if case .outcomeUnknown = self { true } else { false }
+    }
+
+    var isCancelled: Bool {
+        if case .cancelled = self { true } else { false }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("A connection that is lost", .emptyDatabase, .timeLimit(.minutes(5)))
+struct LostConnectionTests {
+    private static let backend: SQL = "SELECT pg_backend_pid()"
+
+    @Test func `a lane whose backend ends while it is idle connects again by itself`() async throws {
+        let session = try Session()
+        try await LaneUnderTest.lend { lane in
+            let before = try await lane.submit(Self.backend).rows()[0].decode(Int.self)
+            try session.query("SELECT pg_terminate_backend(\(before)::int)")
+            // Nobody asks anything, and a new session appears.
+            try await session.wait(
+                until: """
+                    SELECT EXISTS (
+                        SELECT FROM pg_stat_activity
+                         WHERE datname = current_database() AND pid NOT IN (\(before), pg_backend_pid())
+                           AND query LIKE 'SET %')
+                    """
+            )
+            let after = try await lane.submit(Self.backend).rows()[0].decode(Int.self)
+            #expect(after != before)
+        }
+    }
+
+    @Test func `what was on its way is unknown, and what waited is executed`() async throws {
+        let session = try Session()
+        try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
+        try await LaneUnderTest.lend { lane in
+            let held = try await HeldUp(conninfo: lane.conninfo) { lane.queue.submit($0) }
+            let waiting = (0..<20).map { lane.submit("INSERT INTO notes VALUES (\($0))") }
+            try session.query("SELECT pg_terminate_backend(\(held.backend)::int)")
+            #expect(await held.job.failure()?.isOutcomeUnknown == true)
+            for job in waiting { _ = try await job.rows() }
+        }
+        #expect(try session.count("notes") == 20)
+    }
+
+    @Test func `a whole group that was on its way is unknown, and nothing of it happened`() async throws {
+        let session = try Session()
+        try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
+        try await LaneUnderTest.lend { lane in
+            let gate = try Session()
+            try gate.run("SELECT pg_advisory_lock(2)")
+            let group = try await lane.together { lane in
+                [
+                    lane.submit("INSERT INTO notes VALUES (1)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
+                    lane.submit("INSERT INTO notes VALUES (2)"),
+                ]
+            }
+            let backend = try await session.blockedBackend()
+            try session.query("SELECT pg_terminate_backend(\(backend)::int)")
+            for job in group { #expect(await job.failure()?.isOutcomeUnknown == true) }
+            #expect(try await lane.submit("SELECT 1").rows()[0].decode(Int.self) == 1)
+        }
+        #expect(try session.count("notes") == 0)
+    }
+
+    @Test func `those that had to run again and did not are unavailable`() async throws {
+        let session = try Session()
+        try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
+        try await LaneUnderTest.lend { lane in
+            let gate = try Session()
+            try gate.run("SELECT pg_advisory_lock(2)")
+            let group = try await lane.together { lane in
+                // The group fails before the second, which then runs again by itself and is caught there.
+                [
+                    lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
+                    lane.submit("INSERT INTO notes VALUES (1)"),
+                ]
+            }
+            let backend = try await session.blockedBackend()
+            try session.query("SELECT pg_terminate_backend(\(backend)::int)")
+            #expect(await group[0].failure()?.sqlState == "22012")
+            #expect(await group[1].failure()?.isOutcomeUnknown == true)
+            #expect(await group[2].failure()?.isUnavailable == true)
+        }
+        #expect(try session.count("notes") == 0)
+    }
+
+    @Test func `a read is repeated, a write and a transaction are not`() async throws {
+        let gate = try Session()
+        try await withDatabase { database in
+            try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
+            let read = Task { try await database.read(HeldUp.statement) }
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            // It blocks once more, on the new session.
+            _ = try await gate.blockedBackend()
+            try gate.run("SELECT pg_advisory_unlock(1)")
+            #expect(try await read.value.count == 1)
+
+            try gate.run("SELECT pg_advisory_lock(1)")
+            let write = Task {
+                try await database.write("INSERT INTO notes SELECT 1 FROM pg_advisory_xact_lock(1)", to: UUID())
+            }
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            let lostWrite = await #expect(throws: DatabaseError.self) { try await write.value }
+            #expect(lostWrite?.isOutcomeUnknown == true)
+
+            let both = Task { try await database.transaction("INSERT INTO notes VALUES (2)", HeldUp.statement) }
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            let lostTransaction = await #expect(throws: DatabaseError.self) { try await both.value }
+            #expect(lostTransaction?.isOutcomeUnknown == true)
+            try gate.run("SELECT pg_advisory_unlock(1)")
+
+            // Both kinds of traffic are served again.
+            #expect(try await database.read("SELECT count(*) FROM notes")[0].decode(Int.self) == 0)
+            #expect(try await database.transaction("SELECT count(*) FROM notes")[0][0].decode(Int.self) == 0)
+        }
+    }
+
+    @Test func `nobody there is unavailable`() async throws {
+        try await withDatabase("host=/nowhere") { database in
+            let read = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
+            #expect(read?.isUnavailable == true)
+            let both = await #expect(throws: DatabaseError.self) { try await database.transaction("SELECT 1") }
+            #expect(both?.isUnavailable == true)
+        }
+    }
+}
+
+@Suite("A server that crashes", .timeLimit(.minutes(5)))
+struct CrashTests {
+    @Test func `while the server is away statements are unavailable, and service returns with it`() async throws {
+        try await Cluster.withRunning { cluster in
+            try await withDatabase(cluster.conninfo) { database in
+                _ = try await database.transaction("CREATE TABLE notes (id int8 PRIMARY KEY)")
+                try await cluster.stop()
+                // The first ones may meet the end of the connection; from then on there is only one answer.
+                while try await !isUnavailable(database) { await Task.yield() }
+                for _ in 0..<20 { #expect(try await isUnavailable(database)) }
+
+                try await cluster.start()
+                while true {
+                    do throws(DatabaseError) {
+                        _ = try await database.write("INSERT INTO notes VALUES (1)", to: UUID())
+                        break
+                    } catch .unavailable {
+                        await Task.yield()
+                    }
+                }
+                while try await isUnavailable(database) { await Task.yield() }
+                #expect(try await database.transaction("SELECT id FROM notes")[0][0].decode(Int.self) == 1)
+            }
+        }
+    }
+
+    enum Accident: CaseIterable {
+        case killedBackend, lossOfPower
+    }
+
+    @Test(arguments: Accident.allCases)
+    func `an acknowledged write survives, and everybody is answered once`(accident: Accident) async throws {
+        try await Cluster.withRunning(fsync: true) { cluster in
+            try await withDatabase(cluster.conninfo) { database in
+                _ = try await database.transaction("CREATE TABLE notes (writer int8, number int8)")
+                let (progress, acknowledgement) = AsyncStream.makeStream(of: Int.self)
+                let acknowledged = try await withThrowingTaskGroup { writers in
+                    for writer in 0..<8 {
+                        writers.addTask {
+                            try await write(until: 300, as: writer, to: database, acknowledgement)
+                        }
+                    }
+                    // The accident happens amid the writing.
+                    var seen = 0
+                    for await _ in progress {
+                        seen += 1
+                        if seen == 400 { break }
+                    }
+                    switch accident {
+                    case .killedBackend:
+                        let session = try Session(to: cluster.conninfo)
+                        let backend = try session.query(
+                            "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT %' ORDER BY pid LIMIT 1"
+                        )
+                        try cluster.kill(backend: backend[0].decode(Int.self))
+                    case .lossOfPower:
+                        try await cluster.crashAndRestart()
+                    }
+                    return try await writers.reduce(into: Set<Note>()) { $0.formUnion($1) }
+                }
+                let stored = try Session(to: cluster.conninfo).query("SELECT writer, number FROM notes").map { row in
+                    let (writer, number) = try row.decode(Int.self, Int.self)
+                    return Note(writer: writer, number: number)
+                }
+                #expect(Set(stored).count == stored.count)
+                #expect(acknowledged.subtracting(stored).isEmpty)
+                #expect(acknowledged.contains { $0.number == 299 })
+            }
+        }
+    }
+
+    private struct Note: Hashable {
+        let writer: Int
+        let number: Int
+    }
+
+    /// Writes one number after the other; a number that finds no server is written again, one whose outcome is unknown
+    /// is left as it is. Returns what was acknowledged.
+    private func write(
+        until end: Int,
+        as writer: Int,
+        to database: Database,
+        _ progress: AsyncStream<Int>.Continuation
+    ) async throws -> Set<Note> {
+        var acknowledged: Set<Note> = []
+        var number = 0
+        while number < end {
+            do throws(DatabaseError) {
+                _ = try await database.write("INSERT INTO notes VALUES (\(writer), \(number))", to: UUID())
+                acknowledged.insert(Note(writer: writer, number: number))
+                progress.yield(number)
+                number += 1
+            } catch .unavailable {
+                await Task.yield()
+            } catch .outcomeUnknown {
+                number += 1
+            }
+        }
+        return acknowledged
+    }
+
+    /// Whether either kind of statement finds no server. Anything but that and success is an error.
+    private func isUnavailable(_ database: Database) async throws -> Bool {
+        do throws(DatabaseError) {
+            _ = try await database.write("SELECT 1", to: UUID())
+            _ = try await database.transaction("SELECT 1")
+            return false
+        } catch .unavailable {
+            return true
+        } catch .outcomeUnknown {
+            return false
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import Schema
+
+@Suite("Migrations", .emptyDatabase, .timeLimit(.minutes(5)))
+struct MigrationsTests {
+    private let conninfo = FreshDatabase.current.conninfo
+
+    @Test func `several programs at once apply each migration once`() async throws {
+        let conninfo = conninfo
+        let applied = try await withThrowingTaskGroup { group in
+            for _ in 1...6 { group.addTask { try await onThread { try Migrations().apply(to: conninfo) } } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(applied.filter { !$0.isEmpty } == [Schema.migrations.map(\.name)])
+        #expect(try Session().count("migrations") == Schema.migrations.count)
+    }
+
+    @Test func `the status tells what is applied and what is missing`() async throws {
+        let (first, second) = (migration("0001-first", "CREATE TABLE first ()"), migration("0002-second", "SELECT 1"))
+        try await withDatabase { database in
+            let both = Migrations([first, second])
+            let before = try await both.status(of: database)
+            #expect(before.applied.isEmpty)
+            #expect(before.pending == ["0001-first", "0002-second"])
+            let missing = await #expect(throws: MigrationError.self) { try await both.check(database) }
+            #expect(missing?.description.contains("0001-first, 0002-second") == true)
+
+            #expect(try Migrations([first]).apply(to: conninfo) == ["0001-first"])
+            let between = try await both.status(of: database)
+            #expect(between.applied == ["0001-first"])
+            #expect(between.pending == ["0002-second"])
+
+            #expect(try both.apply(to: conninfo) == ["0002-second"])
+            #expect(try both.apply(to: conninfo) == [])
+            try await both.check(database)
+        }
+    }
+
+    @Test func `one that was edited after it was applied is refused`() async throws {
+        _ = try Migrations([migration("0001-first", "CREATE TABLE first ()")]).apply(to: conninfo)
+        let edited = Migrations([
+            migration("0001-first", "CREATE TABLE first (id int)"), migration("0002-second", "SELECT 1"),
+        ])
+        let error = #expect(throws: MigrationError.self) { try edited.apply(to: conninfo) }
+        guard case .edited("0001-first")? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+        #expect(try Session().count("migrations") == 1)
+        try await withDatabase { database in
+            await #expect(throws: MigrationError.self) { try await edited.check(database) }
+        }
+    }
+
+    @Test func `one from a newer version is refused`() async throws {
+        let first = migration("0001-first", "CREATE TABLE first ()")
+        _ = try Migrations([first, migration("0002-newer", "SELECT 1")]).apply(to: conninfo)
+        let error = #expect(throws: MigrationError.self) { try Migrations([first]).apply(to: conninfo) }
+        guard case .unknown("0002-newer")? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+        try await withDatabase { database in
+            await #expect(throws: MigrationError.self) { try await Migrations([first]).check(database) }
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE half (); INSERT INTO first VALUES (1); SELECT 1 / 0",
+        "CREATE TABLE half (); CREATE TABLE half ()",
+        "CREATE TABLE half (id int REFERENCES first DEFERRABLE INITIALLY DEFERRED); INSERT INTO half VALUES (7)",
+    ])
+    func `one that fails leaves nothing of itself behind`(script: String) throws {
+        let first = migration("0001-first", "CREATE TABLE first (id int PRIMARY KEY)")
+        let failing = Migrations([first, migration("0002-half", script)])
+        let error = #expect(throws: MigrationError.self) { try failing.apply(to: conninfo) }
+        guard case .failed("0002-half", _)? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+        let session = try Session()
+        #expect(try session.count("migrations") == 1)
+        #expect(try session.count("first") == 0)
+        let isGone = try session.query("SELECT to_regclass('half') IS NULL")[0].decode(Bool.self)
+        #expect(isGone)
+        let mended = Migrations([first, migration("0002-half", "CREATE TABLE half ()")])
+        #expect(try mended.apply(to: conninfo) == ["0002-half"])
+    }
+
+    @Test func `no server is no migration`() {
+        #expect(throws: DatabaseError.self) { try Migrations().apply(to: "host=/nowhere") }
+    }
+
+    private func migration(_ name: String, _ script: String) -> Schema.Migration {
+        Schema.Migration(name: name, script: Array(script.utf8))
+    }
+}
+
+@Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(5)))
+struct DraftPartitionsTests {
+    @Test func `yesterday and the coming week have theirs`() throws {
+        let missing = try Session().query(
+            """
+            SELECT FROM generate_series(-1, 6) AS day
+             WHERE to_regclass('drafts_' || to_char((now() AT TIME ZONE 'UTC')::date + day, 'YYYYMMDD')) IS NULL
+            """
+        )
+        #expect(missing.isEmpty)
+    }
+
+    @Test func `a draft of now lies in the partition of today`() throws {
+        let session = try Session()
+        let now = try session.query("SELECT now()")[0].decode(Date.self)
+        #expect(try partition(of: identifier(at: now, filled: .random(in: 0...255)), session) == "drafts_\(day(now))")
+    }
+
+    @Test func `the first and the last draft of a day lie in the partition of that day`() throws {
+        let session = try Session()
+        let midnight = try session.query("SELECT date_trunc('day', now()) + interval '1 day'")[0].decode(Date.self)
+        let lastMoment = midnight.addingTimeInterval(-0.001)
+        #expect(try partition(of: identifier(at: midnight, filled: 0), session) == "drafts_\(day(midnight))")
+        #expect(try partition(of: identifier(at: lastMoment, filled: 255), session) == "drafts_\(day(lastMoment))")
+    }
+
+    @Test func `a draft from a wrong clock is caught`() throws {
+        let session = try Session()
+        #expect(try partition(of: identifier(at: Date(timeIntervalSince1970: 0), filled: 1), session) == "drafts_other")
+        #expect(try partition(of: UUID(), session) == "drafts_other")
+    }
+
+    @Test(arguments: [
+        ("1970-01-01", "00000000-0000-0000-0000-000000000000"), ("1970-01-02", "00000526-5c00-0000-0000-000000000000"),
+        ("2026-01-01", "019b76da-a800-0000-0000-000000000000"), ("2106-02-07", "03e7fe9c-8800-0000-0000-000000000000"),
+    ])
+    func `the floor of a day is its first millisecond`(day: String, floor: String) throws {
+        let found = try Session().query("SELECT draft_id_floor(\(day)::date)")[0].decode(UUID.self)
+        #expect(found.uuidString.lowercased() == floor)
+    }
+
+    @Test func `a partition is made once, however often it is asked for`() throws {
+        let session = try Session()
+        try session.run("SELECT create_draft_partition('2031-05-06'), create_draft_partition('2031-05-06')")
+        try session.run("SELECT create_draft_partition('2031-05-06')")
+        let day = Date(timeIntervalSince1970: 1_935_792_000 + 3600)
+        #expect(try partition(of: identifier(at: day, filled: 9), session) == "drafts_20310506")
+    }
+
+    private func partition(of id: UUID, _ session: Session) throws -> String {
+        let inserted = try session.query(
+            """
+            INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
+            VALUES (\(id), \([1] as [UInt8]), now(), 'en', 'flow', 'step', \([2] as [UInt8]))
+            RETURNING tableoid::regclass::text
+            """
+        )
+        return try inserted[0].decode(String.self)
+    }
+
+    /// A UUID of version 7 (RFC 9562, section 5.7).
+    private func identifier(at instant: Date, filled filler: UInt8) -> UUID {
+        let milliseconds = UInt64((instant.timeIntervalSince1970 * 1000).rounded())
+        var bytes = withUnsafeBytes(of: milliseconds.bigEndian) { Array($0.suffix(6)) }
+        bytes += [UInt8](repeating: filler, count: 10)
+        bytes[6] = 0x70 | bytes[6] & 0x0F
+        bytes[8] = 0x80 | bytes[8] & 0x3F
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private func day(_ instant: Date) -> String {
+        instant.formatted(.iso8601.year().month().day().dateSeparator(.omitted))
+    }
+}

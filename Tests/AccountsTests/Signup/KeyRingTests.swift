@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("The keys that the database does not hold")
+struct KeyRingTests {
+    static let old = "k1:" + key(0)
+    static let new = "k2:" + key(100)
+    static let draft = Array("a draft".utf8)
+    static let plaintext = Array("an address, a name, a date of birth".utf8)
+
+    /// 32 bytes, counted from `first`, in base64.
+    static func key(_ first: UInt8, count: UInt8 = 32) -> String {
+        Data((0..<count).map { first + $0 }).base64EncodedString()
+    }
+
+    @Test(arguments: [[], [0], plaintext, Array(repeating: 0xFF, count: 65_536)])
+    func `what was sealed opens again`(plaintext: [UInt8]) throws {
+        let ring = try KeyRing(Self.old)
+        #expect(try ring.open(ring.seal(plaintext, for: Self.draft), for: Self.draft) == plaintext)
+        #expect(try ring.open(ring.seal(plaintext, for: []), for: []) == plaintext)
+    }
+
+    @Test func `a box says its version and its key, and nothing of what it holds`() throws {
+        let box = try KeyRing(Self.old).seal(Self.plaintext, for: Self.draft)
+        #expect(box.starts(with: [1, 2] + Array("k1".utf8)))
+        #expect(box.count == 4 + 12 + Self.plaintext.count + 16)
+        #expect(box.firstRange(of: Self.plaintext.prefix(4)) == nil)
+    }
+
+    @Test func `the same is never sealed the same way twice`() throws {
+        let ring = try KeyRing(Self.old)
+        let boxes = (0..<100).map { _ in ring.seal(Self.plaintext, for: Self.draft) }
+        #expect(Set(boxes).count == 100)
+        #expect(Set(boxes.map { $0[4..<16] }).count == 100)
+    }
+
+    /// Sealed by another implementation of HKDF-SHA-256 and AES-256-GCM, with the nonce 00…0b.
+    @Test func `a box of the documented form opens`() throws {
+        let box = try #require(Data(base64Encoded: "AQJrMQABAgMEBQYHCAkKCy/uQaLl6GBZ0AxQzxR7vZ0zFkxJEC71ryV3UNItGney"))
+        #expect(try KeyRing(Self.old).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
+    }
+
+    @Test(arguments: ["", "a draf", "a draft ", "A draft", "b draft"])
+    func `a box opens only for what it belongs to`(context: String) throws {
+        let ring = try KeyRing(Self.old)
+        let box = ring.seal(Self.plaintext, for: Self.draft)
+        #expect(throws: UnsealingError.self) { try ring.open(box, for: Array(context.utf8)) }
+    }
+
+    @Test func `a box with any bit changed does not open`() throws {
+        let ring = try KeyRing("\(Self.old),\(Self.new)")
+        let box = ring.seal(Self.plaintext, for: Self.draft)
+        for index in box.indices {
+            for bit in 0..<8 {
+                var tampered = box
+                tampered[index] ^= 1 << bit
+                #expect(throws: UnsealingError.self, "bit \(bit) of byte \(index)") {
+                    try ring.open(tampered, for: Self.draft)
+                }
+            }
+        }
+    }
+
+    @Test func `a box cut short or made longer does not open`() throws {
+        let ring = try KeyRing(Self.old)
+        let box = ring.seal(Self.plaintext, for: Self.draft)
+        for length in box.indices {
+            #expect(throws: UnsealingError.self, "the first \(length) bytes") {
+                try ring.open(Array(box.prefix(length)), for: Self.draft)
+            }
+        }
+        #expect(throws: UnsealingError.self) { try ring.open(box + [0], for: Self.draft) }
+        #expect(throws: UnsealingError.self) { try ring.open([1, 255], for: Self.draft) }
+        #expect(throws: UnsealingError.self) { try ring.open([1, 0, 0], for: Self.draft) }
+    }
+
+    @Test func `a box of a key that is not in the ring does not open`() throws {
+        let box = try KeyRing(Self.old).seal(Self.plaintext, for: Self.draft)
+        #expect(throws: UnsealingError.self) { try KeyRing(Self.new).open(box, for: Self.draft) }
+        #expect(throws: UnsealingError.self) { try KeyRing("k1:\(Self.key(1))").open(box, for: Self.draft) }
+        #expect(throws: UnsealingError.self) { try KeyRing("K1:\(Self.key(0))").open(box, for: Self.draft) }
+    }
+
+    @Test func `after a rotation the new key seals and the old ones still open`() throws {
+        let before = try KeyRing(Self.old)
+        let after = try KeyRing("\(Self.new),\(Self.old)")
+        #expect(try after.open(before.seal(Self.plaintext, for: Self.draft), for: Self.draft) == Self.plaintext)
+        let box = after.seal(Self.plaintext, for: Self.draft)
+        #expect(box.starts(with: [1, 2] + Array("k2".utf8)))
+        #expect(throws: UnsealingError.self) { try before.open(box, for: Self.draft) }
+        #expect(try KeyRing(Self.new).open(box, for: Self.draft) == Self.plaintext)
+    }
+
+    // MARK: Digests
+
+    /// Computed by another implementation of HKDF-SHA-256 and HMAC-SHA-256.
+    @Test func `a digest is the HMAC of its parts with their lengths`() throws {
+        let digest = try KeyRing(Self.old).digest(Array("address".utf8), Array("a@b.example".utf8))
+        #expect(Data(digest).base64EncodedString() == "ZWXMHpyTZV9thY0i4jbjVTotBpyzkEFYHL4WI6pD+lE=")
+    }
+
+    @Test func `two lists of parts do not run together`() throws {
+        let ring = try KeyRing(Self.old)
+        let a = Array("a".utf8)
+        let digests = [
+            ring.digest(), ring.digest([]), ring.digest([], []), ring.digest(a), ring.digest(a, []), ring.digest([], a),
+            ring.digest(a, a), ring.digest(a + a), ring.digest(a, a, a), ring.digest(a + a, a), ring.digest(a, a + a),
+            ring.digest([0, 0, 0, 1] + a), ring.digest(a + [0, 0, 0, 1] + a),
+        ]
+        #expect(Set(digests).count == digests.count)
+        #expect(digests.allSatisfy { $0.count == 32 })
+    }
+
+    @Test func `digests are those of each key, newest first`() throws {
+        let parts = (Array("address".utf8), Array("a@b.example".utf8))
+        let (old, new) = (try KeyRing(Self.old), try KeyRing(Self.new))
+        let both = try KeyRing("\(Self.new),\(Self.old)")
+        #expect(both.digests(parts.0, parts.1) == [new.digest(parts.0, parts.1), old.digest(parts.0, parts.1)])
+        #expect(both.digest(parts.0, parts.1) == new.digest(parts.0, parts.1))
+        #expect(old.digest(parts.0, parts.1) != new.digest(parts.0, parts.1))
+    }
+
+    // MARK: The text of a ring
+
+    @Test(arguments: [
+        "k1:" + key(0), " k1 : " + key(0) + " ", "k1:" + key(0) + "\n", "0:" + key(0), "K:" + key(0),
+        String(repeating: "k", count: 32) + ":" + key(0), "k1:" + key(0) + ",k2:" + key(1) + ",k3:" + key(2),
+        "k1:" + key(0) + ",",
+    ])
+    func `a ring is read from its text`(text: String) throws {
+        let ring = try KeyRing(text)
+        #expect(try ring.open(ring.seal(Self.plaintext, for: []), for: []) == Self.plaintext)
+        #expect(try ring.digest(Self.draft) == KeyRing("k1:" + Self.key(0)).digest(Self.draft))
+    }
+
+    @Test(arguments: [
+        "k1", ":", "k1:", ":" + key(0), " :" + key(0), key(0), "k1=" + key(0), "k-1:" + key(0), "k 1:" + key(0),
+        "é:" + key(0), "٣:" + key(0), String(repeating: "k", count: 33) + ":" + key(0), "k1:" + key(0, count: 31),
+        "k1:" + key(0, count: 33), "k1:" + key(0).dropLast(), "k1:" + key(0) + "k2:" + key(1),
+        "k1:" + String(repeating: "-_", count: 22), "k1:" + key(0, count: 16) + " " + key(0, count: 16),
+        "k1:k2:" + key(0),
+    ])
+    func `a malformed entry is named by its place`(entry: String) {
+        func place(_ text: String) -> Int? {
+            do throws(KeyRingError) {
+                _ = try KeyRing(text)
+                return nil
+            } catch {
+                guard case .malformed(let place) = error else { return nil }
+                return place
+            }
+        }
+        #expect(place(entry) == 1)
+        #expect(place("\(Self.new),\(entry)") == 2)
+    }
+
+    @Test(arguments: ["", ",", ",,,"])
+    func `a ring without a key is refused`(text: String) {
+        #expect { try KeyRing(text) } throws: { if case KeyRingError.empty = $0 { true } else { false } }
+    }
+
+    @Test func `two keys of one id are refused, since only one of them would open`() {
+        #expect { try KeyRing("\(Self.new),\(Self.old),k2:\(Self.key(7))") } throws: {
+            if case KeyRingError.repeated(entry: 3) = $0 { true } else { false }
+        }
+    }
+
+    @Test func `what is wrong is told without the key`() {
+        let error = #expect(throws: KeyRingError.self) { try KeyRing("k1:" + Self.key(0, count: 31)) }
+        #expect(error?.description.contains(Self.key(0).prefix(8)) == false)
+        #expect(error?.description.contains("key 1") == true)
+    }
+}

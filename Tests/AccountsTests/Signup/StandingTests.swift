@@ -1,0 +1,452 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+/// A flow of required, wholly voluntary and optional steps: two texts of at most three characters in most of them.
+private let steps = """
+    flow: test
+    version: 1
+    steps:
+      - name: email
+        title: {en: E-mail}
+        fields: [{name: email, kind: email, identifier: true, label: {en: E-mail}}]
+      - name: code
+        title: {en: Code}
+        fields: [{name: code, kind: code, proves: email, label: {en: Code}}]
+      - name: about
+        title: {en: About}
+        fields:
+          - {name: nick, kind: text, max: 3, required: false, label: {en: Nick}}
+          - {name: motto, kind: text, max: 3, required: false, label: {en: Motto}}
+      - name: extra
+        optional: true
+        title: {en: Extra}
+        fields:
+          - {name: city, kind: text, max: 3, label: {en: City}}
+          - {name: street, kind: text, max: 3, label: {en: Street}}
+          - {name: floor, kind: text, max: 3, required: false, label: {en: Floor}}
+      - name: name
+        title: {en: Name}
+        fields:
+          - {name: name, kind: text, max: 3, label: {en: Name}}
+          - {name: title, kind: text, max: 3, required: false, label: {en: Title}}
+    """
+
+@Suite("Where a sign-up stands")
+struct StandingTests {
+    /// What is known, and what follows: the states of the steps, the next one, what is missing, how many are done.
+    struct Example: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var values: [FieldName: JSON] = [:]
+        var answered: Set<StepName> = []
+        var proof: Proof?
+        let states: [StepState]
+        let next: StepName?
+        let missing: [FieldName]
+        let done: Int
+        var isReady = false
+
+        init(
+            _ description: String,
+            _ values: [FieldName: JSON] = [:],
+            answered: Set<StepName> = [],
+            proof: Proof? = nil,
+            are states: [StepState],
+            next: StepName?,
+            missing: [FieldName],
+            done: Int,
+            isReady: Bool = false
+        ) {
+            testDescription = description
+            (self.values, self.answered, self.proof) = (values, answered, proof)
+            (self.states, self.next, self.missing, self.done, self.isReady) = (states, next, missing, done, isReady)
+        }
+    }
+
+    private static let email: [FieldName: JSON] = ["email": "a@b.example"]
+    private static let named: [FieldName: JSON] = ["email": "a@b.example", "name": "Ann"]
+
+    private static func with(_ others: [FieldName: JSON]) -> [FieldName: JSON] {
+        named.merging(others) { $1 }
+    }
+
+    static let examples = [
+        Example(
+            "nothing is known",
+            are: [.current, .locked, .locked, .locked, .locked],
+            next: "email",
+            missing: ["email", "code", "name"],
+            done: 0
+        ),
+        Example(
+            "the address waits for its code",
+            email,
+            answered: ["email"],
+            proof: .pending,
+            are: [.complete, .current, .locked, .locked, .locked],
+            next: "code",
+            missing: ["code", "name"],
+            done: 1
+        ),
+        Example(
+            "an address is no address any more",
+            ["email": "a@b"],
+            answered: ["email"],
+            proof: .proved(),
+            are: [.invalid, .locked, .locked, .locked, .locked],
+            next: "email",
+            missing: ["email", "name"],
+            done: 1
+        ),
+        Example(
+            "the address is proved",
+            email,
+            answered: ["email", "code"],
+            proof: .proved(),
+            are: [.complete, .complete, .current, .locked, .locked],
+            next: "about",
+            missing: ["name"],
+            done: 2
+        ),
+        Example(
+            "the voluntary step is answered with nothing",
+            email,
+            answered: ["email", "code", "about"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .optional, .open],
+            next: "extra",
+            missing: ["name"],
+            done: 3
+        ),
+        Example(
+            "the optional step is skipped",
+            email,
+            answered: ["email", "code", "about", "extra"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .complete, .current],
+            next: "name",
+            missing: ["name"],
+            done: 3
+        ),
+        Example(
+            "all but the optional step is answered",
+            named,
+            answered: ["email", "code", "about", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .optional, .complete],
+            next: "extra",
+            missing: [],
+            done: 4,
+            isReady: true
+        ),
+        Example(
+            "everything is answered",
+            with(["city": "Ulm", "street": "A", "nick": "A"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .complete, .complete],
+            next: nil,
+            missing: [],
+            done: 4,
+            isReady: true
+        ),
+        Example(
+            "the optional step is skipped and the rest answered",
+            named,
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .complete, .complete],
+            next: nil,
+            missing: [],
+            done: 4,
+            isReady: true
+        ),
+        Example(
+            "the optional step holds half of what it requires",
+            with(["city": "Ulm"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .optional, .complete],
+            next: "extra",
+            missing: [],
+            done: 4,
+            isReady: true
+        ),
+        Example(
+            "the optional step holds only what it does not require",
+            with(["floor": "1"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .optional, .complete],
+            next: "extra",
+            missing: [],
+            done: 4,
+            isReady: true
+        ),
+        Example(
+            "the optional step holds what it may not",
+            with(["city": "Ulm", "street": "Main Street"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .invalid, .complete],
+            next: "extra",
+            missing: [],
+            done: 4
+        ),
+        Example(
+            "an optional field holds what it may not",
+            with(["title": "Queen"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .complete, .invalid],
+            next: "name",
+            missing: [],
+            done: 3
+        ),
+        Example(
+            "a required field holds what it may not",
+            email.merging(["name": "Anna"]) { $1 },
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .complete, .complete, .invalid],
+            next: "name",
+            missing: ["name"],
+            done: 3
+        ),
+        Example(
+            "a voluntary step holds what it may not",
+            with(["motto": "Onwards"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(),
+            are: [.complete, .complete, .invalid, .locked, .locked],
+            next: "about",
+            missing: [],
+            done: 3
+        ),
+        Example(
+            "the proof names another address",
+            with(["city": "Ulm", "street": "A"]),
+            answered: ["email", "code", "about", "extra", "name"],
+            proof: .proved(namingCurrentAddress: false),
+            are: [.complete, .current, .locked, .locked, .locked],
+            next: "code",
+            missing: ["code"],
+            done: 3
+        ),
+        Example(
+            "the address was taken away",
+            ["name": "Ann"],
+            answered: ["code", "about", "extra", "name"],
+            proof: .proved(namingCurrentAddress: false),
+            are: [.current, .locked, .locked, .locked, .locked],
+            next: "email",
+            missing: ["email", "code"],
+            done: 2
+        ),
+    ]
+
+    @Test(arguments: examples)
+    func `it follows from what is known`(example: Example) throws {
+        var situation = Situation(in: try Flow(yaml: steps, file: "flow.yaml"))
+        situation = situation.with(
+            values: Values(example.values, answered: example.answered),
+            proofs: example.proof.map { ["code": $0] } ?? [:]
+        )
+        let standing = Standing(of: situation)
+        #expect(situation.flow.steps.map { standing.states[$0.name] } == example.states)
+        #expect(standing.next?.name == example.next)
+        #expect(standing.missing == example.missing)
+        #expect(standing.done == example.done && standing.total == 4)
+        #expect(standing.isReady == example.isReady)
+    }
+
+    @Test func `changing the address undoes its proof by itself`() throws {
+        var situation = Situation(in: try Flow(yaml: steps, file: "flow.yaml"))
+        situation = situation.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
+        #expect(Standing(of: situation).isReady)
+        let proof = try #require(situation.proofs["code"]).naming(currentAddress: false)
+        situation = situation.with(proofs: ["code": proof])
+        situation.values["email"] = "c@d.example"
+        let standing = Standing(of: situation)
+        #expect(standing.states["email"] == .complete && standing.states["code"] == .current)
+        #expect(standing.next?.name == "code" && standing.missing == ["code"] && !standing.isReady)
+    }
+
+    @Test func `a step that requires nothing wants to be seen once, one that requires something does not`() throws {
+        let flow = try Flow.asking([["name: a, kind: text"], ["name: b, kind: text, required: false"]])
+        let situation = Situation(in: flow).with(values: Values(["a": "x", "b": "y"]))
+        #expect(Standing(of: situation).states == ["step-0": .complete, "step-1": .current])
+        let seen = situation.with(values: Values(["a": "x", "b": "y"], answered: ["step-1"]))
+        #expect(Standing(of: seen).states == ["step-0": .complete, "step-1": .complete])
+    }
+}
+
+@Suite("A flow that changed under a draft")
+struct ChangedFlowTests {
+    private static let values = Values(["a": "Ann", "b": "Bea"], answered: ["step-0", "step-1"])
+
+    private func standing(_ steps: [[String]]) throws -> Standing {
+        Standing(of: Situation(in: try Flow.asking(steps)).with(values: Self.values))
+    }
+
+    @Test func `what still holds stays complete`() throws {
+        let standing = try standing([["name: a, kind: text, max: 3"], ["name: b, kind: text, min: 3"]])
+        #expect(standing.isReady && standing.next == nil && standing.done == 2)
+    }
+
+    @Test func `what does not becomes the next step, and what stands behind it is kept`() throws {
+        let standing = try standing([["name: a, kind: text, max: 2"], ["name: b, kind: text"]])
+        #expect(standing.states == ["step-0": .invalid, "step-1": .locked])
+        #expect(standing.next?.name == "step-0" && standing.missing == ["a"] && standing.done == 1)
+    }
+
+    @Test func `a value of another kind does not hold`() throws {
+        let standing = try standing([["name: a, kind: date"], ["name: b, kind: text"]])
+        #expect(standing.states == ["step-0": .invalid, "step-1": .locked] && standing.missing == ["a"])
+    }
+
+    @Test func `a new field is asked for`() throws {
+        let standing = try standing([["name: a, kind: text", "name: c, kind: text"], ["name: b, kind: text"]])
+        #expect(standing.states == ["step-0": .current, "step-1": .locked] && standing.missing == ["c"])
+    }
+
+    @Test func `a new step is asked for`() throws {
+        let standing = try standing([["name: a, kind: text"], ["name: b, kind: text"], ["name: c, kind: text"]])
+        #expect(standing.states == ["step-0": .complete, "step-1": .complete, "step-2": .current])
+        #expect(standing.next?.name == "step-2" && standing.done == 2 && standing.total == 3)
+    }
+
+    @Test func `steps may change places, and fields may go`() throws {
+        let standing = try standing([["name: b, kind: text"]])
+        #expect(standing.isReady && standing.done == 1 && standing.total == 1)
+    }
+
+    @Test func `time alone makes no one too young, but may make them too old`() throws {
+        let flow = try Flow.asking([["name: born, kind: date, max_age: 20"]])
+        var situation = Situation(in: flow).with(values: Values(["born": "2005-01-02"]))
+        #expect(Standing(of: situation).isReady)
+        situation = situation.with(now: .at("2026-01-02T00:00:00Z"))
+        #expect(Standing(of: situation).states["step-0"] == .invalid)
+    }
+}
+
+// MARK: - Against the words of the design
+
+@Suite("Standing, word by word")
+struct StandingModelTests {
+    @Test(arguments: UInt64(0)..<200)
+    func `any flow with any values stands where the words of the design say`(seed: UInt64) throws {
+        var chance = SeededChance(seed: seed)
+        for _ in 0..<20 {
+            let drawn = DrawnStep.some(using: &chance)
+            let situation = try DrawnStep.situation(of: drawn)
+            let standing = Standing(of: situation)
+            let model = Model(steps: drawn)
+            #expect(situation.flow.steps.map { standing.states[$0.name] } == drawn.indices.map(model.state), "\(drawn)")
+            #expect(standing.next?.name.rawValue == model.next.map { "step-\($0)" }, "\(drawn)")
+            #expect(standing.missing.map(\.rawValue) == model.missing, "\(drawn)")
+            #expect(standing.done == model.done && standing.total == model.total, "\(drawn)")
+            #expect(standing.isReady == model.isReady, "\(drawn)")
+        }
+    }
+}
+
+private struct DrawnField {
+    let name: String
+    let isRequired: Bool
+    /// Nil where it holds nothing, false where it holds what it may not.
+    let holds: Bool?
+}
+
+private struct DrawnStep {
+    let isOptional: Bool
+    let isAnswered: Bool
+    let fields: [DrawnField]
+
+    static func some(using chance: inout SeededChance) -> [DrawnStep] {
+        (0..<Int.random(in: 1...6, using: &chance)).map { step in
+            // Mostly good values, or hardly a draft would get beyond its first step.
+            let fields = (0..<Int.random(in: 1...3, using: &chance)).map { field in
+                DrawnField(
+                    name: "field-\(step)-\(field)",
+                    isRequired: Int.random(in: 0..<3, using: &chance) > 0,
+                    holds: [nil, nil, false, true, true, true, true, true].randomElement(using: &chance)!
+                )
+            }
+            return DrawnStep(
+                isOptional: Int.random(in: 0..<3, using: &chance) == 0,
+                isAnswered: Int.random(in: 0..<4, using: &chance) > 0,
+                fields: Bool.random(using: &chance)
+                    ? fields
+                    : fields.map { DrawnField(name: $0.name, isRequired: $0.isRequired, holds: nil) }
+            )
+        }
+    }
+
+    static func situation(of steps: [DrawnStep]) throws -> Situation {
+        var yaml = "flow: test\nversion: 1\nsteps:\n"
+        var values = Values()
+        for (index, step) in steps.enumerated() {
+            yaml += "  - name: step-\(index)\n    optional: \(step.isOptional)\n    title: {en: Step}\n    fields:\n"
+            for field in step.fields {
+                yaml +=
+                    "      - {name: \(field.name), kind: text, max: 3, required: \(field.isRequired), label: {en: F}}\n"
+                values[FieldName(field.name)] = field.holds.map { $0 ? "abc" : "abcd" }
+            }
+            if step.isAnswered { values.answered.insert(StepName("step-\(index)")) }
+        }
+        return Situation(in: try Flow(yaml: yaml, file: "flow.yaml")).with(values: values)
+    }
+}
+
+/// What the design says of steps, one sentence after the other and without a thought for speed.
+private struct Model {
+    let steps: [DrawnStep]
+
+    /// Held before, no longer does.
+    func isInvalid(_ step: Int) -> Bool {
+        steps[step].fields.contains { $0.holds == false }
+    }
+
+    /// Every required field holds something valid; where none is required, the step was submitted.
+    func isFilled(_ step: Int) -> Bool {
+        let required = steps[step].fields.filter(\.isRequired)
+        if isInvalid(step) { return false }
+        return required.isEmpty ? steps[step].isAnswered : required.allSatisfy { $0.holds == true }
+    }
+
+    /// An optional step that was submitted with nothing.
+    func isSkipped(_ step: Int) -> Bool {
+        steps[step].isOptional && steps[step].isAnswered && steps[step].fields.allSatisfy { $0.holds == nil }
+    }
+
+    func isMet(_ step: Int) -> Bool { isFilled(step) || isSkipped(step) }
+
+    /// An earlier required step is missing.
+    func isLocked(_ step: Int) -> Bool {
+        (0..<step).contains { !steps[$0].isOptional && !isFilled($0) }
+    }
+
+    /// The first that is required and unmet, or optional and unanswered.
+    var next: Int? { steps.indices.first { !isMet($0) } }
+
+    func state(_ step: Int) -> StepState {
+        if isLocked(step) { return .locked }
+        if isInvalid(step) { return .invalid }
+        if isMet(step) { return .complete }
+        if steps[step].isOptional { return .optional }
+        return next == step ? .current : .open
+    }
+
+    /// The required fields that hold nothing valid, wherever they stand; nothing in an optional step is required.
+    var missing: [String] {
+        steps.filter { !$0.isOptional }.flatMap(\.fields).filter { $0.isRequired && $0.holds != true }.map(\.name)
+    }
+
+    var done: Int { steps.indices.count { !steps[$0].isOptional && isFilled($0) } }
+    var total: Int { steps.count { !$0.isOptional } }
+
+    /// Every required step holds, and nothing is held that may not be.
+    var isReady: Bool { done == total && !steps.indices.contains(where: isInvalid) }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("The token of a draft")
+struct TokenTests {
+    /// A text with both of the characters in which base64url differs from base64.
+    static let known = "AZjQ53pbfD2On6CxwtPk9fsgRWqPtNn-I_htkrfcASZLcJW63wQpTnOYveIHLFF2"
+
+    @Test func `it is 64 characters of base64url that begin with the draft`() throws {
+        for _ in 0..<200 {
+            let draft = ID<Draft>()
+            let token = Token(for: draft)
+            #expect(token.draft == draft)
+            #expect(token.text.utf8.count == 64)
+            #expect(token.text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x2D || $0 == 0x5F })
+            let data = try #require(Self.bytes(of: token.text))
+            #expect(data.count == 48 && Array(data.prefix(16)) == draft.bytes)
+        }
+    }
+
+    @Test func `it is the same when it comes back`() throws {
+        for _ in 0..<200 {
+            let token = Token(for: ID())
+            let back = try #require(Token(token.text))
+            #expect(back.text == token.text && back.hash == token.hash && back.draft == token.draft)
+        }
+    }
+
+    @Test func `no two tokens of one draft are the same`() {
+        let draft = ID<Draft>()
+        let tokens = (0..<1000).map { _ in Token(for: draft) }
+        #expect(Set(tokens.map(\.text)).count == 1000)
+        #expect(Set(tokens.map(\.hash)).count == 1000)
+        // Each of the 256 random bits is sometimes 0 and sometimes 1.
+        let bits = tokens.compactMap { Self.bytes(of: $0.text)?.dropFirst(16) }
+        #expect(bits.reduce(Array(repeating: 0, count: 32)) { zip($0, $1).map { $0 | $1 } }.allSatisfy { $0 == 255 })
+        #expect(bits.reduce(Array(repeating: 255, count: 32)) { zip($0, $1).map { $0 & $1 } }.allSatisfy { $0 == 0 })
+    }
+
+    @Test(arguments: [
+        (
+            "AZjQ53pbfD2On6CxwtPk9fsgRWqPtNn-I0htkrfcASZLcJW63wQpTnOYveIHLFF2",
+            "7bbb46ee9a9d33ebfdaccd72eb03601a50adb7a0efa4944112a5d8e3e6432b93"
+        ),
+        (
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4v",
+            "4dbdc2b2b62cb00749785bc84202236dbc3777d74660611b8e58812f0cfde6c3"
+        ),
+    ])
+    func `the database holds the SHA-256 of the whole`(text: String, hash: String) throws {
+        let token = try #require(Token(text))
+        #expect(token.hash.map { String(format: "%02x", $0) }.joined() == hash)
+    }
+
+    @Test func `the draft is read from its first bytes`() throws {
+        let token = try #require(Token(Self.known))
+        #expect(token.draft.description == "0198d0e7-7a5b-7c3d-8e9f-a0b1c2d3e4f5")
+    }
+
+    @Test func `no character but those of base64url is accepted, wherever it stands`() {
+        #expect(Token(Self.known)?.text == Self.known)
+        let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        for place in [0, 1, 31, 62, 63] {
+            for character in UInt8(0)...127 {
+                var text = Array(Self.known.utf8)
+                text[place] = character
+                let token = Token(String(decoding: text, as: UTF8.self))
+                #expect((token != nil) == alphabet.contains(character), "\(character) at \(place)")
+            }
+        }
+    }
+
+    private static let others: [String] = [
+        "", "A", "\(known)A", "\(known.dropLast())", "\(known)=", "\(known)\n", " \(known)", "\(known.dropLast(2))==",
+        "\(known.dropLast())=", "é\(known.dropFirst(2))", "Ａ\(known.dropFirst(3))", "\(known.dropLast())\u{301}",
+        "\"\(known.dropLast(2))\"", "\(known.dropLast(4))%3D%", "\(known)\(known)", String(repeating: "=", count: 64),
+        String(repeating: "A", count: 65_536),
+    ]
+
+    @Test(arguments: others)
+    func `everything else is refused`(text: String) {
+        #expect(Token(text) == nil)
+    }
+
+    private static func bytes(of text: String) -> Data? {
+        Data(base64Encoded: text.replacing("-", with: "+").replacing("_", with: "/"))
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+extension Flow {
+    /// A flow that asks for these fields, one list a step; each field is written as in a flow file, without its label.
+    static func asking(_ steps: [[String]], zone: String = "UTC") throws -> Flow {
+        var yaml = "flow: test\nversion: 1\nzone: \(zone)\nsteps:\n"
+        for (index, fields) in steps.enumerated() {
+            yaml += "  - name: step-\(index)\n    title: {en: Step}\n    fields:\n"
+            for field in fields { yaml += "      - {\(field), label: {en: Field}}\n" }
+        }
+        return try Flow(yaml: yaml, file: "test.yaml")
+    }
+}
+
+extension Situation {
+    /// Nothing is known yet, at noon of 1 January 2026 in London.
+    init(in flow: Flow) {
+        self.init(
+            flow: flow,
+            now: .at("2026-01-01T12:00:00Z"),
+            language: .english,
+            serviceName: "Große Anmeldung",
+            values: Values(),
+            proofs: [:]
+        )
+    }
+
+    func with(
+        now: Date? = nil,
+        language: Language? = nil,
+        values: Values? = nil,
+        proofs: [FieldName: Proof]? = nil
+    ) -> Situation {
+        Situation(
+            flow: flow,
+            now: now ?? self.now,
+            language: language ?? self.language,
+            serviceName: serviceName,
+            values: values ?? self.values,
+            proofs: proofs ?? self.proofs,
+            answers: answers
+        )
+    }
+}
+
+/// The last field of a flow, and the situation in which it judges.
+struct AskedField {
+    let field: Field
+    var situation: Situation
+
+    init(_ steps: [String]..., zone: String = "UTC") throws {
+        let flow = try Flow.asking(steps, zone: zone)
+        field = flow.fields.last!
+        situation = Situation(in: flow)
+    }
+
+    func canonical(_ answer: JSON) throws(Refusals) -> JSON {
+        try field.kind.canonical(answer, of: field.name, in: situation)
+    }
+
+    /// What is wrong with the answer; empty where it is accepted.
+    func refusals(_ answer: JSON) -> [Refusal] {
+        do throws(Refusals) {
+            _ = try canonical(answer)
+            return []
+        } catch {
+            return error.all
+        }
+    }
+
+    func holds(_ stored: JSON?) -> Bool {
+        field.kind.holds(stored, of: field.name, in: situation)
+    }
+
+    /// True if the value is what canonical forms promise: its own canonical form, and one that holds.
+    func isSettled(on canonical: JSON) throws -> Bool {
+        try self.canonical(canonical) == canonical && holds(canonical)
+    }
+}
+
+extension Values {
+    init(_ fields: [FieldName: JSON], answered: Set<StepName> = []) {
+        self.init()
+        for (name, value) in fields { self[name] = value }
+        self.answered = answered
+    }
+}
+
+extension Proof {
+    static func proved(namingCurrentAddress: Bool = true) -> Proof {
+        let sentAt = Date.at("2026-01-01T11:55:00Z")
+        return Proof(
+            generation: 1,
+            attempts: 1,
+            failures: 0,
+            sentAt: sentAt,
+            expiresAt: sentAt + 600,
+            provedAt: sentAt + 60,
+            namesCurrentAddress: namingCurrentAddress
+        )
+    }
+
+    static var pending: Proof {
+        let sentAt = Date.at("2026-01-01T11:55:00Z")
+        return Proof(
+            generation: 1,
+            attempts: 0,
+            failures: 0,
+            sentAt: sentAt,
+            expiresAt: sentAt + 600,
+            provedAt: nil,
+            namesCurrentAddress: true
+        )
+    }
+}
+
+extension Date {
+    /// An instant in RFC 3339.
+    static func at(_ text: String) -> Date {
+        guard let date = try? Date(text, strategy: .iso8601) else { preconditionFailure("\(text) is an instant") }
+        return date
+    }
+}
+
+extension JSON {
+    /// A text as the reader gives it for a secret field.
+    static func typed(_ text: String) -> JSON {
+        let bytes = Array(text.utf8)
+        return .secret(
+            SharedSecret(
+                Secret(capacity: bytes.count) { room in
+                    room.copyBytes(from: bytes)
+                    return bytes.count
+                }
+            )
+        )
+    }
+}
+
+/// 64 KiB of one piece, the most that a body may hold and nobody would type.
+struct HostileText: CustomTestStringConvertible, Sendable {
+    let piece: String
+
+    var text: String { String(repeating: piece, count: 65_536 / piece.utf8.count) }
+    var testDescription: String {
+        piece.unicodeScalars.map { "U+" + String($0.value, radix: 16) }.joined(separator: " ")
+    }
+
+    static let all = [
+        "a", "A", "0", "-", ".", "@", "a@", "a.", "a@b.", " ", "\t", "\r\n", "é", "e\u{301}", "\u{301}",
+        "\u{323}\u{301}",
+        "\u{301}\u{323}", "ü.", "。", "İ", "ß", "한", "\u{1112}\u{1161}", "\u{FDFA}", "\u{1D160}", "👨‍👩‍👧‍👦", "\u{200B}",
+        "\u{202E}",
+        "\u{FFFF}", "\u{3000}", "2000-02-29", "٣", "xn--", "\"", "\\", "\0",
+    ].map(HostileText.init)
+}
+
+/// The same numbers for the same seed, everywhere (Steele, Lea and Flood, “Fast splittable pseudorandom number
+/// generators”, 2014).
+struct SeededChance: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
