@@ -109,11 +109,13 @@ extension Stage {
 
 /// Where mail ends up in tests.
 package final class Mailbox: Mailer {
-    private let state = Mutex<(mails: [Mail], refusal: MailError?)>(([], nil))
+    private let state = Mutex<(mails: [Mail], attempts: [Mail], refusal: MailError?)>(([], [], nil))
 
     package struct NoMail: Error {}
 
     package var mails: [Mail] { state.withLock { $0.mails } }
+    /// Those that were refused as well, in the order in which they came.
+    package var attempts: [Mail] { state.withLock { $0.attempts } }
 
     /// From now on every mail is refused; nil ends that.
     package func refuse(with error: MailError?) {
@@ -122,6 +124,7 @@ package final class Mailbox: Mailer {
 
     package func send(_ mail: Mail) async throws(MailError) {
         let refusal = state.withLock { state in
+            state.attempts.append(mail)
             if state.refusal == nil { state.mails.append(mail) }
             return state.refusal
         }

@@ -3,10 +3,10 @@ internal import Foundation
 extension Signups {
     /// Spends an attempt on a code, and only then compares: two guesses at once cannot both be the last.
     ///
-    /// - Returns: the generation of the code if it was the right one.
+    /// - Returns: the generation of the code if it was the right one; nil if the address was proved by it meanwhile.
     func spend(
         _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft
-    ) async throws(SubmitError) -> Int {
+    ) async throws(SubmitError) -> Int? {
         guard let proof = draft.proofs[field], proof.namesCurrentAddress,
             let address = draft.values[code.proves]?.string
         else { throw .refused([Refusal(field, .codeExpired)]) }
@@ -23,7 +23,16 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        guard let spent else { throw .refused([Refusal(field, Self.refusal(of: proof, code, at: draft.now))]) }
+        guard let spent else {
+            // Another request was faster: what it did to the code, the draft as it is now tells.
+            let draft = try await again(draft)
+            if draft.account != nil { throw .committed }
+            guard let now = draft.proofs[field], now.generation == proof.generation, now.namesCurrentAddress else {
+                throw .refused([Refusal(field, .codeExpired)])
+            }
+            if now.isProved { return nil }
+            throw .refused([Refusal(field, Self.refusal(of: now, code, at: draft.now))])
+        }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
         guard let digest = spent.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
             let left = JSON.integer(max(0, code.attempts - spent.attempts))

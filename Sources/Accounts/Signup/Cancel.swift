@@ -10,7 +10,9 @@ extension Signups {
         if draft.account != nil { throw .committed }
         let rows: Rows
         do throws(DatabaseError) {
+            // Locked first, so that the statement after it sees what a commit made of the draft meanwhile.
             rows = try await database.transaction(
+                "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
                 """
                 WITH ended AS (
                     DELETE FROM drafts WHERE id = \(draft.id) AND account_id IS NULL RETURNING id, token_hash, ends_at
@@ -24,7 +26,7 @@ extension Signups {
                 )
                 SELECT EXISTS (SELECT FROM ended)
                     OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND account_id IS NOT NULL)
-                """)[0]
+                """)[1]
             guard try !rows[0].decode(Bool.self) else { return }
         } catch {
             throw .database(error)

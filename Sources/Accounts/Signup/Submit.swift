@@ -47,7 +47,9 @@ extension Signups {
             if let revision, revision != draft.revision { throw .stale(draft) }
             let standing = standing(of: draft)
             if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
-            guard let change = try await change(draft) else { return Outcome(draft: draft, cleared: []) }
+            guard let change = try await change(draft) else {
+                return Outcome(draft: try await again(draft), cleared: [])
+            }
             switch try await attempt(change, on: draft) {
             case .made(let revised): return Outcome(draft: revised, cleared: change.cleared)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
@@ -61,7 +63,7 @@ extension Signups {
         do throws(DatabaseError) { return try await write(change, to: draft) } catch { throw .database(error) }
     }
 
-    private func again(_ draft: Draft) async throws(SubmitError) -> Draft {
+    func again(_ draft: Draft) async throws(SubmitError) -> Draft {
         do throws(FindError) { return try await reread(draft) } catch { throw .find(error) }
     }
 
@@ -84,6 +86,7 @@ extension Signups {
                 // A code given twice, as by an impatient finger, has done its work the first time.
                 if draft.proofs[field.name]?.isProved == true { return nil }
                 let generation = try await spendOnce(digits, on: field.name, code, of: draft, &labour)
+                guard let generation else { return nil }
                 change.effects.append(.prove(field.name, generation: generation))
             case (is PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
@@ -145,7 +148,7 @@ extension Signups {
 
     private func spendOnce(
         _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft, _ labour: inout Labour
-    ) async throws(SubmitError) -> Int {
+    ) async throws(SubmitError) -> Int? {
         if let spent = labour.spent[field] {
             // The address or the code changed while we wrote.
             guard draft.proofs[field]?.generation == spent else { throw .refused([Refusal(field, .codeExpired)]) }

@@ -12,12 +12,21 @@ package struct Partitions: Sendable {
         self.logger = logger
     }
 
-    /// Creates those of the next seven days that are missing.
+    /// Creates those of the next seven days that are missing. A day that cannot be had, because drafts of it lie among
+    /// the stragglers, does not cost the others theirs; its error is thrown at the end.
     package func prepare() async throws(DatabaseError) {
+        var failure: DatabaseError?
         for day in 0...7 {
-            _ = try await database.transaction(
-                "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)")
+            do throws(DatabaseError) {
+                // One server at a time: the others then find it made.
+                _ = try await database.transaction(
+                    "SELECT pg_advisory_xact_lock('drafts'::regclass::oid::bigint)",
+                    "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)")
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 }
 

@@ -1,0 +1,390 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Committing a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
+struct CommitTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    // MARK: - What is written
+
+    @Test func `a commit writes an account with all that belongs to it`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.readyDraft()
+            draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
+            let provedAt = try session.query("SELECT proved_at FROM proofs")[0].decode(Date.self)
+            let (account, isNew) = try await stage.signups.commit(draft)
+            #expect(isNew)
+            #expect(account.email == "kim@example.com")
+            #expect(account.username == "kim")
+            #expect(account.profile == ["birth_date": "2001-02-28", "display_name": "Kim"])
+
+            let row = try session.query("SELECT id, email, email_proved_at, username, locale, flow FROM accounts")
+            #expect(row.count == 1)
+            let (id, email, emailProvedAt, username, locale, flow) = try row[0].decode(
+                ID<Account>.self,
+                String.self,
+                Date.self,
+                String.self,
+                String.self,
+                String.self
+            )
+            #expect((id, email, username) == (account.id, "kim@example.com", "kim"))
+            #expect((locale, flow) == ("en", "default@1"))
+            #expect(emailProvedAt == provedAt)
+
+            let identifiers = try session.query("SELECT kind, value, account FROM identifiers ORDER BY kind")
+                .map { try $0.decode(String.self, String.self, ID<Account>.self) }
+            #expect(identifiers.map { "\($0.0) \($0.1)" } == ["email kim@example.com", "username kim"])
+            #expect(identifiers.allSatisfy { $0.2 == account.id })
+        }
+    }
+
+    @Test func `the credential is the hash of the password, at the floor or above`() async throws {
+        try await Stage.with { stage in
+            let account = try await stage.signups.commit(stage.readyDraft()).account
+            let rows = try session.query("SELECT account, kind, secret FROM credentials")
+            #expect(rows.count == 1)
+            let (owner, kind, secret) = try rows[0].decode(ID<Account>.self, String.self, String.self)
+            #expect((owner, kind) == (account.id, "password"))
+            let hash = try PHCString(secret)
+            #expect(hash.parameters.meetsFloor)
+            guard case .secret(let password) = JSON.password("a pass phrase of mine") else {
+                Issue.record("a password is a secret")
+                return
+            }
+            #expect(try await stage.signups.hashing.verify(password, against: hash))
+        }
+    }
+
+    @Test(arguments: Language.allCases)
+    func `a consent says to what, when and in which language it was given`(language: Language) async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(in: language))
+            draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
+            let givenAt = draft.values["terms"]?["at"]?.string
+            let account = try await stage.signups.commit(draft).account
+            let rows = try session.query(
+                """
+                SELECT field, account, accepted, version, document, locale, given_at FROM consents ORDER BY field DESC
+                """
+            )
+            #expect(rows.count == 2)
+            for (row, field) in zip(rows, ["terms", "marketing"] as [FieldName]) {
+                let (name, owner, isAccepted, version, document, locale, date) = try row.decode(
+                    String.self,
+                    ID<Account>.self,
+                    Bool.self,
+                    String.self,
+                    [UInt8].self,
+                    String.self,
+                    Date.self
+                )
+                #expect((FieldName(name), owner) == (field, account.id))
+                #expect((isAccepted, version, locale) == (field == "terms", "2026-11", language.rawValue))
+                let kind = try #require(stage.signups.flow.field(named: field)?.kind as? ConsentField)
+                #expect(try session.isTrue("\(document) = sha256(convert_to(\(kind.document(in: language)), 'UTF8'))"))
+                if field == "terms" { #expect(date.timestamp == givenAt) }
+                #expect(date <= account.createdAt)
+            }
+        }
+    }
+
+    @Test func `a commit leaves nothing of the draft but what leads to the account`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let id = try await stage.signups.commit(draft).account.id
+            #expect(try session.number(of: "proofs") == 0)
+            #expect(try session.number(of: "leases") == 0)
+            #expect(
+                try session.isTrue(
+                    """
+                    EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND account_id = \(id) AND token_hash = \(draft.tokenHash)
+                                                 AND sealed = '' AND email_digest IS NULL)
+                    """
+                )
+            )
+        }
+    }
+
+    @Test func `the owner of a new account is told by mail`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft())
+            try await stage.deliver()
+            let mails = stage.mailbox.mails
+            #expect(mails.map(\.to) == ["kim@example.com", "kim@example.com"])
+            let text = English().accountCreated(serviceName: "Acme", address: "kim@example.com")
+            #expect(mails.last?.subject == text.subject)
+            #expect(mails.last?.text == text.text)
+        }
+    }
+
+    // MARK: - What is refused
+
+    @Test(
+        arguments: [
+            ("email", "code, password, confirmation, username, birth_date, terms"),
+            ("code", "password, confirmation, username, birth_date, terms"),
+            ("password", "username, birth_date, terms"),
+            ("contact", "terms"),
+        ] as [(StepName, String)]
+    )
+    func `an incomplete draft is told what is missing`(last: StepName, missing: String) async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: last)
+            let before = try session.dump()
+            #expect(await outcome { try await stage.signups.commit(draft) } == "incomplete: \(missing)")
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `a draft is judged by the flow as it is now`() async throws {
+        let draft = try await Stage.with(flow: Self.flow(terms: "1")) { stage in
+            try await stage.submit(["username": "kim", "terms": true], to: "all", of: stage.start())
+        }
+        try await Stage.with(flow: Self.flow(terms: "2")) { stage in
+            #expect(await outcome { try await stage.signups.commit(draft) } == "incomplete: terms")
+            let agreed = try await stage.submit(["username": "kim", "terms": true], to: "all", of: draft)
+            #expect(try await stage.signups.commit(agreed).isNew)
+            #expect(try session.query("SELECT version FROM consents")[0].decode(String.self) == "2")
+        }
+    }
+
+    @Test func `a draft that ended is not committed`() async throws {
+        try await Stage.with { stage in
+            let expired = try await stage.readyDraft()
+            try session.letPass("1 day")
+            #expect(await outcome { try await stage.signups.commit(expired) } == "expired")
+            let cancelled = try await stage.readyDraft()
+            try await stage.signups.cancel(cancelled)
+            #expect(await outcome { try await stage.signups.commit(cancelled) } == "cancelled")
+            #expect(try session.number(of: "accounts") == 0)
+        }
+    }
+
+    @Test(arguments: [("email", "kim@example.com"), ("username", "kim")] as [(FieldName, String)])
+    func `an identifier of another account is told, and the draft stays`(field: FieldName, value: String) async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            try session.query(
+                """
+                WITH account AS (
+                    INSERT INTO accounts (id, profile, locale, flow)
+                    VALUES (gen_random_uuid(), '{}', 'en', 'default@1') RETURNING id
+                ) INSERT INTO identifiers (kind, value, account) SELECT \(field.rawValue), \(value), id FROM account
+                """
+            )
+            let before = try session.dump()
+            #expect(await outcome { try await stage.signups.commit(draft) } == "taken: \(field)")
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test(arguments: ["accounts", "identifiers", "credentials", "consents", "outbox", "endings"])
+    func `a commit that fails half-way leaves nothing of it`(table: String) async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "code")
+            let draft = try await stage.readyDraft()
+            let before = try session.dump()
+            try session.refuse("INSERT", on: table)
+            #expect(await outcome { try await stage.signups.commit(draft) } == "database refused: P0001")
+            #expect(try session.dump() == before)
+            try session.allow()
+            #expect(try await stage.signups.commit(draft).isNew)
+        }
+    }
+
+    // MARK: - Again, and at once
+
+    @Test func `a commit repeated gives the same account`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let first = try await stage.signups.commit(draft)
+            let before = try session.dump()
+            for draft in [draft, try await stage.signups.reread(draft)] {
+                let (account, isNew) = try await stage.signups.commit(draft)
+                #expect(!isNew)
+                #expect(body(of: account) == body(of: first.account))
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `a hundred commits at once make one account`() async throws {
+        try await Stage.with(connections: 8) { stage in
+            let draft = try await stage.readyDraft()
+            let commits = try await atOnce(100) { _ in try await stage.signups.commit(draft) }
+            #expect(commits.count(where: \.isNew) == 1)
+            #expect(Set(commits.map { body(of: $0.account) }).count == 1)
+            for table in ["accounts", "credentials", "outbox WHERE template = 'account-created'"] {
+                #expect(try session.number(of: table) == 1)
+            }
+            #expect(try session.number(of: "identifiers") == 2)
+        }
+    }
+
+    @Test func `of twenty drafts that proved one address one becomes the account`() async throws {
+        try await Stage.with(connections: 8) { stage in
+            var drafts: [Draft] = []
+            for number in 0..<20 { drafts.append(try await stage.readyDraft(username: "kim\(number)")) }
+            let outcomes = try await atOnce(20) { [drafts] number in
+                await outcome { try await stage.signups.commit(drafts[number]) }
+            }
+            #expect(outcomes.tally["done"] == 1)
+            #expect(Set(outcomes).isSubset(of: ["done", "superseded", "taken: email"]))
+            let winner = try #require(outcomes.firstIndex(of: "done"))
+            #expect(try session.query("SELECT username FROM accounts")[0].decode(String.self) == "kim\(winner)")
+            #expect(try session.number(of: "accounts") == 1)
+            #expect(try session.number(of: "drafts") == 1)
+            #expect(try session.number(of: "endings WHERE reason = 'superseded'") == 19)
+            #expect(try session.number(of: "proofs") == 0)
+            #expect(try session.number(of: "leases") == 0)
+        }
+        #expect(try await session.deadlocks() == 0)
+    }
+
+    @Test func `rivals for the address end with the commit, other drafts do not`() async throws {
+        try await Stage.with { stage in
+            let unproved = try await stage.fill(stage.start(), through: "email")
+            let ready = try await stage.readyDraft(username: "rival")
+            let other = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            let wasRival = try await stage.fill(stage.start(), through: "code")
+            _ = try await stage.submit(["email": "park@example.com"], to: "email", of: wasRival)
+            let empty = try await stage.start()
+
+            _ = try await stage.signups.commit(stage.readyDraft())
+            for rival in [unproved, ready] {
+                #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
+                #expect(await outcome { try await stage.signups.commit(rival) } != "done")
+                #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(rival.id))"))
+                #expect(try session.isTrue("NOT EXISTS (SELECT FROM leases WHERE draft = \(rival.id))"))
+            }
+            for bystander in [other, wasRival, empty] {
+                #expect(await outcome { try await stage.signups.reread(bystander) } == "done")
+            }
+            #expect(try await stage.signups.commit(other).isNew)
+        }
+    }
+
+    @Test func `what was checked is what is committed while somebody edits`() async throws {
+        try await Stage.with(connections: 6) { stage in
+            for person in 0..<5 {
+                let draft = try await stage.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
+                async let lastAcknowledged: Int = {
+                    for number in 1...40 {
+                        let answers: JSON = [
+                            "username": .string("kim\(person)"), "display_name": .string("name \(number)"),
+                        ]
+                        let ending = await outcome { try await stage.submit(answers, to: "profile", of: draft) }
+                        guard ending == "done" else {
+                            #expect(ending == "committed")
+                            return number - 1
+                        }
+                    }
+                    return 40
+                }()
+                try await session.wait(
+                    until: "SELECT revision > \(draft.revision + 2) FROM drafts WHERE id = \(draft.id)"
+                )
+                let account = try await stage.signups.commit(draft).account
+                let last = await lastAcknowledged
+                #expect(account.profile["display_name"] == .string("name \(last)"))
+            }
+        }
+    }
+
+    @Test func `an address that changes under a commit is never committed unproved`() async throws {
+        try await Stage.with(connections: 6) { stage in
+            for person in 0..<10 {
+                let address = "kim\(person)@example.com"
+                let draft = try await stage.readyDraft(email: address, username: "kim\(person)")
+                let other: JSON = ["email": .string("lee\(person)@example.com")]
+                async let change = outcome { try await stage.submit(other, to: "email", of: draft) }
+                async let commit = outcome { try await stage.signups.commit(draft) }
+                switch (await change, await commit) {
+                case ("done", "incomplete: code"):
+                    #expect(try session.isTrue("NOT EXISTS (SELECT FROM accounts WHERE username = \("kim\(person)"))"))
+                case ("committed", "done"):
+                    #expect(
+                        try session.isTrue(
+                            "EXISTS (SELECT FROM accounts WHERE email = \(address) AND email_proved_at IS NOT NULL)"
+                        )
+                    )
+                case let (change, commit): Issue.record("the change ended with \(change), the commit with \(commit)")
+                }
+            }
+        }
+    }
+
+    // MARK: - When the connection is lost
+
+    @Test func `a commit whose connection is lost converges on one account`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let holder = try Session()
+            try holder.holdDrafts()
+            let commit = Task { try await stage.signups.commit(draft) }
+            for _ in 0..<3 {
+                try await session.waitUntilSomebodyIsBlocked()
+                try await session.cutBlockedSessions()
+            }
+            try await session.waitUntilSomebodyIsBlocked()
+            #expect(try session.number(of: "accounts") == 0)
+            try holder.letGo()
+            let account = try await commit.value.account
+            let (again, isNew) = try await stage.signups.commit(draft)
+            #expect(!isNew)
+            #expect(body(of: again) == body(of: account))
+            #expect(try session.number(of: "accounts") == 1)
+        }
+    }
+
+    @Test func `commits at once whose connections are lost converge on one account`() async throws {
+        try await Stage.with(connections: 6) { stage in
+            let draft = try await stage.readyDraft()
+            let holder = try Session()
+            try holder.holdDrafts()
+            let commits = Task {
+                try await atOnce(20) { _ in try? await stage.signups.commit(draft).account }
+            }
+            try await session.wait(
+                until: """
+                    SELECT count(*) = 5 FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """
+            )
+            try await session.cutBlockedSessions()
+            try holder.letGo()
+            let acknowledged = try await commits.value.compactMap { $0?.id }
+            let account = try await stage.signups.commit(draft).account
+            #expect(Set(acknowledged).isSubset(of: [account.id]))
+            #expect(try session.number(of: "accounts") == 1)
+            #expect(try session.number(of: "outbox WHERE template = 'account-created'") == 1)
+        }
+    }
+
+    /// All that the person sees of an account.
+    private func body(of account: Account) -> String {
+        "\(account.id) \(account.email ?? "-") \(account.username ?? "-") \(account.profile.text) \(account.createdAt.timeIntervalSince1970)"
+    }
+
+    /// A flow of one step, with terms of that version.
+    private static func flow(terms version: String) -> String {
+        """
+        flow: short
+        version: \(version)
+        steps:
+          - name: all
+            title: {en: All}
+            fields:
+              - {name: username, kind: username, identifier: true, label: {en: Name}}
+              - {name: terms, kind: consent, version: "\(version)", document: {en: The terms.}, label: {en: Terms}}
+        """
+    }
+}

@@ -1,0 +1,147 @@
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Leasing a name", .freshDatabase, .timeLimit(.minutes(5)))
+struct LeaseTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    @Test func `of fifty drafts that want a name at once one gets it`() async throws {
+        try await Stage.with(flow: Self.names, connections: 8) { stage in
+            let drafts = try await atOnce(50) { _ in try await stage.start() }
+            let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: stage) }
+            #expect(outcomes.tally == ["done": 1, Self.taken: 49])
+            let winner = drafts[try #require(outcomes.firstIndex(of: "done"))]
+            #expect(try session.query("SELECT draft FROM leases")[0].decode(ID<Draft>.self) == winner.id)
+            for draft in drafts {
+                let name = try await stage.signups.reread(draft).values["username"]
+                #expect(name == (draft.id == winner.id ? "kim" : nil))
+            }
+        }
+    }
+
+    @Test func `a name that is taken leaves the draft as it was`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let (one, other) = (try await stage.start(), try await stage.start())
+            #expect(await take("kim", for: one, on: stage) == "done")
+            #expect(await take("lee", for: other, on: stage) == "done")
+            let before = try session.dump()
+            #expect(await take("kim", for: other, on: stage) == Self.taken)
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `two drafts that swap their names keep them`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let (one, other) = (try await stage.start(), try await stage.start())
+            #expect(await take("kim", for: one, on: stage) == "done")
+            #expect(await take("lee", for: other, on: stage) == "done")
+            for _ in 0..<10 {
+                let outcomes = try await atOnce(2) { number in
+                    await take(number == 0 ? "lee" : "kim", for: number == 0 ? one : other, on: stage)
+                }
+                #expect(outcomes == [Self.taken, Self.taken])
+            }
+            #expect(try session.number(of: "leases") == 2)
+        }
+    }
+
+    @Test(arguments: ["kim", "KIM", "Kim"])
+    func `a name is the same in any case`(name: String) async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let another = try await stage.start()
+            let draft = try await stage.start()
+            #expect(await take("kIm", for: draft, on: stage) == "done")
+            #expect(await take(name, for: another, on: stage) == Self.taken)
+        }
+    }
+
+    @Test func `a draft may take its own name again`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let another = try await stage.start()
+            let draft = try await stage.start()
+            for _ in 0..<3 { #expect(await take("kim", for: draft, on: stage) == "done") }
+            #expect(try session.number(of: "leases") == 1)
+            #expect(await take("kim", for: another, on: stage) == Self.taken)
+        }
+    }
+
+    enum Release: CaseIterable {
+        case change, clear, cancel, expiry
+    }
+
+    @Test(arguments: Release.allCases)
+    func `a name is free again once its draft lets go of it`(release: Release) async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let another = try await stage.start()
+            let draft = try await stage.start()
+            #expect(await take("kim", for: draft, on: stage) == "done")
+            #expect(await take("kim", for: another, on: stage) == Self.taken)
+            switch release {
+            case .change: #expect(await take("lee", for: draft, on: stage) == "done")
+            case .clear: _ = try await stage.signups.clear(stage.signups.flow.steps[0], of: draft)
+            case .cancel: try await stage.signups.cancel(draft)
+            case .expiry: try session.letPass("1 day")
+            }
+            let next = try await stage.start()
+            #expect(await take("kim", for: next, on: stage) == "done")
+            #expect(
+                try session.query(
+                    "SELECT draft FROM leases WHERE value = (SELECT value FROM leases WHERE draft = \(next.id))"
+                )
+                .count == 1
+            )
+            #expect(await take("kim", for: draft, on: stage) != "done")
+        }
+    }
+
+    @Test func `a name stays with a draft that somebody works on`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let draft = try await stage.start()
+            #expect(await take("kim", for: draft, on: stage) == "done")
+            for _ in 0..<4 {
+                try session.letPass("23 hours")
+                _ = try await stage.submit(["note": "Wait for me."], to: "note", of: stage.signups.reread(draft))
+            }
+            let another = try await stage.start()
+            #expect(await take("kim", for: another, on: stage) == Self.taken)
+        }
+    }
+
+    @Test func `a name that became an account's is leased no more and not to be had`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let another = try await stage.start()
+            let draft = try await stage.start()
+            #expect(await take("kim", for: draft, on: stage) == "done")
+            #expect(try await stage.signups.commit(stage.signups.reread(draft)).account.username == "kim")
+            #expect(try session.number(of: "leases") == 0)
+            #expect(await take("Kim", for: another, on: stage) == Self.taken)
+            #expect(try session.number(of: "leases") == 0)
+        }
+    }
+
+    private func take(_ name: String, for draft: Draft, on stage: Stage) async -> String {
+        await outcome { try await stage.submit(["username": .string(name)], to: "name", of: draft) }
+    }
+
+    private static let taken = "refused: username taken"
+
+    /// Asks for a name, and for a note that nobody has to write.
+    private static let names = """
+        flow: names
+        version: 1
+        steps:
+          - name: name
+            title: {en: Name}
+            fields: [{name: username, kind: username, identifier: true, label: {en: Name}}]
+          - name: note
+            optional: true
+            title: {en: Note}
+            fields: [{name: note, kind: text, required: false, label: {en: Note}}]
+        """
+}

@@ -1,0 +1,228 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Delivering what waits", .freshDatabase, .timeLimit(.minutes(5)))
+struct OutboxTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    // MARK: - Delivered
+
+    @Test func `a delivered mail keeps no address`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            #expect(try session.number(of: "outbox WHERE state = 'waiting' AND sealed IS NOT NULL") == 1)
+            #expect(try await stage.sender.deliverNext())
+            #expect(stage.mailbox.mails.map(\.to) == ["kim@example.com"])
+            #expect(
+                try session.number(
+                    of:
+                        "outbox WHERE state = 'delivered' AND sealed IS NULL AND finished_at IS NOT NULL AND attempts = 1"
+                ) == 1
+            )
+            #expect(try await stage.sender.deliverNext() == false)
+            #expect(stage.mailbox.attempts.count == 1)
+        }
+    }
+
+    @Test func `what is due longest is delivered first`() async throws {
+        try await Stage.with { stage in
+            for number in 1...3 {
+                _ = try await stage.fill(stage.start(), through: "email", email: "kim\(number)@example.com")
+            }
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.map(\.to) == (1...3).map { "kim\($0)@example.com" })
+        }
+    }
+
+    @Test func `mail is written in the language of the draft`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.fill(stage.start(in: .korean)))
+            _ = try await stage.fill(stage.start(in: .korean), through: "email")
+            try await stage.deliver()
+            let code = try #require(Mailbox.code(in: stage.mailbox.mails[0].text))
+            let expected = [
+                Korean().verificationCode(code, minutes: 10, serviceName: "Acme"),
+                Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
+                Korean().alreadyRegistered(serviceName: "Acme"),
+            ]
+            #expect(stage.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
+        }
+    }
+
+    @Test func `two senders at once deliver each mail once`() async throws {
+        try await Stage.with { stage in
+            _ = try await atOnce(60) { number in
+                try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: stage.start())
+            }
+            try await Stage.with { other in
+                let stages = [stage, other, stage, other]
+                _ = try await atOnce(4) { try await stages[$0].deliver() }
+                let mails = stage.mailbox.mails + other.mailbox.mails
+                #expect(mails.count == 60)
+                #expect(Set(mails.map(\.id)).count == 60)
+                #expect(Set(mails.map(\.to)).count == 60)
+            }
+            #expect(try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 1") == 60)
+        }
+    }
+
+    @Test func `a mail is sent if and only if its transaction committed`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let mails = stage.mailbox.mails.count
+            try session.refuse("INSERT", on: "consents")
+            #expect(await outcome { try await stage.signups.commit(draft) } == "database refused: P0001")
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.count == mails)
+
+            try session.allow()
+            _ = try await stage.signups.commit(draft)
+            _ = try await stage.signups.commit(draft)
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.count == mails + 1)
+        }
+    }
+
+    @Test func `a mail of a transaction that is not over waits for it`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            try session.run("BEGIN; UPDATE outbox SET attempts = attempts")
+            #expect(try await stage.sender.deliverNext() == false)
+            try session.run("ROLLBACK")
+            #expect(try await stage.sender.deliverNext())
+        }
+    }
+
+    // MARK: - Not delivered yet
+
+    @Test func `a mail refused for now is tried again later and later`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft())
+            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
+            for minutes in [1, 2, 4, 8, 16, 32, 64, 128, 240, 240] {
+                try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
+                #expect(try await stage.sender.deliverNext())
+                #expect(try await stage.sender.deliverNext() == false)
+                let wait = try session.query(
+                    "SELECT extract(epoch FROM due_at - now())::int FROM outbox WHERE state = 'waiting'"
+                )[0].decode(Int.self)
+                #expect((minutes * 60 - 10...minutes * 60).contains(wait))
+            }
+            let error = try session.query("SELECT last_error FROM outbox WHERE state = 'waiting'")[0].decode(
+                String.self
+            )
+            #expect(error == "not delivered yet: busy, reply 451")
+
+            stage.mailbox.refuse(with: nil)
+            #expect(try await stage.sender.deliverNext() == false)
+            try session.letPass("4 hours")
+            #expect(try await stage.sender.deliverNext())
+            #expect(
+                stage.mailbox.mails.last?.subject == English().accountCreated(serviceName: "Acme", address: "").subject
+            )
+            #expect(
+                try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 11 AND last_error IS NULL") == 1
+            )
+        }
+    }
+
+    @Test func `a mail tried again is the same mail`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            stage.mailbox.refuse(with: .temporary(reply: nil, reason: "no connection"))
+            #expect(try await stage.sender.deliverNext())
+            stage.mailbox.refuse(with: nil)
+            try session.run("UPDATE outbox SET due_at = now()")
+            #expect(try await stage.sender.deliverNext())
+            let messages = stage.mailbox.attempts.map(\.message)
+            #expect(messages.count == 2)
+            #expect(Set(messages).count == 1)
+            #expect(messages[0].contains("Message-ID: <"))
+        }
+    }
+
+    @Test func `a sender that dies after the server's yes costs a repetition with the same Message-ID`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            try session.run(
+                """
+                CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'dead'; END $$;
+                CREATE TRIGGER die BEFORE UPDATE ON outbox FOR EACH ROW WHEN (NEW.state = 'delivered') EXECUTE FUNCTION die()
+                """
+            )
+            await #expect(throws: DatabaseError.self) { try await stage.sender.deliverNext() }
+            #expect(try await stage.sender.deliverNext() == false)
+            try session.run("DROP FUNCTION die CASCADE; UPDATE outbox SET due_at = now()")
+            #expect(try await stage.sender.deliverNext())
+            #expect(stage.mailbox.mails.count == 2)
+            #expect(Set(stage.mailbox.mails.map(\.message)).count == 1)
+        }
+    }
+
+    // MARK: - Never delivered
+
+    @Test func `a mail refused for good is dead at once, without its address`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            stage.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
+            #expect(try await stage.sender.deliverNext())
+            #expect(try await stage.sender.deliverNext() == false)
+            let (state, sealed, error) = try session.query("SELECT state, sealed, last_error FROM outbox")[0].decode(
+                String.self,
+                [UInt8]?.self,
+                String.self
+            )
+            #expect((state, sealed) == ("dead", nil))
+            #expect(error == "not deliverable: no such mailbox, reply 550")
+        }
+    }
+
+    @Test func `a mail is dead after its last attempt`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft())
+            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
+            for attempt in 1...OutboxSender.mostAttempts {
+                #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = \(attempt - 1)") == 1)
+                try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
+                #expect(try await stage.sender.deliverNext())
+            }
+            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL AND attempts = 12") == 1)
+            #expect(try session.number(of: "outbox WHERE state = 'waiting'") == 0)
+        }
+    }
+
+    @Test func `a code that nobody can use any more is not sent`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            try session.letPass("10 minutes")
+            #expect(try await stage.sender.deliverNext())
+            #expect(stage.mailbox.attempts.isEmpty)
+            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
+        }
+    }
+
+    @Test func `a mail sealed with a key that is gone is dead, and one from before a rotation is sent`() async throws {
+        try await Stage.with { stage in
+            for number in 1...2 {
+                _ = try await stage.fill(stage.start(), through: "email", email: "kim\(number)@example.com")
+            }
+        }
+        let newKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
+        try await Stage.with(keys: "\(newKey),\(Stage.keys)") { stage in
+            _ = try await stage.sender.deliverNext()
+            #expect(stage.mailbox.mails.map(\.to) == ["kim1@example.com"])
+        }
+        try await Stage.with(keys: newKey) { stage in
+            _ = try await stage.sender.deliverNext()
+            #expect(stage.mailbox.attempts.isEmpty)
+            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(5)))
+struct PartitionsTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    @Test func `a draft lies in the partition of its day`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            #expect(
+                try session.isTrue(
+                    """
+                    (SELECT tableoid::regclass::text FROM drafts WHERE id = \(draft.id))
+                    IN (SELECT 'drafts_' || to_char(created_at AT TIME ZONE 'UTC', 'YYYYMMDD') FROM drafts)
+                    """
+                )
+            )
+        }
+    }
+
+    @Test func `the partitions of the coming days are made where they are missing`() async throws {
+        try dropAllButTheDefault()
+        try await withDatabase { database in
+            let partitions = Partitions(database: database, logger: .silent)
+            try await partitions.prepare()
+            #expect(try days() == Array(0...7))
+            let before = try oids()
+            try await partitions.prepare()
+            #expect(try oids() == before)
+
+            try session.query("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + 9)")
+            try session.run("DROP TABLE \(name(ofDay: 3))")
+            try await partitions.prepare()
+            #expect(try days() == Array(0...7) + [9])
+        }
+    }
+
+    @Test func `servers that start at once make them side by side`() async throws {
+        try dropAllButTheDefault()
+        try await withDatabase(connections: 6) { database in
+            let outcomes = try await atOnce(5) { _ in
+                await outcome { try await Partitions(database: database, logger: .silent).prepare() }
+            }
+            #expect(outcomes.tally == ["done": 5])
+        }
+        #expect(try days() == Array(0...7))
+    }
+
+    @Test func `a day whose drafts lie among the stragglers does not cost the other days theirs`() async throws {
+        try dropAllButTheDefault()
+        try await Stage.with { stage in
+            let (draft, token) = try await stage.signups.start(in: .english)
+            let partitions = Partitions(database: stage.database, logger: .silent)
+            await #expect(throws: DatabaseError.self) { try await partitions.prepare() }
+            // A day may begin between the draft and its partitions.
+            #expect(Set(try days()).isSuperset(of: 1...7))
+            #expect(try await stage.signups.find(token).id == draft.id)
+        }
+    }
+
+    /// As after a week in which no server ran.
+    private func dropAllButTheDefault() throws {
+        for row in try session.query(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'drafts'::regclass"
+        ) {
+            let name = try row.decode(String.self)
+            if name != "drafts_other" { try session.run("DROP TABLE \(name)") }
+        }
+        #expect(try days() == [])
+    }
+
+    private func name(ofDay day: Int) throws -> String {
+        try session.query("SELECT 'drafts_' || to_char((now() AT TIME ZONE 'UTC')::date + \(day)::int, 'YYYYMMDD')")[0]
+            .decode(String.self)
+    }
+
+    /// The days from today that have a partition.
+    private func days() throws -> [Int] {
+        try session.query(
+            """
+            SELECT to_date(substr(relname, 8), 'YYYYMMDD') - (now() AT TIME ZONE 'UTC')::date AS day
+              FROM pg_class JOIN pg_inherits ON inhrelid = pg_class.oid
+             WHERE inhparent = 'drafts'::regclass AND relname <> 'drafts_other' ORDER BY day
+            """
+        ).map { try $0.decode(Int.self) }
+    }
+
+    private func oids() throws -> [Int] {
+        try session.query("SELECT inhrelid::int8 FROM pg_inherits WHERE inhparent = 'drafts'::regclass ORDER BY 1")
+            .map { try $0.decode(Int.self) }
+    }
+}

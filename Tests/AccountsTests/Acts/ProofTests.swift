@@ -1,0 +1,455 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Proving the address", .freshDatabase, .timeLimit(.minutes(5)))
+struct ProofTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    // MARK: - A code and its mail
+
+    @Test func `a code and its mail come with the address`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            #expect(draft.proofs["code"]?.attempts == 0)
+            #expect(try session.number(of: "outbox WHERE template = 'verification-code' AND state = 'waiting'") == 1)
+            let code = try await stage.readCode(for: "kim@example.com")
+            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            #expect(proved.proofs["code"]?.isProved == true)
+            #expect(stage.signups.standing(of: proved).states["code"] == .complete)
+        }
+    }
+
+    @Test(arguments: ["proofs", "outbox", "drafts"])
+    func `code, mail and address are written together or not at all`(table: String) async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            let before = try session.dump()
+            try session.refuse("INSERT OR UPDATE", on: table)
+            let answers: JSON = ["email": "kim@example.com"]
+            #expect(
+                await outcome { try await stage.submit(answers, to: "email", of: draft) } == "database refused: P0001"
+            )
+            #expect(try session.dump() == before)
+            try session.allow()
+            #expect(await outcome { try await stage.submit(answers, to: "email", of: draft) } == "done")
+            #expect(try session.number(of: "proofs") == 1)
+            #expect(try session.number(of: "outbox") == 1)
+        }
+    }
+
+    @Test func `codes are six digits, some of which begin with zero and serve like others`() async throws {
+        try await Stage.with { stage in
+            let drafts = try await atOnce(200) { number in
+                try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: stage.start())
+            }
+            try await stage.deliver()
+            let codes = try drafts.indices.map { try stage.mailbox.code(for: "kim\($0)@example.com") }
+            for code in codes {
+                #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
+            }
+            #expect(Set(codes).count > 150)
+            let index = try #require(codes.firstIndex { $0.hasPrefix("0") })
+            let answers: JSON = ["code": .string(codes[index])]
+            #expect(await outcome { try await stage.submit(answers, to: "code", of: drafts[index]) } == "done")
+        }
+    }
+
+    @Test func `at rest a code is a keyed digest bound to draft, address and generation`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            func digest(
+                _ digits: String,
+                _ draft: ID<Draft>,
+                _ address: String = "kim@example.com",
+                generation: Int = 1
+            ) -> [UInt8] {
+                stage.signups.codeDigests(digits, of: draft, address: address, generation: generation)[0]
+            }
+            let stored = try session.query("SELECT code_digest FROM proofs")[0].decode([UInt8].self)
+            #expect(stored.count == 32)
+            #expect(stored == digest(code, draft.id))
+            #expect(stored != digest(wrong(code), draft.id))
+            #expect(stored != digest(code, ID<Draft>()))
+            #expect(stored != digest(code, draft.id, "lee@example.com"))
+            #expect(stored != digest(code, draft.id, generation: 2))
+            #expect(try session.isTrue("\(stored) <> sha256(convert_to(\(code), 'UTF8'))"))
+
+            _ = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            #expect(try session.number(of: "proofs WHERE code_digest IS NULL AND proved_at IS NOT NULL") == 1)
+        }
+    }
+
+    // MARK: - Guessing
+
+    @Test func `a wrong code costs an attempt, and the right one still serves`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let expected = "refused: code code_wrong (4 left)"
+            #expect(
+                await outcome { try await stage.submit(["code": .string(wrong(code))], to: "code", of: draft) }
+                    == expected
+            )
+            #expect(try await stage.signups.reread(draft).revision == draft.revision)
+            #expect(await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) } == "done")
+            #expect(try session.number(of: "proofs WHERE failures = 1 AND attempts = 2") == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("12345", "bad_format"), ("1234567", "bad_format"), ("abcdef", "bad_format"), ("１２３４５６", "bad_format"),
+            ("12345\n", "bad_format"), ("-12345", "bad_format"), (123_456, "wrong_type"), (true, "wrong_type"),
+            ("", "required"), (nil, "required"), ("      ", "bad_format"),
+        ] as [(JSON, String)]
+    )
+    func `what is no code is refused without an attempt`(code: JSON, refusal: String) async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let before = try session.dump()
+            #expect(
+                await outcome { try await stage.submit(["code": code], to: "code", of: draft) }
+                    == "refused: code \(refusal)"
+            )
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `no code at all is no code`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            #expect(await outcome { try await stage.submit([:], to: "code", of: draft) } == "refused: code required")
+            #expect(try session.number(of: "proofs WHERE attempts = 0") == 1)
+        }
+    }
+
+    @Test func `five wrong codes are the end of the right one`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            for left in (0..<5).reversed() {
+                let answers: JSON = ["code": .string(wrong(code, by: left + 1))]
+                let expected = "refused: code code_wrong (\(left) left)"
+                #expect(await outcome { try await stage.submit(answers, to: "code", of: draft) } == expected)
+            }
+            let current = try await stage.signups.reread(draft)
+            for draft in [draft, current] {
+                let answers: JSON = ["code": .string(code)]
+                #expect(
+                    await outcome { try await stage.submit(answers, to: "code", of: draft) }
+                        == "refused: code code_exhausted"
+                )
+            }
+            #expect(try session.number(of: "proofs WHERE attempts = 5 AND failures = 5 AND proved_at IS NULL") == 1)
+        }
+    }
+
+    @Test func `of two hundred guesses at once five are evaluated, and the right one after them is not`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let outcomes = try await atOnce(200) { number in
+                if number == 0 { try await session.wait(until: "SELECT attempts >= 5 FROM proofs") }
+                let guess = number == 0 ? code : wrong(code, by: number)
+                return await outcome { try await stage.submit(["code": .string(guess)], to: "code", of: draft) }
+            }
+            #expect(outcomes[0] == "refused: code code_exhausted")
+            var expected = (0..<5).reduce(into: [:]) { $0["refused: code code_wrong (\($1) left)"] = 1 }
+            expected["refused: code code_exhausted"] = 195
+            #expect(outcomes.tally == expected)
+            #expect(try session.number(of: "proofs WHERE attempts = 5 AND failures = 5 AND proved_at IS NULL") == 1)
+        }
+    }
+
+    @Test func `the right code twice at once proves the address once`() async throws {
+        try await Stage.with { stage in
+            for number in 0..<20 {
+                let address = "kim\(number)@example.com"
+                let draft = try await stage.fill(stage.start(), through: "email", email: address)
+                let code = try await stage.readCode(for: address)
+                let outcomes = try await atOnce(2) { _ in
+                    await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+                }
+                #expect(outcomes == ["done", "done"])
+                #expect(try await stage.signups.reread(draft).revision == draft.revision + 1)
+            }
+            #expect(try session.number(of: "proofs WHERE proved_at IS NOT NULL") == 20)
+        }
+    }
+
+    @Test func `the right code again, from a page that does not know it was taken, is fine`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            for draft in [draft, proved] {
+                let again = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+                #expect(again.revision == proved.revision)
+                #expect(again.proofs["code"]?.isProved == true)
+            }
+        }
+    }
+
+    @Test func `a code is good for ten minutes`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code: JSON = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
+            try session.letPass("10 minutes")
+            let current = try await stage.signups.reread(draft)
+            for draft in [draft, current] {
+                #expect(
+                    await outcome { try await stage.submit(code, to: "code", of: draft) }
+                        == "refused: code code_expired"
+                )
+            }
+            #expect(try session.number(of: "proofs WHERE attempts = 0") == 1)
+
+            try session.run("UPDATE proofs SET expires_at = now() + interval '1 minute'")
+            #expect(await outcome { try await stage.submit(code, to: "code", of: draft) } == "done")
+        }
+    }
+
+    // MARK: - Another code
+
+    @Test func `another code is to be had after a minute`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let error = await #expect(throws: ResendError.self) { try await resend(draft, on: stage) }
+            guard case .tooSoon(let wait, let every)? = error else { throw try #require(error) }
+            #expect((.seconds(50)...(.seconds(60))).contains(wait))
+            #expect(every == .seconds(60))
+            #expect(try session.number(of: "outbox") == 1)
+
+            try session.letPass("1 minute")
+            #expect(try await resend(stage.signups.reread(draft), on: stage) == .seconds(60))
+            #expect(try session.number(of: "outbox") == 2)
+            let current = try await stage.signups.reread(draft)
+            #expect(await outcome { try await resend(current, on: stage) } == "too soon")
+        }
+    }
+
+    @Test func `another code ends the one before and has five attempts of its own`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let first = try await stage.readCode(for: "kim@example.com")
+            for number in 1...5 { await guess(wrong(first, by: number), in: draft, on: stage) }
+            let second = try await anotherCode(for: draft, on: stage)
+            #expect(try session.number(of: "proofs WHERE generation = 2 AND attempts = 0 AND failures = 5") == 1)
+
+            let current = try await stage.signups.reread(draft)
+            if first != second {
+                #expect(await guess(first, in: current, on: stage) == "refused: code code_wrong (4 left)")
+            }
+            // A page from before the second code.
+            #expect(await guess(second, in: draft, on: stage) == "refused: code code_expired")
+            #expect(await guess(second, in: current, on: stage) == "done")
+        }
+    }
+
+    @Test func `two resends at once send one code`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(), through: "email")
+            try session.letPass("1 minute")
+            draft = try await stage.signups.reread(draft)
+            let outcomes = try await atOnce(10) { [draft] _ in await outcome { try await resend(draft, on: stage) } }
+            #expect(outcomes.tally == ["done": 1, "overtaken": 9])
+            #expect(try session.number(of: "outbox") == 2)
+            #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
+        }
+    }
+
+    @Test func `no code is sent for a proved address, for another step, or before the address`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            #expect(await outcome { try await resend(draft, on: stage) } == "locked, next is email")
+            let proved = try await stage.fill(draft, through: "code")
+            try session.letPass("1 minute")
+            #expect(await outcome { try await resend(proved, on: stage) } == "refused: code not_allowed")
+            let email = stage.signups.flow.steps[0]
+            #expect(await outcome { try await stage.signups.resend(email, of: proved) } == "no code")
+            #expect(try session.number(of: "outbox") == 1)
+        }
+    }
+
+    @Test func `twenty-five wrong codes exhaust a draft for good`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            var code = try await stage.readCode(for: "kim@example.com")
+            for round in 1...5 {
+                let current = try await stage.signups.reread(draft)
+                for number in 1...5 {
+                    let expected = "refused: code code_wrong (\(5 - number) left)"
+                    #expect(await guess(wrong(code, by: number), in: current, on: stage) == expected)
+                }
+                if round < 5 { code = try await anotherCode(for: draft, on: stage) }
+            }
+            try session.letPass("1 minute")
+            let before = try session.dump()
+            let current = try await stage.signups.reread(draft)
+            #expect(await guess(code, in: current, on: stage) == "refused: code code_exhausted")
+            #expect(await outcome { try await resend(current, on: stage) } == "refused: code code_exhausted")
+            for address in ["kim@example.com", "lee@example.com"] as [JSON] {
+                let answers: JSON = ["email": address]
+                let expected = "refused: email code_exhausted"
+                #expect(await outcome { try await stage.submit(answers, to: "email", of: current) } == expected)
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `the twenty-fifth failure ends a code that has attempts left`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            try session.run("UPDATE proofs SET failures = 24")
+            #expect(await guess(wrong(code), in: draft, on: stage).hasPrefix("refused: code code_wrong"))
+            #expect(await guess(code, in: draft, on: stage) == "refused: code code_exhausted")
+        }
+    }
+
+    // MARK: - Another address
+
+    @Test func `a new address undoes a proof for good`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            let other = try await stage.submit(["email": "lee@example.com"], to: "email", of: proved)
+            #expect(other.proofs["code"]?.isProved == false)
+            let back = try await stage.submit(["email": "kim@example.com"], to: "email", of: other)
+            #expect(back.proofs["code"]?.isProved == false)
+            #expect(stage.signups.standing(of: back).next?.name == "code")
+
+            let newCode = try await stage.readCode(for: "kim@example.com")
+            if code != newCode { #expect(await guess(code, in: back, on: stage).hasPrefix("refused: code code_wrong")) }
+            #expect(await guess(newCode, in: back, on: stage) == "done")
+        }
+    }
+
+    @Test func `the code of another address does not serve`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let other = try await stage.submit(["email": "lee@example.com"], to: "email", of: draft)
+            #expect(await guess(code, in: other, on: stage) == "refused: code code_wrong (4 left)")
+            #expect(await guess(code, in: draft, on: stage) == "refused: code code_expired")
+        }
+    }
+
+    @Test func `the code of another draft does not serve`() async throws {
+        try await Stage.with { stage in
+            let one = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let other = try await stage.fill(stage.start(), through: "email")
+            let otherCode = try await stage.readCode(for: "kim@example.com")
+            if code != otherCode {
+                #expect(await guess(code, in: other, on: stage) == "refused: code code_wrong (4 left)")
+            }
+            #expect(await guess(code, in: one, on: stage) == "done")
+            #expect(await guess(otherCode, in: other, on: stage) == "done")
+        }
+    }
+
+    @Test func `the same address again sends a code only where the last cannot be used`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(), through: "email")
+            let code = try await stage.readCode(for: "kim@example.com")
+            let answers: JSON = ["email": "Kim@Example.com"]
+            draft = try await stage.submit(answers, to: "email", of: draft)
+            #expect(try session.number(of: "outbox") == 1)
+
+            try session.letPass("10 minutes")
+            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            #expect(try session.number(of: "outbox") == 2)
+
+            for number in 1...5 { await guess(wrong(code, by: number), in: draft, on: stage) }
+            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            #expect(try session.number(of: "outbox") == 3)
+
+            draft = try await stage.submit(
+                ["code": .string(stage.readCode(for: "kim@example.com"))],
+                to: "code",
+                of: draft
+            )
+            try session.letPass("10 minutes")
+            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            #expect(draft.proofs["code"]?.isProved == true)
+            #expect(try session.number(of: "outbox") == 3)
+        }
+    }
+
+    @Test func `an address that has an account gets the same answers, another mail, and no code that works`()
+        async throws
+    {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft())
+            try await stage.deliver()
+            let mails = stage.mailbox.mails.count
+            let taken = try await stage.fill(stage.start(), through: "email")
+            let free = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+            #expect(stage.signups.standing(of: taken).states == stage.signups.standing(of: free).states)
+            #expect(stage.signups.standing(of: taken).missing == stage.signups.standing(of: free).missing)
+            #expect(taken.revision == free.revision)
+            let field = try #require(stage.signups.flow.field(named: "code")?.kind as? CodeField)
+            #expect(taken.proofs["code"]?.isUsable(by: field, at: taken.now) == true)
+
+            try await stage.deliver()
+            let subjects = stage.mailbox.mails[mails...].map { [$0.to, $0.subject] }
+            #expect(
+                Set(subjects) == [
+                    ["kim@example.com", English().alreadyRegistered(serviceName: "Acme").subject],
+                    ["lee@example.com", English().verificationCode("", minutes: 10, serviceName: "Acme").subject],
+                ]
+            )
+            #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
+
+            let code = try stage.mailbox.code(for: "lee@example.com")
+            for left in (0..<5).reversed() {
+                let expected = "refused: code code_wrong (\(left) left)"
+                #expect(await guess(wrong(code, by: left + 1), in: taken, on: stage) == expected)
+                #expect(await guess(wrong(code, by: left + 1), in: free, on: stage) == expected)
+            }
+            #expect(await guess("000000", in: taken, on: stage) == "refused: code code_exhausted")
+
+            try session.letPass("1 minute")
+            for draft in [taken, free] {
+                let current = try await stage.signups.reread(draft)
+                #expect(await outcome { try await resend(current, on: stage) } == "done")
+            }
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.count == mails + 4)
+            #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
+        }
+    }
+
+    // MARK: - Verbs
+
+    @discardableResult
+    private func guess(_ code: String, in draft: Draft, on stage: Stage) async -> String {
+        await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+    }
+
+    private func resend(_ draft: Draft, on stage: Stage) async throws(ResendError) -> Duration {
+        try await stage.signups.resend(stage.signups.flow.step(named: "code")!, of: draft)
+    }
+
+    /// Lets a minute pass, asks for another code and reads it.
+    private func anotherCode(for draft: Draft, on stage: Stage) async throws -> String {
+        try session.letPass("1 minute")
+        _ = try await resend(stage.signups.reread(draft), on: stage)
+        return try await stage.readCode(for: "kim@example.com")
+    }
+
+    /// Another code than the right one.
+    private func wrong(_ code: String, by distance: Int = 1) -> String {
+        String(format: "%06d", (Int(code)! + distance) % 1_000_000)
+    }
+}

@@ -1,0 +1,97 @@
+import TestSupport
+
+@testable import Accounts
+
+extension Session {
+    /// How many rows `SELECT … FROM` finds with the rest of the statement.
+    func number(of rows: String) throws -> Int {
+        try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)"))[0].decode(Int.self)
+    }
+
+    func isTrue(_ condition: SQL) throws -> Bool {
+        try query("SELECT \(condition)")[0].decode(Bool.self)
+    }
+
+    /// Ages everything that waits for a time, as if that much of it had passed; `time` is an interval of PostgreSQL's.
+    func letPass(_ time: String) throws {
+        func ages(_ table: String, _ columns: String...) -> String {
+            let ages = columns.map { "\($0) = \($0) - interval '\(time)'" }
+            return "UPDATE \(table) SET \(ages.joined(separator: ", "))"
+        }
+        try run(
+            [
+                ages("drafts", "created_at", "updated_at", "ends_at"), ages("endings", "until"),
+                ages("leases", "until"),
+                ages("proofs", "sent_at", "expires_at", "proved_at"),
+                ages("outbox", "created_at", "due_at", "useless_after"),
+            ].joined(separator: ";")
+        )
+    }
+
+    /// Everything that all tables hold, a row a line, binary columns in hexadecimal.
+    func dump() throws -> String {
+        let tables = try query(
+            """
+            SELECT relname::text FROM pg_class
+             WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname
+            """
+        )
+        var lines: [String] = []
+        for table in tables {
+            let name = try table.decode(String.self)
+            let rows = try query(SQL(stringLiteral: "SELECT row::text FROM \"\(name)\" AS row ORDER BY 1"))
+            lines += try rows.map { "\(name) \(try $0.decode(String.self))" }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// From now on the table takes no row, or lets none become that `change`.
+    func refuse(_ change: String, on table: String) throws {
+        try run(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+            CREATE TRIGGER refuse BEFORE \(change) ON \(table) FOR EACH ROW EXECUTE FUNCTION refuse()
+            """
+        )
+    }
+
+    /// Ends what ``refuse(_:on:)`` began.
+    func allow() throws {
+        try run("DROP FUNCTION refuse CASCADE")
+    }
+
+    /// Locks all drafts, so that whoever writes to one waits until ``letGo()``. Meanwhile another session has to look who
+    /// waits: the server shows a transaction one picture of its sessions.
+    func holdDrafts() throws {
+        try run("BEGIN; SELECT FROM drafts FOR UPDATE")
+    }
+
+    func letGo() throws {
+        try run("COMMIT")
+    }
+
+    /// Ends the sessions that wait for a lock in this database, as a network would, and returns when they are gone.
+    func cutBlockedSessions() async throws {
+        let blocked = try query(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        for row in blocked {
+            let pid = try row.decode(Int.self)
+            try query("SELECT pg_terminate_backend(\(pid)::int)")
+            try await wait(until: "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(pid))")
+        }
+    }
+
+    /// How many deadlocks this database has seen. All others have to have left, for only then have they reported.
+    func deadlocks() async throws -> Int {
+        try await wait(
+            until: """
+                SELECT count(*) = 1 FROM pg_stat_activity
+                 WHERE datname = current_database() AND backend_type = 'client backend'
+                """
+        )
+        return try query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0].decode(
+            Int.self
+        )
+    }
+}

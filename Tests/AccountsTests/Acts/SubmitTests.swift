@@ -1,0 +1,341 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Submitting a step", .freshDatabase, .timeLimit(.minutes(5)))
+struct SubmitTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    // MARK: - What is replaced
+
+    @Test(arguments: [["username": "lee"], ["username": "lee", "display_name": "", "introduction": nil]] as [JSON])
+    func `a submission replaces all answers of its step`(answers: JSON) async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(), through: "password")
+            draft = try await stage.submit(
+                ["username": "kim", "display_name": "Kim", "introduction": "Hello."],
+                to: "profile",
+                of: draft
+            )
+            #expect(draft.values["introduction"] == "Hello.")
+            draft = try await stage.submit(answers, to: "profile", of: draft)
+            #expect(draft.values["username"] == "lee")
+            #expect(draft.values["display_name"] == nil)
+            #expect(draft.values["introduction"] == nil)
+            #expect(try await stage.signups.reread(draft).values == draft.values)
+        }
+    }
+
+    @Test func `an optional step is skipped with nothing`() async throws {
+        try await Stage.with(flow: Self.steps(1)) { stage in
+            let draft = try await stage.start()
+            #expect(stage.signups.standing(of: draft).next?.name == "step1")
+            let skipped = try await stage.submit([:], to: "step1", of: draft)
+            #expect(stage.signups.standing(of: skipped).next == nil)
+        }
+    }
+
+    @Test func `a password is kept as its hash`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "password")
+            let hash = try PHCString(try #require(draft.values["password"]?.string))
+            #expect(hash.parameters.meetsFloor)
+            #expect(draft.values["confirmation"] == nil)
+        }
+    }
+
+    // MARK: - What is refused
+
+    @Test(
+        arguments: [
+            ("email", ["email": "kim"], "refused: email bad_format"),
+            ("email", ["email": "kim@example.org", "name": "Kim"], "refused: name unknown_field"),
+            ("password", ["password": .password("another pass phrase")], "refused: confirmation required"),
+            (
+                "password", ["password": .password("short"), "confirmation": .password("short")],
+                "refused: password too_short"
+            ),
+            ("profile", ["username": "admin", "display_name": "Lee"], "refused: username reserved"),
+            ("profile", ["display_name": "Lee"], "refused: username required"),
+            ("contact", ["birth_date": "2023-02-29"], "refused: birth_date impossible_date"),
+            ("terms", ["terms": false, "marketing": true], "refused: terms not_accepted"),
+        ] as [(StepName, JSON, String)]
+    )
+    func `a refused submission changes nothing`(step: StepName, answers: JSON, refusal: String) async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let before = try session.dump()
+            #expect(await outcome { try await stage.submit(answers, to: step, of: draft) } == refusal)
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `everything that is wrong is told at once`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "password")
+            let answers: JSON = [
+                "surname": "Kim", "username": "k", "display_name": .string(String(repeating: "n", count: 51)),
+                "introduction": 7,
+            ]
+            let refusals = """
+                refused: surname unknown_field, username too_short, display_name too_long, introduction wrong_type
+                """
+            #expect(await outcome { try await stage.submit(answers, to: "profile", of: draft) } == refusals)
+        }
+    }
+
+    @Test func `a step is locked until those before it hold`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.start()
+            let answers = Stage.answers(email: "kim@example.com", username: "kim")
+            for step in ["password", "profile", "contact", "terms"] as [StepName] {
+                #expect(
+                    await outcome { try await stage.submit(answers[step]!, to: step, of: draft) }
+                        == "locked, next is email"
+                )
+            }
+            draft = try await stage.fill(draft, through: "email")
+            let password = answers["password"]!
+            #expect(
+                await outcome { try await stage.submit(password, to: "password", of: draft) } == "locked, next is code"
+            )
+        }
+    }
+
+    @Test func `who insists on a revision is told when it is gone`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            let step = stage.signups.flow.steps[0]
+            let answers: JSON = ["email": "kim@example.com"]
+            let current = try await stage.signups.submit(answers, to: step, of: draft, at: 1).draft
+            #expect(current.revision == 2)
+            let before = try session.dump()
+            for (draft, revision) in [(draft, 1), (current, 1), (current, 3)] {
+                let ending = await outcome {
+                    try await stage.signups.submit(["email": "lee@example.com"], to: step, of: draft, at: revision)
+                }
+                #expect(ending == "stale, it is at 2")
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `a committed draft takes no answers`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            _ = try await stage.signups.commit(draft)
+            let committed = try await stage.signups.reread(draft)
+            let before = try session.dump()
+            for draft in [draft, committed] {
+                #expect(
+                    await outcome { try await stage.submit(["username": "lee"], to: "profile", of: draft) }
+                        == "committed"
+                )
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `a draft that ended takes no answers`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "password")
+            try await stage.signups.cancel(draft)
+            #expect(
+                await outcome { try await stage.submit(["username": "kim"], to: "profile", of: draft) } == "cancelled"
+            )
+            #expect(try session.number(of: "leases") == 0)
+        }
+    }
+
+    // MARK: - What is cleared
+
+    @Test func `a new address undoes the proof of the one before, and nothing else`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let step = stage.signups.flow.steps[0]
+            let same = try await stage.signups.submit(["email": "KIM@example.com"], to: step, of: draft)
+            #expect(same.cleared == [])
+            #expect(stage.signups.standing(of: same.draft).isReady)
+
+            let changed = try await stage.signups.submit(["email": "lee@example.com"], to: step, of: same.draft)
+            #expect(changed.cleared == ["code"])
+            #expect(stage.signups.standing(of: changed.draft).missing == ["code"])
+            #expect(stage.signups.standing(of: changed.draft).next?.name == "code")
+            #expect(changed.draft.values["username"] == "kim")
+        }
+    }
+
+    @Test(arguments: ["first.second.third", "first.second.third@example.com"])
+    func `a password that equals the new address or its local part is cleared`(password: String) async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(), through: "code")
+            draft = try await stage.submit(
+                ["password": .password(password), "confirmation": .password(password)],
+                to: "password",
+                of: draft
+            )
+            let changed = try await stage.signups.submit(
+                ["email": "First.Second.Third@example.com"],
+                to: stage.signups.flow.steps[0],
+                of: draft
+            )
+            #expect(changed.cleared == ["code", "password"])
+            #expect(changed.draft.values["password"] == nil)
+            #expect(
+                stage.signups.standing(of: changed.draft).missing.prefix(3) == ["code", "password", "confirmation"]
+            )
+        }
+    }
+
+    @Test func `a password that equals the new username is cleared`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(stage.start(), through: "code")
+            let password = JSON.password("first.second.third")
+            draft = try await stage.submit(["password": password, "confirmation": password], to: "password", of: draft)
+            let named = try await stage.signups.submit(
+                ["username": "First.Second.Third"],
+                to: #require(stage.signups.flow.step(named: "profile")),
+                of: draft
+            )
+            #expect(named.cleared == ["password"])
+            #expect(stage.signups.standing(of: named.draft).next?.name == "password")
+        }
+    }
+
+    // MARK: - At once
+
+    @Test func `fifty steps submitted at once all survive`() async throws {
+        try await Stage.with(flow: Self.steps(50)) { stage in
+            let draft = try await stage.start()
+            let outcomes = try await atOnce(50) { number in
+                await outcome {
+                    try await stage.submit(
+                        .object([.init("field\(number + 1)", .string("answer \(number + 1)"))]),
+                        to: StepName("step\(number + 1)"),
+                        of: draft
+                    )
+                }
+            }
+            #expect(outcomes.tally == ["done": 50])
+            let found = try await stage.signups.reread(draft)
+            for number in 1...50 {
+                #expect(found.values[FieldName("field\(number)")] == .string("answer \(number)"))
+            }
+            #expect(found.revision == 51)
+        }
+    }
+
+    @Test func `steps edited at once, over and over, lose no acknowledged answer`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            for round in 1...12 {
+                let day = String(format: "2001-02-%02d", round)
+                let submissions: [(StepName, JSON)] = [
+                    ("profile", ["username": .string("kim\(round)"), "display_name": .string("Kim \(round)")]),
+                    ("contact", ["birth_date": .string(day)]),
+                    ("terms", ["terms": true, "marketing": .bool(round.isMultiple(of: 2))]),
+                    ("email", ["email": "kim@example.com"]),
+                ]
+                let outcomes = try await atOnce(submissions.count) { number in
+                    let (step, answers) = submissions[number]
+                    return await outcome { try await stage.submit(answers, to: step, of: draft) }
+                }
+                #expect(outcomes.tally == ["done": 4])
+                let values = try await stage.signups.reread(draft).values
+                #expect(values["username"] == .string("kim\(round)"))
+                #expect(values["display_name"] == .string("Kim \(round)"))
+                #expect(values["birth_date"] == .string(day))
+                #expect(values["marketing"]?["accepted"] == .bool(round.isMultiple(of: 2)))
+            }
+            let found = try await stage.signups.reread(draft)
+            #expect(found.revision == draft.revision + 48)
+            #expect(stage.signups.standing(of: found).isReady)
+            #expect(try session.number(of: "leases") == 1)
+        }
+    }
+
+    @Test func `a write that was lost with its connection is not acknowledged`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            let before = try session.dump()
+            let holder = try Session()
+            try holder.holdDrafts()
+            let submission = Task {
+                await outcome { try await stage.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
+            }
+            try await session.waitUntilSomebodyIsBlocked()
+            try await session.cutBlockedSessions()
+            try holder.letGo()
+            #expect(await submission.value.hasPrefix("database unavailable"))
+            #expect(try session.dump() == before)
+            #expect(
+                await outcome { try await stage.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
+                    == "done"
+            )
+        }
+    }
+
+    // MARK: - At rest
+
+    @Test func `an unfinished draft names nobody in any column of any table`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.fill(
+                stage.start(),
+                email: "canary.address@example.com",
+                username: "canary.name"
+            )
+            draft = try await stage.submit(
+                ["username": "canary.name", "display_name": "Canary Kim", "introduction": "I sing like a canary."],
+                to: "profile",
+                of: draft
+            )
+            let hash = try #require(draft.values["password"]?.string)
+            let canaries = [
+                "canary.address@example.com", "canary.address", "canary.name", "Canary Kim", "sing like", "2001-02-28",
+                "a pass phrase of mine", hash, String(hash.suffix(43)),
+            ]
+            let dump = try session.dump()
+            for canary in canaries {
+                #expect(!holds(dump, canary), "\(canary)")
+            }
+            #expect(dump.contains(draft.id.description))
+
+            // What is looked for like this would be found.
+            _ = try await stage.signups.commit(draft)
+            let afterwards = try session.dump()
+            #expect(canaries.filter { holds(afterwards, $0) } == canaries.filter { $0 != "a pass phrase of mine" })
+            try session.run(
+                "INSERT INTO outbox (id, template, sealed, useless_after) SELECT id, '', 'canary wings', now() FROM drafts"
+            )
+            #expect(holds(try session.dump(), "canary wings"))
+        }
+    }
+
+    /// True if the text stands in the dump in any case, as it is, or in the hexadecimal of a binary column, as it is or in
+    /// base64.
+    private func holds(_ dump: String, _ text: String) -> Bool {
+        let dump = dump.lowercased()
+        return [text, text.lowercased(), text.uppercased(), Data(text.utf8).base64EncodedString()].contains { form in
+            dump.contains(form.lowercased()) || dump.contains(form.utf8.map { String(format: "%02x", $0) }.joined())
+        }
+    }
+
+    /// A flow of optional steps, each with one text.
+    private static func steps(_ count: Int) -> String {
+        let steps = (1...count).map { number in
+            """
+              - name: step\(number)
+                optional: true
+                title: {en: Step}
+                fields: [{name: field\(number), kind: text, required: false, label: {en: Text}}]
+            """
+        }
+        return "flow: steps\nversion: 1\nsteps:\n" + steps.joined(separator: "\n")
+    }
+}
