@@ -159,7 +159,8 @@ private struct SettingReader {
         let standard = Argon2Parameters()
         let parameters = Argon2Parameters(
             memoryKiB: integer("ARGON2_MEMORY_KIB", in: 8...4_194_304) ?? standard.memoryKiB,
-            iterations: integer("ARGON2_ITERATIONS", in: 1...1000) ?? standard.iterations)
+            iterations: integer("ARGON2_ITERATIONS", in: 1...1000) ?? standard.iterations
+        )
         if !parameters.meetsFloor {
             mistake("ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table (19456 with 2, …)")
         } else if !parameters.isWithinBounds {

@@ -16,7 +16,9 @@ struct CanaryTests {
     private static let password = "canary pass phrase 8c1f"
 
     @Test(arguments: Visitor.Transport.allCases)
-    func `no log line has a password, a code, a token or anything a person typed`(transport: Visitor.Transport) async throws {
+    func `no log line has a password, a code, a token or anything a person typed`(transport: Visitor.Transport)
+        async throws
+    {
         try await Site.with(.socket) { site in
             let kim = site.visitor(transport)
             var secrets = try await Self.walkEverywhere(kim, site)
@@ -74,15 +76,24 @@ struct CanaryTests {
             var dumps = [try Self.dump()]
             let code = try await site.stage.readCode(for: Self.email)
             try await kim.put("code", "{\"code\": \"\(code)\"}")
-            try await kim.put("password", "{\"password\": \"\(Self.password)\", \"confirmation\": \"\(Self.password)\"}")
-            try await kim.put("profile", "{\"username\": \"\(Self.username)\", \"display_name\": \"\(Self.displayName)\"}")
+            try await kim.put(
+                "password",
+                "{\"password\": \"\(Self.password)\", \"confirmation\": \"\(Self.password)\"}"
+            )
+            try await kim.put(
+                "profile",
+                "{\"username\": \"\(Self.username)\", \"display_name\": \"\(Self.displayName)\"}"
+            )
             try await kim.put("contact", "{\"birth_date\": \"\(Self.birthDate)\"}")
             let ready = try await kim.put("terms", "{\"terms\": true}")
             #expect(ready.json["state"] == "ready")
             dumps.append(try Self.dump())
             for dump in dumps {
                 #expect(dump.contains(ready.json["id"]?.string ?? "no id"), "the draft is in the dump")
-                let values = [Self.email, "nightingale", Self.username, Self.displayName, Self.birthDate, Self.password, "$argon2"]
+                let values = [
+                    Self.email, "nightingale", Self.username, Self.displayName, Self.birthDate, Self.password,
+                    "$argon2",
+                ]
                 for value in values {
                     #expect(!dump.contains(value))
                     // Bytes stand in a dump as hexadecimal.

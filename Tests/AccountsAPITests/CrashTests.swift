@@ -40,7 +40,10 @@ struct CrashTests {
                 let draft = try await person.draft(at: port)
                 guard draft["id"] != nil else { throw Wanderer.Refused(description: "no draft") }
                 for acknowledged in person.acknowledgedSteps {
-                    #expect(draft["steps"]?.state(of: acknowledged) == "complete", "\(person.email) lost \(acknowledged)")
+                    #expect(
+                        draft["steps"]?.state(of: acknowledged) == "complete",
+                        "\(person.email) lost \(acknowledged)"
+                    )
                 }
                 try await person.step(step, at: port)
             }
@@ -51,7 +54,8 @@ struct CrashTests {
         for _ in 0..<2 {
             try await site.insist { port in
                 let answer = try await person.commit(at: port)
-                guard answer.status == 200 || answer.status == 201, let id = answer.json["account"]?["id"]?.string else {
+                guard answer.status == 200 || answer.status == 201, let id = answer.json["account"]?["id"]?.string
+                else {
                     throw Wanderer.Refused(description: "commit: \(answer.status) \(answer.body)")
                 }
                 #expect(account == nil || account == id, "\(person.email) has two accounts")
@@ -68,12 +72,17 @@ struct CrashTests {
         #expect(try count("SELECT count(*) FROM accounts") == 100)
         #expect(try count("SELECT count(DISTINCT email) FROM accounts WHERE email_proved_at IS NOT NULL") == 100)
         #expect(try count("SELECT count(*) FROM identifiers") == 200)
-        #expect(try count("SELECT count(*) FROM credentials WHERE secret LIKE '$argon2id$v=19$m=7168,t=5,p=1$%'") == 100)
+        #expect(
+            try count("SELECT count(*) FROM credentials WHERE secret LIKE '$argon2id$v=19$m=7168,t=5,p=1$%'") == 100
+        )
         #expect(try count("SELECT count(*) FROM consents WHERE accepted") == 100)
         #expect(try count("SELECT count(*) FROM drafts WHERE account_id IS NOT NULL AND sealed = ''") == 100)
         #expect(
-            try count("SELECT count(*) FROM accounts WHERE id NOT IN (SELECT account_id FROM drafts WHERE account_id IS NOT NULL)")
-                == 0)
+            try count(
+                "SELECT count(*) FROM accounts WHERE id NOT IN (SELECT account_id FROM drafts WHERE account_id IS NOT NULL)"
+            )
+                == 0
+        )
         // What was left behind are drafts whose token nobody ever heard; they hold nothing.
         #expect(try count("SELECT count(*) FROM proofs") == 0)
         #expect(try count("SELECT count(*) FROM leases") == 0)

@@ -20,7 +20,8 @@ struct JourneyTests {
             #expect(started.nextStep == "email")
             #expect(started.states == ["current", "locked", "locked", "locked", "locked", "locked"])
             #expect(
-                started.missing == ["email", "code", "password", "confirmation", "username", "birth_date", "terms"])
+                started.missing == ["email", "code", "password", "confirmation", "username", "birth_date", "terms"]
+            )
             #expect((started.json["token"] == nil) == (transport == .cookie))
             #expect((started.headers[.setCookie] == nil) == (transport == .bearer))
 

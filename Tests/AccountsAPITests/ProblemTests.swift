@@ -11,7 +11,8 @@ import Testing
 @Suite("What is refused, and how", .freshDatabase)
 struct ProblemTests {
     @Test(arguments: [
-        ("", "empty"), ("{", "cut off"), ("null", "no object"), ("[]", "no object"), ("{\"email\":\"a@b.example\",}", "comma"),
+        ("", "empty"), ("{", "cut off"), ("null", "no object"), ("[]", "no object"),
+        ("{\"email\":\"a@b.example\",}", "comma"),
         ("{\"email\":\"a@b.example\",\"email\":\"c@d.example\"}", "duplicate key"),
         ("{\"email\":\"a@b.example\\u0000\"}", "NUL"), ("{\"email\":\"\\ud800\"}", "lone surrogate"),
         ("{\"email\":\(String(repeating: "[", count: 33))\(String(repeating: "]", count: 33))}", "depth"),
@@ -39,7 +40,8 @@ struct ProblemTests {
             ]
             for body in bodies {
                 let answer = try await site.client.execute(
-                    uri: "/signup/email", method: .put,
+                    uri: "/signup/email",
+                    method: .put,
                     headers: [.authorization: "Bearer \(kim.tokenText!)", .contentType: "application/json"],
                     body: ByteBuffer(bytes: body)
                 ) { Answer($0) }
@@ -132,7 +134,11 @@ struct ProblemTests {
             let kim = site.visitor()
             try await kim.start()
             for method in [HTTPRequest.Method.get, .put, .delete] {
-                let answer = try await kim.send(method, "/signup/profile", method == .put ? "{\"username\":\"kim\"}" : nil)
+                let answer = try await kim.send(
+                    method,
+                    "/signup/profile",
+                    method == .put ? "{\"username\":\"kim\"}" : nil
+                )
                 #expect(answer.status == 409)
                 #expect(answer.slug == "step-locked")
                 #expect(answer.json["next"] == ["step": "email", "href": "/signup/email"])
@@ -162,13 +168,17 @@ struct ProblemTests {
             try await kim.fill(through: "password")
             let before = try await kim.send(.get, "/signup").body
             let answer = try await kim.put(
-                "profile", "{\"username\":\"1\",\"display_name\":7,\"introduction\":\"a\\u0007b\",\"extra\":1}")
+                "profile",
+                "{\"username\":\"1\",\"display_name\":7,\"introduction\":\"a\\u0007b\",\"extra\":1}"
+            )
             #expect(answer.status == 422)
             #expect(answer.slug == "validation-failed")
             #expect(
                 Set(answer.refusals) == [
-                    "username:too_short", "display_name:wrong_type", "introduction:bad_characters", "extra:unknown_field",
-                ])
+                    "username:too_short", "display_name:wrong_type", "introduction:bad_characters",
+                    "extra:unknown_field",
+                ]
+            )
             guard case .array(let errors)? = answer.json["errors"] else { return }
             #expect(errors.allSatisfy { $0["message"]?.string?.isEmpty == false })
             #expect(errors.first { $0["field"] == "username" }?["params"] == ["actual": 1, "min": 3])
@@ -185,10 +195,14 @@ struct ProblemTests {
             let answer = try await kim.put("password", "{\"password\":\"short\",\"confirmation\":\"other\"}")
             #expect(answer.refusals == ["password:too_short", "confirmation:mismatch"])
             let mismatch = try await kim.put(
-                "password", "{\"password\":\"a pass phrase of mine\",\"confirmation\":\"a pass phrase of yours\"}")
+                "password",
+                "{\"password\":\"a pass phrase of mine\",\"confirmation\":\"a pass phrase of yours\"}"
+            )
             #expect(mismatch.refusals == ["confirmation:mismatch"])
             let common = try await kim.put(
-                "password", "{\"password\":\"aaaaaaaaaaaaaaaaaaaa\",\"confirmation\":\"aaaaaaaaaaaaaaaaaaaa\"}")
+                "password",
+                "{\"password\":\"aaaaaaaaaaaaaaaaaaaa\",\"confirmation\":\"aaaaaaaaaaaaaaaaaaaa\"}"
+            )
             #expect(common.refusals == ["password:common"])
         }
     }
@@ -215,7 +229,8 @@ struct ProblemTests {
                 INSERT INTO accounts (id, email, profile, locale, flow)
                 VALUES ('00000000-0000-7000-8000-000000000001', 'kim@example.com', '{}', 'en', 'default@1');
                 INSERT INTO identifiers VALUES ('email', 'kim@example.com', '00000000-0000-7000-8000-000000000001')
-                """)
+                """
+            )
             let answer = try await kim.commit()
             #expect(answer.status == 409)
             #expect(answer.slug == "identifier-taken")
@@ -225,7 +240,8 @@ struct ProblemTests {
     }
 
     @Test(arguments: [
-        ("\"1\"", 412), ("\"2\"", 200), ("*", 200), ("\"1\", \"2\"", 200), ("\"9\"", 412), ("2", 400), ("\"x\"", 412), ("", 400),
+        ("\"1\"", 412), ("\"2\"", 200), ("*", 200), ("\"1\", \"2\"", 200), ("\"9\"", 412), ("2", 400), ("\"x\"", 412),
+        ("", 400),
     ])
     func `a revision that the client insists on`(ifMatch: String, status: Int) async throws {
         try await Site.with { site in
@@ -304,7 +320,9 @@ struct ProblemTests {
     @Test func `every answer carries the headers of safety and its id`() async throws {
         try await Site.with { site in
             let kim = site.visitor()
-            var answers = [try await kim.start(), try await kim.send(.get, "/nothing"), try await kim.send(.patch, "/signup")]
+            var answers = [
+                try await kim.start(), try await kim.send(.get, "/nothing"), try await kim.send(.patch, "/signup"),
+            ]
             answers.append(try await kim.put("email", "{"))
             answers.append(try await kim.send(.get, "/health/live"))
             answers.append(try await kim.send(.delete, "/signup"))
@@ -318,7 +336,9 @@ struct ProblemTests {
         }
     }
 
-    @Test(arguments: [("a-good-request-id", true), ("short", false), ("with space in it", false), ("a\u{1B}[31mred", false)])
+    @Test(arguments: [
+        ("a-good-request-id", true), ("short", false), ("with space in it", false), ("a\u{1B}[31mred", false),
+    ])
     func `a request id is taken over where it can do no harm`(id: String, isTaken: Bool) async throws {
         try await Site.with { site in
             let answer = try await site.visitor().send(.get, "/health/live", headers: [.requestID: id])

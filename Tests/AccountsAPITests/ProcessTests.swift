@@ -22,6 +22,28 @@ struct ProcessTests {
         #expect(await second.end(by: SIGINT) == 0)
     }
 
+    @Test func `the code arrives through a mail server, and leads to an account`() async throws {
+        let catcher = try await MailCatcher.start()
+        let mails = Mails()
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["SMTP_URL": catcher.url, "MAIL_FROM": "no-reply@acme.example", "SERVICE_NAME": "Acme"]
+        )
+        let kim = Wanderer("kim@example.com", mails: mails)
+        try await kim.begin(at: server.port)
+        try await kim.step("email", at: server.port)
+        let mail = try await catcher.next()
+        #expect(mail.to == ["kim@example.com"])
+        #expect(mail.from == "no-reply@acme.example")
+        let code = try #require(Mailbox.code(in: mail.text))
+        #expect(try await kim.put("code", "{\"code\": \"\(code)\"}", at: server.port).status == 200)
+        for step in ["password", "profile", "contact", "terms"] { try await kim.step(step, at: server.port) }
+        #expect(try await kim.commit(at: server.port).status == 201)
+        #expect(try await catcher.next().text.contains("kim@example.com"))
+        #expect(await server.end(by: SIGTERM) == 0)
+        try await catcher.stop()
+    }
+
     @Test func `it does not serve a schema that it does not know`() async throws {
         try Session().run("UPDATE migrations SET name = '9999-from-the-future'")
         await #expect(throws: ServerProcess.Failure.self) {
@@ -34,11 +56,15 @@ struct ProcessTests {
             try await ServerProcess.start(
                 database: "",
                 settings: [
-                    "ACCOUNTS_KEYS": "nonsense", "LISTEN": "nowhere", "ARGON2_MEMORY_KIB": "1024", "PUBLIC_URL": "ftp://x",
+                    "ACCOUNTS_KEYS": "nonsense", "LISTEN": "nowhere", "ARGON2_MEMORY_KIB": "1024",
+                    "PUBLIC_URL": "ftp://x",
                     "FLOW_FILE": "/nowhere.yaml", "LOG_LEVEL": "loud",
-                ])
+                ]
+            )
         }
-        for name in ["DATABASE_URL", "ACCOUNTS_KEYS", "LISTEN", "ARGON2_MEMORY_KIB", "PUBLIC_URL", "FLOW_FILE", "LOG_LEVEL"] {
+        for name in [
+            "DATABASE_URL", "ACCOUNTS_KEYS", "LISTEN", "ARGON2_MEMORY_KIB", "PUBLIC_URL", "FLOW_FILE", "LOG_LEVEL",
+        ] {
             #expect(error?.description.contains(name) == true, "\(name) is not mentioned")
         }
         #expect(error?.description.contains("nonsense") == false, "a secret is repeated")
@@ -77,7 +103,8 @@ private struct Memory {
         regions = maps.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: " ")
             let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            return parts[1].hasPrefix("r") && !line.hasSuffix("[vvar]") && !line.hasSuffix("[vsyscall]") ? ends[0]..<ends[1] : nil
+            return parts[1].hasPrefix("r") && !line.hasSuffix("[vvar]") && !line.hasSuffix("[vsyscall]")
+                ? ends[0]..<ends[1] : nil
         }
     }
 

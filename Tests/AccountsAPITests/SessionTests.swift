@@ -11,7 +11,9 @@ struct SessionTests {
         ("http://localhost:8080", "signup=", "Path=/; HttpOnly; SameSite=Lax"),
         ("https://accounts.example", "__Host-signup=", "Path=/; Secure; HttpOnly; SameSite=Lax"),
     ])
-    func `the cookie is bound as tightly as the address allows`(url: String, name: String, attributes: String) async throws {
+    func `the cookie is bound as tightly as the address allows`(url: String, name: String, attributes: String)
+        async throws
+    {
         try await Site.with(publicURL: url) { site in
             let answer = try await site.visitor().start()
             let cookie = try #require(answer.headers[.setCookie])
@@ -57,25 +59,36 @@ struct SessionTests {
         }
     }
 
-    @Test(arguments: [
-        // Sec-Fetch-Site, Origin, content type, cookie, bearer, passes
-        ("same-origin", nil, "application/json", true, false, true), ("none", nil, "application/json", true, false, true),
-        ("cross-site", "https://evil.example", "application/json", true, false, false),
-        ("same-site", "https://blog.site.example", "application/json", true, false, false),
-        ("cross-site", "https://friend.example", "application/json", true, false, true),
-        (nil, "https://site.example", "application/json", true, false, true),
-        (nil, "https://evil.example", "application/json", true, false, false),
-        (nil, "https://site.example:444", "application/json", true, false, false),
-        (nil, "http://site.example", "application/json", true, false, false), (nil, "null", "application/json", true, false, false),
-        (nil, nil, "application/json", true, false, true), (nil, nil, "application/x-www-form-urlencoded", true, false, false),
-        (nil, nil, "multipart/form-data; boundary=x", true, false, false), (nil, nil, "text/plain", true, false, false),
-        ("cross-site", "https://evil.example", "application/json", false, true, true),
-        ("cross-site", "https://evil.example", "application/json", true, true, false),
-        ("cross-site", "https://evil.example", "application/json", false, false, false),
-        ("anything", nil, "application/json", true, false, false),
-    ] as [(String?, String?, String, Bool, Bool, Bool)])
+    @Test(
+        arguments: [
+            // Sec-Fetch-Site, Origin, content type, cookie, bearer, passes
+            ("same-origin", nil, "application/json", true, false, true),
+            ("none", nil, "application/json", true, false, true),
+            ("cross-site", "https://evil.example", "application/json", true, false, false),
+            ("same-site", "https://blog.site.example", "application/json", true, false, false),
+            ("cross-site", "https://friend.example", "application/json", true, false, true),
+            (nil, "https://site.example", "application/json", true, false, true),
+            (nil, "https://evil.example", "application/json", true, false, false),
+            (nil, "https://site.example:444", "application/json", true, false, false),
+            (nil, "http://site.example", "application/json", true, false, false),
+            (nil, "null", "application/json", true, false, false),
+            (nil, nil, "application/json", true, false, true),
+            (nil, nil, "application/x-www-form-urlencoded", true, false, false),
+            (nil, nil, "multipart/form-data; boundary=x", true, false, false),
+            (nil, nil, "text/plain", true, false, false),
+            ("cross-site", "https://evil.example", "application/json", false, true, true),
+            ("cross-site", "https://evil.example", "application/json", true, true, false),
+            ("cross-site", "https://evil.example", "application/json", false, false, false),
+            ("anything", nil, "application/json", true, false, false),
+        ] as [(String?, String?, String, Bool, Bool, Bool)]
+    )
     func `requests of other sites`(
-        site: String?, origin: String?, type: String, hasCookie: Bool, hasBearer: Bool, passes: Bool
+        site: String?,
+        origin: String?,
+        type: String,
+        hasCookie: Bool,
+        hasBearer: Bool,
+        passes: Bool
     ) {
         var headers: HTTPFields = [.contentType: type]
         headers[.secFetchSite] = site
@@ -89,8 +102,10 @@ struct SessionTests {
             let kim = site.visitor()
             try await kim.start()
             let answer = try await kim.put(
-                "email", "{\"email\":\"kim@example.com\"}",
-                headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"])
+                "email",
+                "{\"email\":\"kim@example.com\"}",
+                headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"]
+            )
             #expect(answer.status == 403)
             #expect(answer.slug == "forbidden-origin")
             let read = try await kim.send(.get, "/signup", headers: [.secFetchSite: "cross-site"])

@@ -1,26 +1,31 @@
-import Foundation
-import Synchronization
+internal import Foundation
+internal import Synchronization
 
 /// `scripts/mail-catcher` at work: a real SMTP server on a port of its own that shows what it received.
-final class MailCatcher: Sendable {
+package final class MailCatcher: Sendable {
     /// A mail as it arrived, decoded.
-    struct Mail: Decodable {
-        let to: [String]
-        let from: String
-        let subject: String
-        let text: String
-        let headers: [String: String]
+    package struct Mail: Decodable {
+        package let to: [String]
+        package let from: String
+        package let subject: String
+        package let text: String
+        package let headers: [String: String]
         /// Whether it came through TLS.
-        let tls: Bool
+        package let tls: Bool
     }
 
     /// A certificate and its key, both paths of PEM files.
-    struct Certificate {
-        let certificate: String
-        let key: String
+    package struct Certificate {
+        package let certificate: String
+        package let key: String
+
+        package init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
     }
 
-    enum Option {
+    package enum Option {
         case starttls(Certificate)
         case smtps(Certificate)
         /// Asks for this login, and offers it without TLS too.
@@ -39,22 +44,22 @@ final class MailCatcher: Sendable {
     }
 
     /// Something the catcher says: a mail, or who tried to log in.
-    enum Event {
+    package enum Event {
         case mail(Mail)
         case login(String)
     }
 
-    struct Ended: Error {}
+    package struct Ended: Error {}
 
-    let port: Int
+    package let port: Int
     private let process: CatcherProcess
     private let lines: AsyncStream<Data>
 
     /// Where to deliver: `smtp://127.0.0.1:PORT`.
-    var url: String { "smtp://127.0.0.1:\(port)" }
+    package var url: String { "smtp://127.0.0.1:\(port)" }
 
     /// Starts the script with the interpreter that `PYTHON` names, and returns when it listens.
-    static func start(_ options: Option...) async throws -> MailCatcher {
+    package static func start(_ options: Option...) async throws -> MailCatcher {
         let process = try CatcherProcess(arguments: options.flatMap(\.arguments))
         let lines = process.lines
         for await line in lines {
@@ -71,7 +76,7 @@ final class MailCatcher: Sendable {
     }
 
     /// The next mail; waits for it, and throws `Ended` once the catcher has stopped.
-    func next() async throws -> Mail {
+    package func next() async throws -> Mail {
         for await line in lines {
             if case .mail(let mail) = try Self.event(line) { return mail }
         }
@@ -80,7 +85,7 @@ final class MailCatcher: Sendable {
 
     /// Ends the catcher, and returns what it said that nobody has read.
     @discardableResult
-    func stop() async throws -> [Event] {
+    package func stop() async throws -> [Event] {
         process.end()
         var events: [Event] = []
         for await line in lines {
@@ -101,7 +106,7 @@ private final class CatcherProcess: Sendable {
     private let process: Mutex<Process>
 
     init(arguments: [String]) throws {
-        let script = URL(filePath: #filePath).appending(path: "../../../../scripts/mail-catcher").standardized
+        let script = URL(filePath: #filePath).appending(path: "../../../scripts/mail-catcher").standardized
         let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
         let output = Pipe()
         let process = Process()

@@ -15,11 +15,17 @@ package struct Stage: Sendable {
     /// - Parameter flow: another flow than the standard one, as YAML.
     @discardableResult
     package static func with<Value>(
-        flow yaml: String? = nil, keys: String = Self.keys, conninfo: String? = nil, connections: Int = 4,
+        flow yaml: String? = nil,
+        keys: String = Self.keys,
+        conninfo: String? = nil,
+        connections: Int = 4,
         _ body: (Stage) async throws -> Value
     ) async throws -> Value {
         let database = Database(
-            conninfo ?? FreshDatabase.current.conninfo, connections: connections, logger: .silent)
+            conninfo ?? FreshDatabase.current.conninfo,
+            connections: connections,
+            logger: .silent
+        )
         do {
             let stage = try Stage(database, flow: yaml, keys: keys)
             let value = try await body(stage)
@@ -39,10 +45,21 @@ package struct Stage: Sendable {
         self.database = database
         self.mailbox = mailbox
         signups = Signups(
-            flow: flow, serviceName: "Acme", database: database, keys: keys, hashing: try Self.hashing.get(), outbox: outbox)
+            flow: flow,
+            serviceName: "Acme",
+            database: database,
+            keys: keys,
+            hashing: try Self.hashing.get(),
+            outbox: outbox
+        )
         sender = OutboxSender(
-            outbox: outbox, database: database, mailer: mailbox, from: "no-reply@acme.example", serviceName: "Acme",
-            logger: .silent)
+            outbox: outbox,
+            database: database,
+            mailer: mailbox,
+            from: "no-reply@acme.example",
+            serviceName: "Acme",
+            logger: .silent
+        )
     }
 
     /// A ring of one key.
@@ -61,7 +78,9 @@ extension Stage {
     package static func answers(email: String, username: String) -> [StepName: JSON] {
         [
             "email": ["email": .string(email)],
-            "password": ["password": .password("a pass phrase of mine"), "confirmation": .password("a pass phrase of mine")],
+            "password": [
+                "password": .password("a pass phrase of mine"), "confirmation": .password("a pass phrase of mine"),
+            ],
             "profile": ["username": .string(username), "display_name": "Kim"],
             "contact": ["birth_date": "2001-02-28"],
             "terms": ["terms": true],
@@ -78,7 +97,10 @@ extension Stage {
 
     /// Submits the steps up to that one in order, reading the code from the mailbox.
     package func fill(
-        _ draft: Draft, through last: StepName = "terms", email: String = "kim@example.com", username: String = "kim"
+        _ draft: Draft,
+        through last: StepName = "terms",
+        email: String = "kim@example.com",
+        username: String = "kim"
     ) async throws -> Draft {
         var draft = draft
         let answers = Self.answers(email: email, username: username)
@@ -133,7 +155,9 @@ package final class Mailbox: Mailer {
 
     /// The six digits that stand alone on a line of the last mail to that address.
     package func code(for address: String) throws -> String {
-        guard let mail = mails.last(where: { $0.to == address }), let code = Self.code(in: mail.text) else { throw NoMail() }
+        guard let mail = mails.last(where: { $0.to == address }), let code = Self.code(in: mail.text) else {
+            throw NoMail()
+        }
         return code
     }
 
@@ -151,6 +175,8 @@ extension JSON {
                 Secret(capacity: text.utf8.count) { room in
                     room.copyBytes(from: text.utf8)
                     return text.utf8.count
-                }))
+                }
+            )
+        )
     }
 }

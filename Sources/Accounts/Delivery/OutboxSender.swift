@@ -16,7 +16,12 @@ package struct OutboxSender: Sendable {
     private let logger: Logger
 
     package init(
-        outbox: Outbox, database: Database, mailer: any Mailer, from sender: String, serviceName: String, logger: Logger
+        outbox: Outbox,
+        database: Database,
+        mailer: any Mailer,
+        from sender: String,
+        serviceName: String,
+        logger: Logger
     ) {
         self.outbox = outbox
         self.database = database
@@ -39,10 +44,17 @@ package struct OutboxSender: Sendable {
              WHERE id = (SELECT id FROM outbox WHERE state = 'waiting' AND due_at <= now()
                           ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING id, template, sealed, attempts, now() < useless_after, created_at
-            """)[0]
+            """
+        )[0]
         guard let row = rows.first else { return false }
         let (id, template, sealed, attempts, isUseful, createdAt) = try row.decode(
-            ID<Outbox>.self, String.self, [UInt8].self, Int.self, Bool.self, Date.self)
+            ID<Outbox>.self,
+            String.self,
+            [UInt8].self,
+            Int.self,
+            Bool.self,
+            Date.self
+        )
         if !isUseful {
             try await bury(id, "nobody has a use for it any more")
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
@@ -54,13 +66,24 @@ package struct OutboxSender: Sendable {
     }
 
     private func deliver(
-        _ text: MailText, to address: String, _ id: ID<Outbox>, _ attempts: Int, _ date: Date
+        _ text: MailText,
+        to address: String,
+        _ id: ID<Outbox>,
+        _ attempts: Int,
+        _ date: Date
     ) async throws(DatabaseError) {
         do throws(MailError) {
             try await mailer.send(
                 Mail(
-                    from: sender, fromName: serviceName, to: address, subject: text.subject, text: text.text,
-                    id: id.description, date: date))
+                    from: sender,
+                    fromName: serviceName,
+                    to: address,
+                    subject: text.subject,
+                    text: text.text,
+                    id: id.description,
+                    date: date
+                )
+            )
         } catch {
             logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(error)"])
             if case .permanent = error { return try await bury(id, "\(error)") }
@@ -72,7 +95,8 @@ package struct OutboxSender: Sendable {
             """
             UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
-            """)
+            """
+        )
     }
 
     private func bury(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
@@ -81,7 +105,8 @@ package struct OutboxSender: Sendable {
             """
             UPDATE outbox SET state = 'dead', sealed = NULL, last_error = \(reason), finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
-            """)
+            """
+        )
     }
 
     private func text(_ template: String, _ content: Outbox.Content) -> MailText? {

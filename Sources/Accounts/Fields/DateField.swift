@@ -8,7 +8,8 @@ package struct CivilDate: Hashable, Comparable, Sendable {
 
     /// Nil where there is no such day.
     package init?(year: Int, month: Int, day: Int) {
-        guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(of: month, in: year) else {
+        guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(of: month, in: year)
+        else {
             return nil
         }
         (self.year, self.month, self.day) = (year, month, day)
@@ -83,7 +84,8 @@ package struct DateField: FieldKind {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
         func number(_ range: Range<Int>) -> Int? {
-            bytes[range].allSatisfy { (0x30...0x39).contains($0) } ? bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
+            bytes[range].allSatisfy { (0x30...0x39).contains($0) }
+                ? bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10) else { return nil }
         return (year, month, day)

@@ -61,7 +61,8 @@ package struct EmailField: FieldKind {
         guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else { throw Refusals(field, .badCharacters) }
         guard let address = EmailAddress(text) else {
             throw text.utf8.count > 254
-                ? Refusals(field, .tooLong, ["max": 254, "actual": .integer(text.utf8.count)]) : Refusals(field, .badFormat)
+                ? Refusals(field, .tooLong, ["max": 254, "actual": .integer(text.utf8.count)])
+                : Refusals(field, .badFormat)
         }
         return .string(address.rawValue)
     }

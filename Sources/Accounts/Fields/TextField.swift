@@ -34,7 +34,10 @@ package struct TextField: FieldKind {
     }
 
     package var rules: [JSON.Member] {
-        [.init("min", .integer(min)), .init("max", .integer(max)), .init("lines", .string(isMultiline ? "many" : "one"))]
+        [
+            .init("min", .integer(min)), .init("max", .integer(max)),
+            .init("lines", .string(isMultiline ? "many" : "one")),
+        ]
     }
 }
 

@@ -15,7 +15,9 @@ package struct UsernameField: FieldKind {
         if length < 3 { throw Refusals(field, .tooShort, ["min": 3, "actual": .integer(length)]) }
         if length > 30 { throw Refusals(field, .tooLong, ["max": 30, "actual": .integer(length)]) }
         guard (0x61...0x7A).contains(name.utf8.first!),
-            !zip(name.utf8, name.utf8.dropFirst()).contains(where: { Self.marks.contains($0) && Self.marks.contains($1) })
+            !zip(name.utf8, name.utf8.dropFirst()).contains(where: {
+                Self.marks.contains($0) && Self.marks.contains($1)
+            })
         else { throw Refusals(field, .badFormat) }
         if Self.reserved.contains(name) { throw Refusals(field, .reserved) }
         return .string(name)
@@ -33,7 +35,8 @@ package struct UsernameField: FieldKind {
 
     /// Names that would be taken for the service, for a role (RFC 2142), or for a place in its address space.
     private static let reserved: Set<String> = [
-        "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing", "blog",
+        "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing",
+        "blog",
         "contact", "daemon", "everyone", "ftp", "guest", "health", "help", "hostmaster", "info", "legal", "localhost",
         "login", "logout", "mail", "mailer-daemon", "me", "metrics", "moderator", "news", "no-reply", "nobody", "noc",
         "noreply", "null", "official", "operator", "owner", "password", "postmaster", "privacy", "register", "review",

@@ -108,7 +108,9 @@ package struct FlowEntry {
     }
 
     mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
-        guard let nodes = node(key)?.sequence, !nodes.isEmpty else { throw error("\(key) is a list of at least one", at: key) }
+        guard let nodes = node(key)?.sequence, !nodes.isEmpty else {
+            throw error("\(key) is a list of at least one", at: key)
+        }
         var entries: [FlowEntry] = []
         for node in nodes { entries.append(try FlowEntry(node, file: file)) }
         return entries

@@ -34,7 +34,9 @@ extension Flow {
 
     private init(_ entry: inout FlowEntry) throws(FlowFileError) {
         name = try entry.text("flow")
-        guard let version = try entry.integer("version", in: 1...1_000_000) else { throw entry.error("version is missing") }
+        guard let version = try entry.integer("version", in: 1...1_000_000) else {
+            throw entry.error("version is missing")
+        }
         self.version = version
         languages = try Self.languages(&entry)
         zone = try entry.optionalText("zone") ?? "UTC"
@@ -50,7 +52,8 @@ extension Flow {
     private static func languages(_ entry: inout FlowEntry) throws(FlowFileError) -> [Language] {
         guard let node = entry.node("languages") else { return Language.allCases }
         let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { Language(rawValue: $0.string) } }
-        guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count else {
+        guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count
+        else {
             let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
             throw entry.error("languages is a list of \(known), each at most once", at: "languages")
         }
@@ -75,13 +78,30 @@ extension Flow {
             }
             earlier += fields
             steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
+            if isOptional, fields.contains(where: { $0.kind is CodeField }) {
+                throw stepEntry.error("a step with a code is never optional", at: "optional")
+            }
             try stepEntry.finish()
         }
+        if let lack = lackForCommit(steps) { throw entry.error(lack, at: "steps") }
         return steps
     }
 
+    /// What keeps every sign-up by this flow from a sound commit.
+    private static func lackForCommit(_ steps: [Step]) -> String? {
+        let fields = steps.flatMap(\.fields)
+        let proved = fields.compactMap { ($0.kind as? CodeField)?.proves }
+        if let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField && !proved.contains($0.name) })
+        {
+            return "\(address.name) identifies the account, and no code proves it"
+        }
+        return nil
+    }
+
     private static func field(
-        _ entry: inout FlowEntry, after earlierOfStep: [Field], ofEarlierSteps earlierSteps: [Field]
+        _ entry: inout FlowEntry,
+        after earlierOfStep: [Field],
+        ofEarlierSteps earlierSteps: [Field]
     ) throws(FlowFileError) -> Field {
         let name = try entry.text("name")
         guard isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
@@ -96,20 +116,40 @@ extension Flow {
         let isIdentifier = try entry.flag("identifier", default: false)
         let labels = try entry.texts("label")
         let kind = try kindType.init(rules: &entry)
-        if let code = kind as? CodeField, !(earlierSteps.contains { $0.name == code.proves && $0.kind is EmailField }) {
-            throw entry.error("a code proves an address of an earlier step", at: "proves")
+        if let code = kind as? CodeField {
+            guard earlierSteps.contains(where: { $0.name == code.proves && $0.kind is EmailField }) else {
+                throw entry.error("a code proves an address of an earlier step", at: "proves")
+            }
+            if (earlierSteps + earlierOfStep).contains(where: { ($0.kind as? CodeField)?.proves == code.proves }) {
+                throw entry.error("\(code.proves) is proved already", at: "proves")
+            }
+            guard entry.isRequired else { throw entry.error("a code is never optional", at: "required") }
+        }
+        if kind is PasswordField, (earlierSteps + earlierOfStep).contains(where: { $0.kind is PasswordField }) {
+            throw entry.error("an account has one password", at: "kind")
         }
         if let confirmation = kind as? ConfirmationField,
             !(earlierOfStep.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
         {
             throw entry.error("a confirmation repeats a password before it in its step", at: "confirms")
         }
-        if isIdentifier, !(kind is EmailField || kind is UsernameField) {
-            throw entry.error("only an email or a username identifies an account", at: "identifier")
+        if isIdentifier {
+            guard kind is EmailField || kind is UsernameField else {
+                throw entry.error("only an email or a username identifies an account", at: "identifier")
+            }
+            let rivals = (earlierSteps + earlierOfStep).filter { $0.isIdentifier && type(of: $0.kind) == kindType }
+            if !rivals.isEmpty {
+                throw entry.error("\(rivals[0].name) is the identifier of this kind", at: "identifier")
+            }
         }
         try entry.finish()
         return Field(
-            name: FieldName(name), kind: kind, isRequired: entry.isRequired, isIdentifier: isIdentifier, labels: labels)
+            name: FieldName(name),
+            kind: kind,
+            isRequired: entry.isRequired,
+            isIdentifier: isIdentifier,
+            labels: labels
+        )
     }
 
     private static func isName(_ name: String) -> Bool {

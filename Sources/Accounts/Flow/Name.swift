@@ -12,8 +12,17 @@ package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringL
 
     package var description: String { rawValue }
 
+    /// Byte by byte: a client may send any name, and canonical equivalence takes long over hostile ones.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(Array(rawValue.utf8))
+    }
+
     package static func < (left: Self, right: Self) -> Bool {
-        left.rawValue < right.rawValue
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 }
 

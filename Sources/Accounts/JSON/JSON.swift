@@ -11,7 +11,7 @@ package enum JSON: Sendable {
     case array([JSON])
     case object([Member])
 
-    package struct Member: Hashable, Sendable {
+    package struct Member: Sendable {
         package let name: String
         package let value: JSON
 
@@ -24,7 +24,20 @@ package enum JSON: Sendable {
     /// The member of that name; nil where there is none or this is no object.
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
+}
+
+/// Names and texts are equal byte by byte. Swift's `==` on strings is canonical equivalence, which is another question,
+/// and one that takes long over hostile text.
+extension JSON.Member: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(Array(name.utf8))
+        hasher.combine(value)
     }
 }
 

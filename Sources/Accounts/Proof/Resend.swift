@@ -47,7 +47,9 @@ extension Signups {
             """
         do throws(DatabaseError) {
             let rows = try await database.transaction(
-                "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE", statement)[1]
+                "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
+                statement
+            )[1]
             guard try rows[0].decode(Int.self) == 1 else { throw DatabaseError.cancelled }
         } catch {
             if case .cancelled = error { throw .overtaken }

@@ -6,11 +6,16 @@ extension Signups {
     /// An address that has an account gets a code that cannot match and another mail. Everything else is the same, so
     /// nobody learns from the answer who is registered.
     func newCode(
-        _ field: FieldName, _ code: CodeField, address: String, generation: Int, of draft: Draft
+        _ field: FieldName,
+        _ code: CodeField,
+        address: String,
+        generation: Int,
+        of draft: Draft
     ) -> SQL {
         let digits = Self.digits(code.digits)
         let mail = outbox.seal(
-            .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60)))
+            .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60))
+        )
         return """
             proof AS (
                 INSERT INTO proofs (draft, field, address_digest, code_digest, expires_at)
@@ -38,7 +43,12 @@ extension Signups {
     /// generation, so it serves nowhere else.
     func codeDigests(_ digits: String, of draft: ID<Draft>, address: String, generation: Int) -> [[UInt8]] {
         keys.digests(
-            Array("code".utf8), draft.bytes, Array(address.utf8), Array("\(generation)".utf8), Array(digits.utf8))
+            Array("code".utf8),
+            draft.bytes,
+            Array(address.utf8),
+            Array("\(generation)".utf8),
+            Array(digits.utf8)
+        )
     }
 
     /// Uniform digits, leading zeros kept.

@@ -5,7 +5,10 @@ extension Signups {
     ///
     /// - Returns: the generation of the code if it was the right one; nil if the address was proved by it meanwhile.
     func spend(
-        _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft
+        _ digits: String,
+        on field: FieldName,
+        _ code: CodeField,
+        of draft: Draft
     ) async throws(SubmitError) -> Int? {
         guard let proof = draft.proofs[field], proof.namesCurrentAddress,
             let address = draft.values[code.proves]?.string

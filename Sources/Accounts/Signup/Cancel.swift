@@ -26,7 +26,8 @@ extension Signups {
                 )
                 SELECT EXISTS (SELECT FROM ended)
                     OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND account_id IS NOT NULL)
-                """)[1]
+                """
+            )[1]
             guard try !rows[0].decode(Bool.self) else { return }
         } catch {
             throw .database(error)

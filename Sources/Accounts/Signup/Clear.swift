@@ -8,7 +8,8 @@ extension Signups {
                 change.values[field.name] = nil
                 switch field.kind {
                 case is CodeField: change.effects.append(.withdraw(field.name))
-                case is UsernameField where field.isIdentifier: change.effects.append(.release(kind: UsernameField.name))
+                case is UsernameField where field.isIdentifier:
+                    change.effects.append(.release(kind: UsernameField.name))
                 case is EmailField:
                     guard let code = flow.code(proving: field.name) else { continue }
                     change.effects.append(.withdraw(code.field.name))

@@ -113,9 +113,9 @@ extension Signups {
             parts = "\(parts), \(SQL(stringLiteral: "identifier_\(index)")) AS (\(part))"
         }
         for field in flow.fields where field.kind is PasswordField {
+            guard let hash = draft.values[field.name]?.string else { continue }
             let part: SQL = """
-                INSERT INTO credentials (account, kind, secret)
-                SELECT id, 'password', \(draft.values[field.name]?.string) FROM account
+                INSERT INTO credentials (account, kind, secret) SELECT id, 'password', \(hash) FROM account
                 """
             parts = "\(parts), credential AS (\(part))"
         }
@@ -151,7 +151,8 @@ extension Signups {
                 let isKeptElsewhere = field.isIdentifier || field.kind is PasswordField || field.kind is ConsentField
                 guard !isKeptElsewhere, let value = draft.values[field.name] else { return nil }
                 return .init(field.name.rawValue, value)
-            })
+            }
+        )
     }
 
     private func consents(of draft: Draft) -> [SQL] {
@@ -176,7 +177,8 @@ extension Signups {
             let kind = type(of: field.kind).name
             do throws(DatabaseError) {
                 let rows = try await database.read(
-                    "SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)")
+                    "SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)"
+                )
                 if !rows.isEmpty { return field.name }
             } catch {
                 throw .database(error)

@@ -56,17 +56,46 @@ extension Signups {
                     flow, locale, revision, sealed, account, now, deadline, isAlive,
                     field, address, generation, attempts, failures, sentAt, expiresAt, provedAt
                 ) = try row.decode(
-                    String.self, String.self, Int.self, [UInt8].self, ID<Account>?.self, Date.self, Date.self, Bool.self,
-                    String?.self, [UInt8]?.self, Int?.self, Int?.self, Int?.self, Date?.self, Date?.self, Date?.self)
+                    String.self,
+                    String.self,
+                    Int.self,
+                    [UInt8].self,
+                    ID<Account>?.self,
+                    Date.self,
+                    Date.self,
+                    Bool.self,
+                    String?.self,
+                    [UInt8]?.self,
+                    Int?.self,
+                    Int?.self,
+                    Int?.self,
+                    Date?.self,
+                    Date?.self,
+                    Date?.self
+                )
                 record =
                     record
                     ?? Record(
-                        flow: flow, locale: locale, revision: revision, sealed: sealed, account: account, now: now,
-                        expiresAt: deadline, isAlive: isAlive, proofs: [])
+                        flow: flow,
+                        locale: locale,
+                        revision: revision,
+                        sealed: sealed,
+                        account: account,
+                        now: now,
+                        expiresAt: deadline,
+                        isAlive: isAlive,
+                        proofs: []
+                    )
                 if let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt {
                     let proof = Proof(
-                        generation: generation, attempts: attempts, failures: failures, sentAt: sentAt,
-                        expiresAt: expiresAt, provedAt: provedAt, namesCurrentAddress: false)
+                        generation: generation,
+                        attempts: attempts,
+                        failures: failures,
+                        sentAt: sentAt,
+                        expiresAt: expiresAt,
+                        provedAt: provedAt,
+                        namesCurrentAddress: false
+                    )
                     record!.proofs.append((FieldName(field), address, proof))
                 }
             }
@@ -86,9 +115,18 @@ extension Signups {
             proofs[field] = proof.naming(currentAddress: current.contains(address))
         }
         return Draft(
-            id: id, flow: record.flow, language: Language(rawValue: record.locale) ?? flow.languages[0],
-            revision: record.revision, values: values, proofs: proofs, expiresAt: record.expiresAt, now: record.now,
-            account: record.account, tokenHash: tokenHash, sealed: record.sealed)
+            id: id,
+            flow: record.flow,
+            language: Language(rawValue: record.locale) ?? flow.languages[0],
+            revision: record.revision,
+            values: values,
+            proofs: proofs,
+            expiresAt: record.expiresAt,
+            now: record.now,
+            account: record.account,
+            tokenHash: tokenHash,
+            sealed: record.sealed
+        )
     }
 
     private func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {

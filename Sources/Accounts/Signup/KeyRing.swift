@@ -9,7 +9,8 @@ package enum KeyRingError: Error, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .malformed(let entry): "key \(entry) is not id:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
+        case .malformed(let entry):
+            "key \(entry) is not id:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
         case .repeated(let entry): "key \(entry) has the id of an earlier key"
         case .empty: "there is no key"
         }
@@ -35,7 +36,9 @@ package struct KeyRing: Sendable {
     package init(_ text: String) throws(KeyRingError) {
         var keys: [Key] = []
         for (index, entry) in text.split(separator: ",").enumerated() {
-            let parts = entry.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+            let parts = entry.split(separator: ":", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
             guard parts.count == 2, let secret = Data(base64Encoded: parts[1]), secret.count == 32,
                 (1...32).contains(parts[0].utf8.count),
                 parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) })
@@ -64,7 +67,9 @@ package struct KeyRing: Sendable {
         let body = 2 + Int(sealed[1])
         guard let key = keys.first(where: { $0.id.elementsEqual(sealed[2..<body]) }) else { throw UnsealingError() }
         do {
-            return try Array(AES.GCM.open(.init(combined: sealed[body...]), using: key.sealing, authenticating: context))
+            return try Array(
+                AES.GCM.open(.init(combined: sealed[body...]), using: key.sealing, authenticating: context)
+            )
         } catch {
             throw UnsealingError()
         }

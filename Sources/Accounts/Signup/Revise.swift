@@ -47,7 +47,9 @@ extension Signups {
     }
 
     private func writeGrouped(
-        _ change: Change, _ sealed: [UInt8], to draft: Draft
+        _ change: Change,
+        _ sealed: [UInt8],
+        to draft: Draft
     ) async throws(DatabaseError) -> Revision {
         let update: SQL = """
             \(update(of: draft, by: change, sealed)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
@@ -56,15 +58,27 @@ extension Signups {
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
         return .made(
             Draft(
-                id: draft.id, flow: flow.id, language: draft.language, revision: revision, values: change.values,
-                proofs: draft.proofs, expiresAt: expiresAt, now: now, account: nil, tokenHash: draft.tokenHash,
-                sealed: sealed))
+                id: draft.id,
+                flow: flow.id,
+                language: draft.language,
+                revision: revision,
+                values: change.values,
+                proofs: draft.proofs,
+                expiresAt: expiresAt,
+                now: now,
+                account: nil,
+                tokenHash: draft.tokenHash,
+                sealed: sealed
+            )
+        )
     }
 
     /// The row is locked first, so that the statement after it sees what nobody can change any more, and so that every
     /// transaction takes its locks in the same order: the draft, then what belongs to it.
     private func writeAlone(
-        _ change: Change, _ sealed: [UInt8], to draft: Draft
+        _ change: Change,
+        _ sealed: [UInt8],
+        to draft: Draft
     ) async throws(DatabaseError) -> Revision {
         var parts: SQL = "WITH current AS (SELECT id, ends_at FROM drafts WHERE \(isCurrent(draft)))"
         var conditions: SQL = "\(isCurrent(draft))"
@@ -78,7 +92,8 @@ extension Signups {
         }
         let rows = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
-            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised)")[1]
+            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised)"
+        )[1]
         let (isCurrent, isRevised) = try rows[0].decode(Bool.self, Bool.self)
         if isRevised {
             outbox.ring()

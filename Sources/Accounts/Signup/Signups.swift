@@ -10,7 +10,12 @@ package struct Signups: Sendable {
     let outbox: Outbox
 
     package init(
-        flow: Flow, serviceName: String, database: Database, keys: KeyRing, hashing: HashingPool, outbox: Outbox
+        flow: Flow,
+        serviceName: String,
+        database: Database,
+        keys: KeyRing,
+        hashing: HashingPool,
+        outbox: Outbox
     ) {
         self.flow = flow
         self.serviceName = serviceName
@@ -22,8 +27,14 @@ package struct Signups: Sendable {
 
     package func situation(of draft: Draft, answers: JSON = .object([])) -> Situation {
         Situation(
-            flow: flow, now: draft.now, language: draft.language, serviceName: serviceName, values: draft.values,
-            proofs: draft.proofs, answers: answers)
+            flow: flow,
+            now: draft.now,
+            language: draft.language,
+            serviceName: serviceName,
+            values: draft.values,
+            proofs: draft.proofs,
+            answers: answers
+        )
     }
 
     package func standing(of draft: Draft) -> Standing {

@@ -21,8 +21,18 @@ extension Signups {
             let (now, expiresAt, revision) = try await database.write(insert, to: id.rawValue)[0]
                 .decode(Date.self, Date.self, Int.self)
             let draft = Draft(
-                id: id, flow: flow.id, language: language, revision: revision, values: values, proofs: [:],
-                expiresAt: expiresAt, now: now, account: nil, tokenHash: token.hash, sealed: sealed)
+                id: id,
+                flow: flow.id,
+                language: language,
+                revision: revision,
+                values: values,
+                proofs: [:],
+                expiresAt: expiresAt,
+                now: now,
+                account: nil,
+                tokenHash: token.hash,
+                sealed: sealed
+            )
             return (draft, token)
         } catch {
             throw .database(error)

@@ -28,7 +28,10 @@ extension Signups {
     ///
     /// - Parameter revision: the revision that the client saw, if it insists on it.
     package func submit(
-        _ answers: JSON, to step: Step, of draft: Draft, at revision: Int? = nil
+        _ answers: JSON,
+        to step: Step,
+        of draft: Draft,
+        at revision: Int? = nil
     ) async throws(SubmitError) -> Outcome {
         var labour = Labour()
         return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
@@ -38,13 +41,19 @@ extension Signups {
 
     /// Repeats `change` until it is written to the revision that it was made for. Nil means that there is nothing to do.
     func revise(
-        _ draft: Draft, _ step: Step, at revision: Int?,
+        _ draft: Draft,
+        _ step: Step,
+        at revision: Int?,
         _ change: (Draft) async throws(SubmitError) -> Change?
     ) async throws(SubmitError) -> Outcome {
         var draft = draft
         for _ in 0..<200 {
             if draft.account != nil { throw .committed }
-            if let revision, revision != draft.revision { throw .stale(draft) }
+            if let revision, revision != draft.revision {
+                // The client may have seen a newer one than we had read.
+                draft = try await again(draft)
+                guard revision == draft.revision else { throw .stale(draft) }
+            }
             let standing = standing(of: draft)
             if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
             guard let change = try await change(draft) else {
@@ -74,7 +83,10 @@ extension Signups {
     }
 
     private func change(
-        to step: Step, of draft: Draft, by answers: JSON, _ labour: inout Labour
+        to step: Step,
+        of draft: Draft,
+        by answers: JSON,
+        _ labour: inout Labour
     ) async throws(SubmitError) -> Change? {
         let (values, codes) = try judge(answers, to: step, of: draft)
         var change = Change(values: values)
@@ -96,7 +108,8 @@ extension Signups {
             case (is UsernameField, let name) where field.isIdentifier:
                 change.effects.append(
                     name?.string.map { .lease(field.name, kind: UsernameField.name, name: $0) }
-                        ?? .release(kind: UsernameField.name))
+                        ?? .release(kind: UsernameField.name)
+                )
             default: continue
             }
         }
@@ -106,7 +119,9 @@ extension Signups {
 
     /// The canonical values after this submission, or everything that is wrong with it.
     private func judge(
-        _ answers: JSON, to step: Step, of draft: Draft
+        _ answers: JSON,
+        to step: Step,
+        of draft: Draft
     ) throws(SubmitError) -> (values: Values, codes: [FieldName: String]) {
         guard case .object(let members) = answers else { preconditionFailure("answers are an object") }
         var situation = situation(of: draft, answers: answers)
@@ -134,7 +149,9 @@ extension Signups {
     }
 
     private func hashOnce(
-        _ password: SharedSecret, of field: FieldName, _ labour: inout Labour
+        _ password: SharedSecret,
+        of field: FieldName,
+        _ labour: inout Labour
     ) async throws(SubmitError) -> PHCString {
         if let hash = labour.hashes[field] { return hash }
         do throws(HashingError) {
@@ -147,7 +164,11 @@ extension Signups {
     }
 
     private func spendOnce(
-        _ digits: String, on field: FieldName, _ code: CodeField, of draft: Draft, _ labour: inout Labour
+        _ digits: String,
+        on field: FieldName,
+        _ code: CodeField,
+        of draft: Draft,
+        _ labour: inout Labour
     ) async throws(SubmitError) -> Int? {
         if let spent = labour.spent[field] {
             // The address or the code changed while we wrote.
@@ -166,7 +187,10 @@ extension Signups {
     /// A new address undoes the proof of the one before and gets a code of its own. The same address again gets one
     /// only where the last cannot be used any more.
     private func prove(
-        _ address: String?, in field: FieldName, of draft: Draft, _ change: inout Change
+        _ address: String?,
+        in field: FieldName,
+        of draft: Draft,
+        _ change: inout Change
     ) throws(SubmitError) {
         guard let (codeField, code) = flow.code(proving: field) else { return }
         let proof = draft.proofs[codeField.name]
@@ -183,7 +207,9 @@ extension Signups {
 
     /// A password was judged against the names known then. Where a new name could equal it, the hash tells.
     private func clearPasswords(
-        equalTo step: Step, of draft: Draft, _ change: inout Change
+        equalTo step: Step,
+        of draft: Draft,
+        _ change: inout Change
     ) async throws(SubmitError) {
         let words = step.fields.flatMap { field -> [String] in
             guard let new = change.values[field.name], new != draft.values[field.name] else { return [] }

@@ -21,7 +21,8 @@ package struct Partitions: Sendable {
                 // One server at a time: the others then find it made.
                 _ = try await database.transaction(
                     "SELECT pg_advisory_xact_lock('drafts'::regclass::oid::bigint)",
-                    "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)")
+                    "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)"
+                )
             } catch {
                 failure = failure ?? error
             }

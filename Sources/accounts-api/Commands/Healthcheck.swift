@@ -4,7 +4,8 @@ import Foundation
 
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks the server on this host whether it is ready; for containers without a shell.")
+        abstract: "Asks the server on this host whether it is ready; for containers without a shell."
+    )
 
     @Option(help: "host:port that the server listens on (LISTEN; 127.0.0.1:8080)") var listen: String?
 

@@ -6,14 +6,18 @@ import Logging
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Brings the database to the schema of this version.",
-        discussion: "Safe to run by several servers at once: one of them does it, the others wait.")
+        discussion: "Safe to run by several servers at once: one of them does it, the others wait."
+    )
 
     @Option(help: "libpq connection string or URI of PostgreSQL (DATABASE_URL)") var databaseUrl: String?
     @Flag(help: "Only shows what was applied and what is missing; exits with 1 where something is.") var status = false
     @Flag(help: "Answers in JSON.") var json = false
 
     func run() async throws {
-        guard let conninfo = try SettingSource(flags: databaseUrl.map { ["DATABASE_URL": $0] } ?? [:]).text("DATABASE_URL")
+        guard
+            let conninfo = try SettingSource(flags: databaseUrl.map { ["DATABASE_URL": $0] } ?? [:]).text(
+                "DATABASE_URL"
+            )
         else { throw ValidationError("DATABASE_URL is missing") }
         if status {
             try await show(conninfo)
@@ -23,7 +27,11 @@ struct Migrate: AsyncParsableCommand {
     }
 
     private func show(_ conninfo: String) async throws {
-        let database = Database(conninfo, connections: 2, logger: Logger(label: "migrate") { _ in SwiftLogNoOpLogHandler() })
+        let database = Database(
+            conninfo,
+            connections: 2,
+            logger: Logger(label: "migrate") { _ in SwiftLogNoOpLogHandler() }
+        )
         let status: Migrations.Status
         do {
             status = try await Migrations().status(of: database)
@@ -40,8 +48,10 @@ struct Migrate: AsyncParsableCommand {
         if json {
             print(
                 JSON.object([
-                    .init("applied", .array(applied.map(JSON.string))), .init("pending", .array(pending.map(JSON.string))),
-                ]).text)
+                    .init("applied", .array(applied.map(JSON.string))),
+                    .init("pending", .array(pending.map(JSON.string))),
+                ]).text
+            )
             return
         }
         for name in applied { print("\(name)  applied") }

@@ -9,7 +9,8 @@ import UnixSignals
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves sign-ups until it is told to stop (SIGTERM, SIGINT).",
-        discussion: "Settings come from flags or the environment; NAME_FILE reads a secret from a file.")
+        discussion: "Settings come from flags or the environment; NAME_FILE reads a secret from a file."
+    )
 
     @OptionGroup var flags: SettingFlags
 
@@ -48,15 +49,28 @@ struct Server {
 
     private func serve(on database: Database) async throws {
         let hashing = try HashingPool(
-            parameters: settings.argon2, workers: settings.argon2Workers, queue: settings.argon2Queue)
+            parameters: settings.argon2,
+            workers: settings.argon2Workers,
+            queue: settings.argon2Queue
+        )
         let outbox = Outbox(keys: settings.keys)
         let smtp = try settings.smtpURL.map { try SMTPMailer(url: $0) }
         let sender = OutboxSender(
-            outbox: outbox, database: database, mailer: smtp ?? TerminalMailer(), from: settings.mailFrom,
-            serviceName: settings.serviceName, logger: logger)
+            outbox: outbox,
+            database: database,
+            mailer: smtp ?? TerminalMailer(),
+            from: settings.mailFrom,
+            serviceName: settings.serviceName,
+            logger: logger
+        )
         let signups = Signups(
-            flow: settings.flow, serviceName: settings.serviceName, database: database, keys: settings.keys,
-            hashing: hashing, outbox: outbox)
+            flow: settings.flow,
+            serviceName: settings.serviceName,
+            database: database,
+            keys: settings.keys,
+            hashing: hashing,
+            outbox: outbox
+        )
         let group = ServiceGroup(
             configuration: .init(
                 services: [
@@ -64,7 +78,9 @@ struct Server {
                     application(signups, database, settings),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger))
+                logger: logger
+            )
+        )
         do {
             try await group.run()
         } catch {
@@ -75,8 +91,14 @@ struct Server {
         hashing.shutdown()
     }
 
-    private func application(_ signups: Signups, _ database: Database, _ settings: Settings) -> some ApplicationProtocol {
-        let routes = Routes(signups: signups, database: database, publicURL: settings.publicURL, allowedOrigins: settings.allowedOrigins)
+    private func application(_ signups: Signups, _ database: Database, _ settings: Settings) -> some ApplicationProtocol
+    {
+        let routes = Routes(
+            signups: signups,
+            database: database,
+            publicURL: settings.publicURL,
+            allowedOrigins: settings.allowedOrigins
+        )
         let logger = logger
         return Application(
             router: routes.router(),
@@ -84,6 +106,7 @@ struct Server {
             onServerRunning: { channel in
                 logger.notice("serving", metadata: ["address": "\(channel.localAddress?.description ?? "unknown")"])
             },
-            logger: logger)
+            logger: logger
+        )
     }
 }

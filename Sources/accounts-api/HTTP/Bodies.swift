@@ -14,7 +14,9 @@ struct BodyReader: RouterMiddleware {
     var isRequired = true
 
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
         var context = context
         if let answers = try await answers(of: request) { context.answers = answers }
@@ -22,7 +24,9 @@ struct BodyReader: RouterMiddleware {
     }
 
     private func answers(of request: Request) async throws -> JSON? {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes { throw Self.tooLarge }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes {
+            throw Self.tooLarge
+        }
         let body = try await Self.read(request.body)
         if body.count == 0 {
             if !isRequired { return nil }
@@ -30,8 +34,11 @@ struct BodyReader: RouterMiddleware {
         }
         guard Self.isJSON(request.headers[.contentType]) else {
             throw Problem(
-                .unsupportedMediaType, .unsupportedMediaType, "Send application/json.",
-                headers: [.accept: "application/json"])
+                .unsupportedMediaType,
+                .unsupportedMediaType,
+                "Send application/json.",
+                headers: [.accept: "application/json"]
+            )
         }
         let json: JSON
         do throws(MalformedJSON) {
@@ -76,14 +83,17 @@ struct BodyReader: RouterMiddleware {
         guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }) else {
             return false
         }
-        return parts[0] == "application/json" && parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
+        return parts[0] == "application/json"
+            && parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
     }
 }
 
 /// Answers in JSON only to whoever takes JSON.
 struct Negotiator: RouterMiddleware {
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
         guard Self.takesJSON(request.headers[.accept]) else {
             throw Problem(.notAcceptable, .notAcceptable, "The answers are application/json.")
@@ -97,7 +107,8 @@ struct Negotiator: RouterMiddleware {
         var verdict: (specificity: Int, isWanted: Bool) = (-1, false)
         for part in accept.split(separator: ",") {
             let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }
-            guard let range = pieces.first, let specificity = ["*/*", "application/*", "application/json"].firstIndex(of: range)
+            guard let range = pieces.first,
+                let specificity = ["*/*", "application/*", "application/json"].firstIndex(of: range)
             else { continue }
             let isRefused = pieces.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
             if specificity > verdict.specificity { verdict = (specificity, !isRefused) }
@@ -111,7 +122,9 @@ struct StepFinder: RouterMiddleware {
     let flow: Flow
 
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
         guard let name = context.parameters.get("step"), let step = flow.step(named: StepName(name)) else {
             throw Problem(.notFound, .unknownStep, "The flow has no such step.")

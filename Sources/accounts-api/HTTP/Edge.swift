@@ -10,7 +10,9 @@ struct Edge: RouterMiddleware {
     let defaultLanguage: Language
 
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
         let start = ContinuousClock.now
         let requestID = Self.requestID(of: request)
@@ -31,7 +33,8 @@ struct Edge: RouterMiddleware {
                 "method": "\(Self.knownMethod(request.method))", "route": "\(context.endpointPath ?? "none")",
                 "status": .stringConvertible(response.status.code),
                 "ms": .stringConvertible((ContinuousClock.now - start).milliseconds),
-            ])
+            ]
+        )
         return response
     }
 
@@ -44,7 +47,11 @@ struct Edge: RouterMiddleware {
             return Problem(.contentTooLarge, .tooLarge, "The body is longer than it may be.")
         case is CancellationError:
             return Problem(
-                .serviceUnavailable, .unavailable, "The request was given up.", headers: [.retryAfter: "1"])
+                .serviceUnavailable,
+                .unavailable,
+                "The request was given up.",
+                headers: [.retryAfter: "1"]
+            )
         default:
             context.logger.error("unrecognised error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
             return Problem(.internalServerError, .internal, "The log has the cause, under the id of this request.")
@@ -62,7 +69,8 @@ struct Edge: RouterMiddleware {
     /// The caller's id if it is one that can do no harm in a log, or a new one.
     private static func requestID(of request: Request) -> String {
         let isHarmless: (UInt8) -> Bool = { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
-        if let given = request.headers[.requestID], (8...64).contains(given.utf8.count), given.utf8.allSatisfy(isHarmless)
+        if let given = request.headers[.requestID], (8...64).contains(given.utf8.count),
+            given.utf8.allSatisfy(isHarmless)
         {
             return given
         }

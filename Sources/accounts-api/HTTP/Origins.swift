@@ -20,7 +20,9 @@ struct Origins: Sendable {
 
     /// The types that an HTML form can send without script.
     private static func isForm(_ contentType: String?) -> Bool {
-        guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else { return false }
+        guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else {
+            return false
+        }
         return ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(type)
     }
 }
@@ -40,11 +42,15 @@ struct OriginGuard: RouterMiddleware {
     let session: Session
 
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
         let isSafe = [.get, .head, .options].contains(request.method)
         let credentials = try session.credentials(of: request)
-        guard isSafe || origins.permits(request.headers, hasCookie: credentials.hasCookie, hasBearer: credentials.hasBearer)
+        guard
+            isSafe
+                || origins.permits(request.headers, hasCookie: credentials.hasCookie, hasBearer: credentials.hasBearer)
         else { throw Problem(.forbidden, .forbiddenOrigin, "Send it from the site of the sign-up.") }
         return try await next(request, context)
     }

@@ -10,13 +10,19 @@ extension Problem {
         switch error {
         case .unavailable, .outcomeUnknown:
             self.init(
-                .serviceUnavailable, .unavailable, "Nothing you saved is lost. Try again in a moment.",
-                headers: [.retryAfter: "1"])
+                .serviceUnavailable,
+                .unavailable,
+                "Nothing you saved is lost. Try again in a moment.",
+                headers: [.retryAfter: "1"]
+            )
         case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
             // Statement or lock time-out, too many connections, configuration limit: the server is overloaded.
             self.init(
-                .serviceUnavailable, .unavailable, "The database is overloaded. Try again in a moment.",
-                headers: [.retryAfter: "2"])
+                .serviceUnavailable,
+                .unavailable,
+                "The database is overloaded. Try again in a moment.",
+                headers: [.retryAfter: "2"]
+            )
         case .cancelled: throw CancellationError()
         case .refused, .unexpectedAnswer: throw error
         }
@@ -33,15 +39,23 @@ extension Problem {
         case .unknown: self = .noDraft
         case .ended(let ending):
             self.init(
-                .gone, .draftExpired, "This sign-up is over.", [.init("reason", .string(ending.rawValue)), Self.restart])
+                .gone,
+                .draftExpired,
+                "This sign-up is over.",
+                [.init("reason", .string(ending.rawValue)), Self.restart]
+            )
         case .unreadable: throw error
         case .database(let error): try self.init(error)
         }
     }
 
     static let noDraft = Problem(
-        .unauthorized, .noDraft, "Send the token of a sign-up, or begin one.", [restart],
-        headers: [.wwwAuthenticate: "Bearer"])
+        .unauthorized,
+        .noDraft,
+        "Send the token of a sign-up, or begin one.",
+        [restart],
+        headers: [.wwwAuthenticate: "Bearer"]
+    )
 
     init(_ error: SubmitError, in language: Language, _ draft: (Draft) -> JSON) throws {
         switch error {
@@ -49,8 +63,12 @@ extension Problem {
         case .refused(let refusals): self = .refused(refusals, in: language)
         case .stale(let current):
             self.init(
-                .preconditionFailed, .staleRevision, "It is at another revision than the one you named.",
-                [.init("draft", draft(current))], headers: [.eTag: "\"\(current.revision)\""])
+                .preconditionFailed,
+                .staleRevision,
+                "It is at another revision than the one you named.",
+                [.init("draft", draft(current))],
+                headers: [.eTag: "\"\(current.revision)\""]
+            )
         case .committed: self = .committed
         case .find(let error): try self.init(error)
         case .hashing(let error): try self.init(error)
@@ -63,8 +81,11 @@ extension Problem {
         switch error {
         case .busy, .stopped:
             self.init(
-                .serviceUnavailable, .busy, "Too many passwords are being hashed. Try again in a moment.",
-                headers: [.retryAfter: "2"])
+                .serviceUnavailable,
+                .busy,
+                "Too many passwords are being hashed. Try again in a moment.",
+                headers: [.retryAfter: "2"]
+            )
         case .cancelled: throw CancellationError()
         case .tooCostly, .argon2: throw error
         }
@@ -77,11 +98,14 @@ extension Problem {
         case .refused(let refusals): self = .refused(refusals, in: language)
         case .tooSoon(let wait, let every):
             self.init(
-                .tooManyRequests, .rateLimited, "A code was sent a moment ago.",
+                .tooManyRequests,
+                .rateLimited,
+                "A code was sent a moment ago.",
                 headers: [
                     .retryAfter: "\(wait.seconds)", .rateLimitPolicy: "\"resend\";q=1;w=\(every.seconds)",
                     .rateLimit: "\"resend\";r=0;t=\(wait.seconds)",
-                ])
+                ]
+            )
         case .committed: self = .committed
         case .overtaken: self = .contended
         case .database(let error): try self.init(error)
@@ -99,12 +123,18 @@ extension Problem {
         switch error {
         case .incomplete(let standing):
             self.init(
-                .conflict, .incomplete, "Something is still missing.",
-                [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)])
+                .conflict,
+                .incomplete,
+                "Something is still missing.",
+                [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
+            )
         case .identifierTaken(let field):
             self.init(
-                .conflict, .identifierTaken, "Choose another one; the rest of the sign-up is kept.",
-                [.init("field", .string(field.rawValue))])
+                .conflict,
+                .identifierTaken,
+                "Choose another one; the rest of the sign-up is kept.",
+                [.init("field", .string(field.rawValue))]
+            )
         case .find(let error): try self.init(error)
         case .contended: self = .contended
         case .database(let error): try self.init(error)
@@ -118,12 +148,19 @@ extension Problem {
     static let committed = Problem(.conflict, .alreadyCommitted, "It has become an account and cannot be changed.")
 
     private static let contended = Problem(
-        .serviceUnavailable, .unavailable, "Too many requests change this sign-up at once.", headers: [.retryAfter: "1"])
+        .serviceUnavailable,
+        .unavailable,
+        "Too many requests change this sign-up at once.",
+        headers: [.retryAfter: "1"]
+    )
 
     static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
         Problem(
-            .unprocessableContent, .validationFailed, "Nothing was changed.",
-            [.init("errors", .array(refusals.map { $0.json(in: language) }))])
+            .unprocessableContent,
+            .validationFailed,
+            "Nothing was changed.",
+            [.init("errors", .array(refusals.map { $0.json(in: language) }))]
+        )
     }
 }
 
@@ -145,7 +182,8 @@ extension JSON.Member {
     static func next(_ step: Step?) -> JSON.Member {
         .init(
             "next",
-            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? "/signup/review")])
+            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? "/signup/review")]
+        )
     }
 }
 

@@ -61,7 +61,10 @@ struct Problem: Error {
     }
 
     init(
-        _ status: HTTPResponse.Status, _ slug: Slug, _ detail: String, _ members: [JSON.Member] = [],
+        _ status: HTTPResponse.Status,
+        _ slug: Slug,
+        _ detail: String,
+        _ members: [JSON.Member] = [],
         headers: HTTPFields = [:]
     ) {
         self.status = status
@@ -77,7 +80,8 @@ struct Problem: Error {
                 .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")), .init("title", .string(slug.title)),
                 .init("status", .integer(status.code)), .init("detail", .string(detail)),
                 .init("request_id", .string(requestID)),
-            ] + members)
+            ] + members
+        )
         var response = Response(json: body, status: status)
         response.headers[.contentType] = "application/problem+json"
         for field in headers { response.headers[field.name] = field.value }
@@ -91,6 +95,7 @@ extension Response {
         self.init(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8", .contentLength: "\(body.readableBytes)"],
-            body: ResponseBody(byteBuffer: body))
+            body: ResponseBody(byteBuffer: body)
+        )
     }
 }

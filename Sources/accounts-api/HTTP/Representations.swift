@@ -56,7 +56,9 @@ struct Representations: Sendable {
             .init("href", .string(step.href)), .init("fields", .array(fields)),
         ]
         for field in step.fields {
-            guard let code = field.kind as? CodeField, let proof = draft.proofs[field.name], !proof.isProved else { continue }
+            guard let code = field.kind as? CodeField, let proof = draft.proofs[field.name], !proof.isProved else {
+                continue
+            }
             let waited = draft.now.timeIntervalSince(proof.sentAt)
             members += [
                 .init("resend_after", .integer(max(0, code.resendAfter.seconds - Int(waited)))),
@@ -89,7 +91,8 @@ struct Representations: Sendable {
         .object(
             signups.flow.fields.compactMap { field in
                 value(of: field, draft, atReview: atReview).map { .init(field.name.rawValue, $0) }
-            })
+            }
+        )
     }
 
     private func value(of field: Field, _ draft: Draft, atReview: Bool) -> JSON? {

@@ -26,7 +26,9 @@ struct Routes: Sendable {
         router.add(middleware: Edge(publicURL: publicURL, defaultLanguage: signups.flow.languages[0]))
         router.add(middleware: Negotiator())
 
-        let secrets = Set(signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue))
+        let secrets = Set(
+            signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue)
+        )
         let reader = BodyReader(secretMembers: secrets)
         let finder = DraftFinder(signups: signups, session: session)
         let open = router.group().add(middleware: OriginGuard(origins: origins, session: session))
@@ -57,7 +59,8 @@ struct Routes: Sendable {
                 "signup": [.get, .head, .post, .delete], "signup/review": [.get, .head], "signup/commit": [.post],
                 "signup/:step": [.get, .head, .put, .post, .delete], "signup/:step/resend": [.post],
                 "health/live": [.get, .head], "health/ready": [.get, .head],
-            ])
+            ]
+        )
         return router
     }
 
@@ -85,7 +88,9 @@ extension Routes {
         {
             return answer(draft)
         }
-        let (draft, token) = try await acting { () throws(StartError) in try await signups.start(in: wish.language) } problem: {
+        let (draft, token) = try await acting { () throws(StartError) in
+            try await signups.start(in: wish.language)
+        } problem: {
             try Problem($0)
         }
         var response = answer(draft, token: wish.isBearer ? token : nil, status: .created)
@@ -96,12 +101,20 @@ extension Routes {
 
     @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Response {
         guard let id = context.draft.account else { return answer(context.draft) }
-        let account = try await acting { () throws(CommitError) in try await signups.account(id) } problem: { try Problem($0) }
+        let account = try await acting { () throws(CommitError) in
+            try await signups.account(id)
+        } problem: {
+            try Problem($0)
+        }
         return answer(context.draft, account: account)
     }
 
     @Sendable private func cancel(_ request: Request, _ context: DraftContext) async throws -> Response {
-        try await acting { () throws(CancelError) in try await signups.cancel(context.draft) } problem: { try Problem($0) }
+        try await acting { () throws(CancelError) in
+            try await signups.cancel(context.draft)
+        } problem: {
+            try Problem($0)
+        }
         return Response(status: .noContent, headers: [.setCookie: session.clearCookie])
     }
 
@@ -169,8 +182,11 @@ extension Routes {
         let isStopping = Task.isShuttingDownGracefully
         guard !isStopping, (try? await database.read("SELECT 1")) != nil else {
             throw Problem(
-                .serviceUnavailable, .unavailable, isStopping ? "The server is stopping." : "The database is away.",
-                headers: [.retryAfter: "1"])
+                .serviceUnavailable,
+                .unavailable,
+                isStopping ? "The server is stopping." : "The database is away.",
+                headers: [.retryAfter: "1"]
+            )
         }
         return Response(json: ["status": "ready"])
     }
@@ -180,11 +196,16 @@ extension Routes {
 
 extension Routes {
     private func answer(
-        _ draft: Draft, cleared: [FieldName] = [], account: Account? = nil, token: Token? = nil,
+        _ draft: Draft,
+        cleared: [FieldName] = [],
+        account: Account? = nil,
+        token: Token? = nil,
         status: HTTPResponse.Status = .ok
     ) -> Response {
         tagged(
-            Response(json: bodies.draft(draft, cleared: cleared, account: account, token: token), status: status), draft)
+            Response(json: bodies.draft(draft, cleared: cleared, account: account, token: token), status: status),
+            draft
+        )
     }
 
     private func tagged(_ response: Response, _ draft: Draft) -> Response {
@@ -208,7 +229,8 @@ extension Routes {
 
     /// Runs an act and turns its own error into what the client should see.
     private func acting<Result, Failure: Error>(
-        _ act: () async throws(Failure) -> Result, problem: (Failure) throws -> Problem
+        _ act: () async throws(Failure) -> Result,
+        problem: (Failure) throws -> Problem
     ) async throws -> Result {
         do throws(Failure) { return try await act() } catch { throw try problem(error) }
     }
@@ -226,7 +248,9 @@ private struct StartWish {
         let transport = body["transport"] ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         let locale = body["locale"] ?? .null
-        if locale != .null, locale.string == nil { refusals.append(Refusal("locale", .wrongType, ["expected": "string"])) }
+        if locale != .null, locale.string == nil {
+            refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
+        }
         if !refusals.isEmpty { throw Problem.refused(refusals, in: negotiated) }
         isBearer = transport == "bearer"
         language = locale.string.flatMap(Language.init(tag:)) ?? negotiated

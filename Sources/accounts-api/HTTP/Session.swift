@@ -29,7 +29,10 @@ struct Session: Sendable {
             throw Problem(.badRequest, .malformedRequest, "Two tokens came, and they differ.")
         }
         return Credentials(
-            token: cookies.first ?? bearers.first, hasCookie: !cookies.isEmpty, hasBearer: !bearers.isEmpty)
+            token: cookies.first ?? bearers.first,
+            hasCookie: !cookies.isEmpty,
+            hasBearer: !bearers.isEmpty
+        )
     }
 
     func setCookie(_ token: Token) -> String {
@@ -47,9 +50,13 @@ struct DraftFinder: RouterMiddleware {
     let session: Session
 
     func handle(
-        _ request: Request, context: RequestScope, next: Next
+        _ request: Request,
+        context: RequestScope,
+        next: Next
     ) async throws -> Response {
-        guard let text = try session.credentials(of: request).token, let token = Token(text) else { throw Problem.noDraft }
+        guard let text = try session.credentials(of: request).token, let token = Token(text) else {
+            throw Problem.noDraft
+        }
         var context = context
         do throws(FindError) {
             context.draft = try await signups.find(token)

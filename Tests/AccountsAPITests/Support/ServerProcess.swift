@@ -16,7 +16,9 @@ final class ServerProcess: Sendable {
 
     /// Starts `accounts-api` and returns when it serves.
     static func start(
-        database: String, settings: [String: String] = [:], mails: Mails = Mails()
+        database: String,
+        settings: [String: String] = [:],
+        mails: Mails = Mails()
     ) async throws -> ServerProcess {
         let process = Process()
         process.executableURL = program
@@ -97,7 +99,9 @@ private final class Output: Sendable {
     init(mails: Mails) {
         let (ports, found) = AsyncStream<Int?>.makeStream()
         self.ports = ports
-        let (mailReader, logReader) = (mailPipe.fileHandleForReading.fileDescriptor, logPipe.fileHandleForReading.fileDescriptor)
+        let (mailReader, logReader) = (
+            mailPipe.fileHandleForReading.fileDescriptor, logPipe.fileHandleForReading.fileDescriptor
+        )
         _ = DedicatedThread(named: "mails") {
             var text = ""
             Self.read(from: mailReader) { bytes in
@@ -112,7 +116,9 @@ private final class Output: Sendable {
                     return String(decoding: lines, as: UTF8.self)
                 }
                 // `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`
-                if let range = log.range(of: "127.0.0.1/127.0.0.1:"), let port = Int(log[range.upperBound...].prefix { $0.isNumber }) {
+                if let range = log.range(of: "127.0.0.1/127.0.0.1:"),
+                    let port = Int(log[range.upperBound...].prefix { $0.isNumber })
+                {
                     found.yield(port)
                 }
             }

@@ -22,16 +22,25 @@ struct Site: Sendable {
 
     /// Opens the site, lends it, and closes it.
     static func with(
-        _ way: Way = .router, publicURL: String = "http://localhost:8080", allowedOrigins: Set<String> = [],
-        conninfo: String? = nil, _ body: @escaping @Sendable (Site) async throws -> Void
+        _ way: Way = .router,
+        publicURL: String = "http://localhost:8080",
+        allowedOrigins: Set<String> = [],
+        conninfo: String? = nil,
+        _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
         try await Stage.with(conninfo: conninfo) { stage in
             let log = CapturedLog()
             let routes = Routes(
-                signups: stage.signups, database: stage.database, publicURL: publicURL, allowedOrigins: allowedOrigins)
+                signups: stage.signups,
+                database: stage.database,
+                publicURL: publicURL,
+                allowedOrigins: allowedOrigins
+            )
             let app = Application(
-                router: routes.router(), configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-                logger: log.logger)
+                router: routes.router(),
+                configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+                logger: log.logger
+            )
             try await app.test(way == .router ? .router : .live) { client in
                 try await body(Site(stage: stage, client: client, log: log))
             }
@@ -68,7 +77,10 @@ final class Visitor: Sendable {
 
     /// Sends a request with the token, if there is one.
     func send(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, headers extra: HTTPFields = [:]
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String? = nil,
+        headers extra: HTTPFields = [:]
     ) async throws -> Answer {
         var headers = headers
         if let tokenText {
@@ -78,7 +90,10 @@ final class Visitor: Sendable {
         if body != nil { headers[.contentType] = "application/json" }
         for field in extra { headers[field.name] = field.value }
         return try await site.client.execute(
-            uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) }
+            uri: path,
+            method: method,
+            headers: headers,
+            body: body.map { ByteBuffer(string: $0) }
         ) { Answer($0) }
     }
 
@@ -86,7 +101,8 @@ final class Visitor: Sendable {
     @discardableResult
     func start(_ members: String = "") async throws -> Answer {
         let answer = try await send(.post, "/signup", "{\"transport\": \"\(transport)\"\(members)}")
-        if let cookie = answer.headers[.setCookie]?.split(separator: ";").first, let equals = cookie.firstIndex(of: "=") {
+        if let cookie = answer.headers[.setCookie]?.split(separator: ";").first, let equals = cookie.firstIndex(of: "=")
+        {
             tokenText = String(cookie[cookie.index(after: equals)...])
         }
         if let text = answer.json["token"]?.string { tokenText = text }
@@ -103,7 +119,9 @@ final class Visitor: Sendable {
     /// Submits everything through that step; the answer to it.
     @discardableResult
     func fill(
-        through last: String = "terms", email: String = "kim@example.com", username: String = "kim"
+        through last: String = "terms",
+        email: String = "kim@example.com",
+        username: String = "kim"
     ) async throws -> Answer {
         var answer = try await put("email", "{\"email\": \"\(email)\"}")
         for step in ["code", "password", "profile", "contact", "terms"] {

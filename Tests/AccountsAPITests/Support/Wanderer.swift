@@ -62,10 +62,17 @@ final class Wanderer: Sendable {
         }
     }
 
-    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws -> Answer {
+    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws
+        -> Answer
+    {
         var headers: HTTPFields = [.contentType: "application/json", .connection: "close"]
         if let text = token.withLock({ $0 }) { headers[.authorization] = "Bearer \(text)" }
-        let request = TestClient.Request(path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+        let request = TestClient.Request(
+            path,
+            method: method,
+            headers: headers,
+            body: body.map { ByteBuffer(string: $0) }
+        )
         return try await TestClient.withClient(host: "127.0.0.1", port: port) { client in
             Answer(try await client.execute(request))
         }

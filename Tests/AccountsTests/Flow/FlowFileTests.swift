@@ -110,7 +110,7 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [
-        "name: text, kind: text, required: false", "name: email2, kind: email, identifier: true",
+        "name: text, kind: text, required: false", "name: email2, kind: email",
         "name: name, kind: username, identifier: true", "name: first, kind: text", "name: review, kind: text",
         "name: code, kind: code, proves: email", "name: 0-_z, kind: date, min_age: 14, max_age: 14",
         "name: \(String(repeating: "n", count: 40)), kind: text", "name: text, kind: text, min: 5, max: 5",
@@ -151,6 +151,7 @@ struct FlowFileTests {
         ("name: code, kind: code", "proves is missing"),
         ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
         ("name: code, kind: code, proves: code", "a code proves an address of an earlier step"),
+        ("name: code, kind: code, proves: email, required: false", "a code is never optional"),
         ("name: again, kind: confirmation", "confirms is missing"),
         (
             "name: again, kind: confirmation, confirms: password",
@@ -166,6 +167,30 @@ struct FlowFileTests {
     func `a field that breaks the rules is refused with its line`(field: String, reason: String) {
         #expect(Self.refusal(of: Self.file(field)) == "flow.yaml:9: \(reason)")
         #expect(Self.refusal(of: Self.file("name: before, kind: text", field)) == "flow.yaml:10: \(reason)")
+    }
+
+    @Test(arguments: [
+        (["name: a, kind: password", "name: b, kind: password"], "10: an account has one password"),
+        (["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"], "10: email is proved already"),
+        (
+            ["name: a, kind: username, identifier: true", "name: b, kind: username, identifier: true"],
+            "10: a is the identifier of this kind"
+        ),
+        (["name: a, kind: email, identifier: true"], "4: a identifies the account, and no code proves it"),
+    ])
+    func `what leaves no sound commit is refused`(fields: [String], reason: String) {
+        let yaml = Self.file().replacing(
+            "second, title: {en: Second}, fields: [\n",
+            with: "second, title: {en: Second}, fields: [\n"
+                + fields.map { "    {\($0), label: {en: Field}}" }.joined(separator: ",\n")
+        )
+        #expect(Self.refusal(of: yaml) == "flow.yaml:\(reason)")
+    }
+
+    @Test func `a step with a code is never optional`() {
+        let yaml = Self.file("name: code, kind: code, proves: email")
+            .replacing("name: second,", with: "name: second, optional: true,")
+        #expect(Self.refusal(of: yaml) == "flow.yaml:8: a step with a code is never optional")
     }
 
     @Test(arguments: ["5m", "60s", "10m", "600s"])
