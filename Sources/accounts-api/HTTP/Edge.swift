@@ -45,6 +45,8 @@ struct Edge: RouterMiddleware {
             return Problem(.notFound, .notFound, "No resource has this path.")
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return Problem(.contentTooLarge, .tooLarge, "The body is longer than it may be.")
+        case let error as any HTTPResponseError where error.status.kind == .clientError:
+            return Problem(.badRequest, .malformedRequest, "The request could not be read.")
         case is CancellationError:
             return Problem(
                 .serviceUnavailable,

@@ -83,11 +83,7 @@ extension Routes {
     /// Begins a sign-up, or goes on with the one that the token belongs to.
     @Sendable private func start(_ request: Request, _ context: RequestScope) async throws -> Response {
         let wish = try StartWish(context.answers, in: context.language)
-        if let text = try session.credentials(of: request).token, let token = Token(text),
-            let draft = try? await signups.find(token), draft.account == nil
-        {
-            return answer(draft)
-        }
+        if let draft = try await openDraft(of: request) { return answer(draft) }
         let (draft, token) = try await acting { () throws(StartError) in
             try await signups.start(in: wish.language)
         } problem: {
@@ -97,6 +93,19 @@ extension Routes {
         response.headers[.location] = "/signup"
         if !wish.isBearer { response.headers[.setCookie] = session.setCookie(token) }
         return response
+    }
+
+    /// The draft that the token opens and that is not committed yet. A database that is away is no reason to begin
+    /// another, whose cookie would hide this one.
+    private func openDraft(of request: Request) async throws -> Draft? {
+        guard let token = try session.credentials(of: request).token.flatMap({ Token($0) }) else { return nil }
+        do throws(FindError) {
+            let draft = try await signups.find(token)
+            return draft.account == nil ? draft : nil
+        } catch {
+            if case .database(let error) = error { throw try Problem(error) }
+            return nil
+        }
     }
 
     @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Response {
