@@ -76,5 +76,5 @@ package struct EmailField: FieldKind {
 }
 
 extension UInt8 {
-    var isASCIIAlphanumeric: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
+    package var isASCIIAlphanumeric: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
 }

@@ -83,7 +83,7 @@ package enum Language: String, CaseIterable, Sendable {
 
 extension Substring {
     /// Without the blanks and tabs around it (RFC 9110 §5.6.3).
-    fileprivate func trimmingWhitespace() -> Substring {
+    package func trimmingWhitespace() -> Substring {
         let isWhitespace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         guard let last = lastIndex(where: { !isWhitespace($0) }) else { return "" }
         return self[...last].drop(while: isWhitespace)

@@ -18,8 +18,8 @@ package struct PasswordRules: Sendable {
     /// The form that is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2) with spaces of every kind as U+0020,
     /// in Normalization Form C, nothing trimmed and no case changed.
     ///
-    /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8, controls,
-    /// noncharacters and bidirectional overrides. Length and guessability are for ``refusals(of:field:context:)``.
+    /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for what no line of text
+    /// may hold. Length and guessability are for ``refusals(of:field:context:)``.
     package func canonical(_ password: SharedSecret, field: FieldName) throws(Refusal) -> SharedSecret {
         guard password.secret.count <= Self.maximumBytes else {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
@@ -28,7 +28,7 @@ package struct PasswordRules: Sendable {
             var text = TextRoom(room)
             let isUTF8 = try password.secret.withBytes { bytes throws(Refusal) in
                 try bytes.visitScalars { scalar throws(Refusal) in
-                    guard !scalar.isForbiddenInPasswords else { throw Refusal(field, .badCharacters) }
+                    guard scalar.isAllowedInLine else { throw Refusal(field, .badCharacters) }
                     text.append(scalar.properties.generalCategory == .spaceSeparator ? " " : scalar)
                 }
             }
@@ -64,14 +64,5 @@ package struct PasswordRules: Sendable {
 
     private static func `is`(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
         Secret(normalising: word).caseFolded().withBytes { $0.elementsEqual(password) }
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isForbiddenInPasswords: Bool {
-        switch value {
-        case 0x202A...0x202E, 0x2066...0x2069: true
-        default: properties.generalCategory == .control || properties.isNoncharacterCodePoint
-        }
     }
 }

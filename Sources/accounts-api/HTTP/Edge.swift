@@ -70,7 +70,7 @@ struct Edge: RouterMiddleware {
 
     /// The caller's id if it is one that can do no harm in a log, or a new one.
     private static func requestID(of request: Request) -> String {
-        let isHarmless: (UInt8) -> Bool = { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") }
+        let isHarmless: (UInt8) -> Bool = { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
         if let given = request.headers[.requestID], (8...64).contains(given.utf8.count),
             given.utf8.allSatisfy(isHarmless)
         {
@@ -84,10 +84,6 @@ struct Edge: RouterMiddleware {
         let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .patch]
         return known.contains(method) ? method.rawValue : "other"
     }
-}
-
-extension UInt8 {
-    var isASCIILetterOrDigit: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
 }
 
 extension Duration {

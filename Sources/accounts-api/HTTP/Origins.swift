@@ -1,3 +1,4 @@
+import Accounts
 import HTTPTypes
 import Hummingbird
 
@@ -24,15 +25,6 @@ struct Origins: Sendable {
             return false
         }
         return ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(type)
-    }
-}
-
-extension Substring {
-    func trimmingWhitespace() -> Substring {
-        var trimmed = self
-        while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
-        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
-        return trimmed
     }
 }
 

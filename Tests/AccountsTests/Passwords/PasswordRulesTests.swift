@@ -22,17 +22,18 @@ struct CanonicalPasswordTests {
     }
 
     @Test(arguments: [
-        0x00, 0x01, 0x09, 0x0A, 0x1F, 0x7F, 0x80, 0x9F, 0x202A, 0x202E, 0x2066, 0x2069, 0xFDD0, 0xFDEF, 0xFFFE, 0xFFFF,
+        0x00, 0x01, 0x09, 0x0A, 0x1F, 0x7F, 0x80, 0x9F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069, 0xFDD0, 0xFDEF,
+        0xFFFE, 0xFFFF,
         0x1FFFE, 0x10FFFF,
     ])
-    func `controls, noncharacters and bidirectional overrides are refused`(value: UInt32) throws {
+    func `controls, line separators, noncharacters and bidirectional overrides are refused`(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         #expect(throws: Refusal("password", .badCharacters)) {
             try PasswordRules().canonical(SharedSecret(text: "before \(scalar) after"), field: "password")
         }
     }
 
-    @Test(arguments: [0x20, 0x7E, 0xA1, 0x2029, 0x202F, 0x2065, 0x206A, 0xFDCF, 0xFDF0, 0xFFFD, 0x10000, 0x10FFFD])
+    @Test(arguments: [0x20, 0x7E, 0xA1, 0x2027, 0x202F, 0x2065, 0x206A, 0xFDCF, 0xFDF0, 0xFFFD, 0x10000, 0x10FFFD])
     func `their neighbours are not`(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         _ = try PasswordRules().canonical(SharedSecret(text: "before \(scalar) after"), field: "password")
