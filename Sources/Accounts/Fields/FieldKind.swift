@@ -75,12 +75,13 @@ extension JSON {
         return text
     }
 
-    /// True for what counts as no answer: nothing, null, or empty text.
+    /// True for what counts as no answer: nothing, null, an empty text or list.
     package var isBlank: Bool {
         switch self {
         case .null: true
         case .string(let text): text.isEmpty
         case .secret(let shared): shared.secret.count == 0
+        case .array(let items): items.isEmpty
         default: false
         }
     }

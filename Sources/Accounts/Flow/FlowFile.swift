@@ -164,8 +164,8 @@ extension Flow {
 /// Every kind of field that a flow may ask for.
 enum FieldKinds {
     static let all: [any FieldKind.Type] = [
-        CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self, PasswordField.self,
-        TextField.self, UsernameField.self,
+        ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,
+        NumberField.self, PasswordField.self, TextField.self, UsernameField.self,
     ]
 }
 

@@ -1,0 +1,49 @@
+/// One of several options, or some of them. Several are kept in the order of the flow file, each once.
+package struct ChoiceField: FieldKind {
+    package static let name = "choice"
+
+    package struct Option: Sendable {
+        package let value: String
+        package let labels: [Language: String]
+    }
+
+    package let options: [Option]
+    package let isMultiple: Bool
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        var options: [Option] = []
+        for var entry in try rules.entries("options") {
+            let value = try entry.text("value")
+            if options.contains(where: { $0.value == value }) {
+                throw entry.error("there is an option \(value) already", at: "value")
+            }
+            options.append(Option(value: value, labels: try entry.texts("label")))
+            try entry.finish()
+        }
+        self.options = options
+        isMultiple = try rules.word("choose", among: ["one", "several"]) == "several"
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        // As JSON, values are equal byte by byte.
+        let values = options.map { JSON.string($0.value) }
+        guard isMultiple else {
+            guard case .string = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
+            guard values.contains(answer) else { throw Refusals(field, .notAllowed) }
+            return answer
+        }
+        guard case .array(let chosen) = answer, chosen.allSatisfy({ $0.string != nil }) else {
+            throw Refusals(field, .wrongType, ["expected": "array of strings"])
+        }
+        guard !chosen.isEmpty else { throw Refusals(field, .required) }
+        guard Set(chosen).isSubset(of: values) else { throw Refusals(field, .notAllowed) }
+        return .array(values.filter(chosen.contains))
+    }
+
+    package var rules: [JSON.Member] {
+        [
+            .init("choose", .string(isMultiple ? "several" : "one")),
+            .init("options", .array(options.map { .string($0.value) })),
+        ]
+    }
+}

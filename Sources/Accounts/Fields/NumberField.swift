@@ -1,0 +1,24 @@
+/// A whole number between bounds.
+package struct NumberField: FieldKind {
+    package static let name = "number"
+    let min: Int
+    let max: Int
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        // Beyond 2^53 a number is not safe with every client (RFC 8259 §6).
+        let safe = -9_007_199_254_740_991...9_007_199_254_740_991
+        min = try rules.integer("min", in: safe) ?? safe.lowerBound
+        max = try rules.integer("max", in: safe) ?? safe.upperBound
+        if min > max { throw rules.error("min is greater than max") }
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        guard case .integer(let number) = answer else { throw Refusals(field, .wrongType, ["expected": "integer"]) }
+        guard (min...max).contains(number) else {
+            throw Refusals(field, .notAllowed, ["min": .integer(min), "max": .integer(max)])
+        }
+        return .integer(number)
+    }
+
+    package var rules: [JSON.Member] { [.init("min", .integer(min)), .init("max", .integer(max))] }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("A choice")
+struct ChoiceFieldTests {
+    private static let options = """
+        options: [{value: tea, label: {en: Tea}}, {value: coffee, label: {en: Coffee}}, {value: café, label: {en: Both}}]
+        """
+    let one: AskedField
+    let several: AskedField
+
+    init() throws {
+        one = try AskedField(["name: drink, kind: choice, \(Self.options)"])
+        several = try AskedField(["name: drink, kind: choice, choose: several, \(Self.options)"])
+    }
+
+    @Test(arguments: ["tea", "coffee", "café"])
+    func `one of the options is kept as it is`(value: String) throws {
+        #expect(try one.isSettled(on: .string(value)))
+    }
+
+    @Test(arguments: ["Tea", "tea ", "milk", "cafe\u{301}", String(repeating: "e\u{301}", count: 20_000)])
+    func `anything else is not allowed`(value: String) {
+        #expect(one.refusals(.string(value)) == [Refusal("drink", .notAllowed)])
+        #expect(several.refusals([.string(value)]) == [Refusal("drink", .notAllowed)])
+        #expect(several.refusals(["tea", .string(value)]) == [Refusal("drink", .notAllowed)])
+    }
+
+    @Test(arguments: [
+        (["tea"], ["tea"]), (["café", "tea"], ["tea", "café"]), (["tea", "tea"], ["tea"]),
+        (["coffee", "café", "tea"], ["tea", "coffee", "café"]),
+    ])
+    func `several are kept once each, in the order of the file`(chosen: [String], kept: [String]) throws {
+        let form = JSON.array(kept.map(JSON.string))
+        #expect(try several.canonical(.array(chosen.map(JSON.string))) == form)
+        #expect(try several.isSettled(on: form))
+    }
+
+    @Test func `none of several is no answer`() {
+        #expect(several.refusals([]) == [Refusal("drink", .required)])
+    }
+
+    @Test(arguments: [1, true, .null, ["tea"], [:]] as [JSON])
+    func `one is a text`(answer: JSON) {
+        #expect(one.refusals(answer).map(\.code) == [.wrongType])
+    }
+
+    @Test(arguments: [1, true, "tea", [1], ["tea", .null]] as [JSON])
+    func `several are a list of texts`(answer: JSON) {
+        #expect(several.refusals(answer).map(\.code) == [.wrongType])
+    }
+
+    @Test func `clients learn the options`() {
+        #expect(
+            several.field.kind.rules == [.init("choose", "several"), .init("options", ["tea", "coffee", "café"])]
+        )
+    }
+
+    @Test(arguments: [
+        ("options: []", "options is a list of at least one"), ("choose: one", "options is a list of at least one"),
+        ("options: [{value: a, label: {en: A}}, {value: a, label: {en: B}}]", "there is an option a already"),
+        ("options: [{value: a}]", "label is missing"), ("options: [{label: {en: A}}]", "value is missing"),
+        ("options: [{value: a, label: {en: A}, price: 1}]", "price is no key here"),
+        ("choose: two, options: [{value: a, label: {en: A}}]", "choose is one of one, several"),
+    ])
+    func `contradictory rules are refused`(rules: String, reason: String) {
+        let error = #expect(throws: FlowFileError.self) { try AskedField(["name: drink, kind: choice, \(rules)"]) }
+        #expect(error?.reason == reason)
+    }
+}
