@@ -31,7 +31,7 @@ package struct OutboxSender: Sendable {
         self.logger = logger
     }
 
-    /// Attempts before a mail is dead: with the waits between them, about a day.
+    /// Attempts before a mail is dead: with the waits between them, some sixteen hours.
     package static let mostAttempts = 12
 
     /// Delivers what has been due longest; false where nothing is.
@@ -60,7 +60,8 @@ package struct OutboxSender: Sendable {
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
             try await deliver(text, to: content.to, id, attempts, createdAt)
         } else {
-            try await bury(id, "it was sealed with another key, or by another version")
+            // A server that has the newer keys, or is of the newer version, may claim it next.
+            try await postpone(id, "sealed with another key, or by another version", attempts)
         }
         return true
     }
@@ -85,18 +86,27 @@ package struct OutboxSender: Sendable {
                 )
             )
         } catch {
-            logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(error)"])
             if case .permanent = error { return try await bury(id, "\(error)") }
-            if attempts >= Self.mostAttempts { return try await bury(id, "\(error)") }
-            _ = try await database.transaction("UPDATE outbox SET last_error = \("\(error)") WHERE id = \(id)")
-            return
+            return try await postpone(id, "\(error)", attempts)
         }
-        _ = try await database.transaction(
-            """
+        let note: SQL = """
             UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
             """
-        )
+        do throws(DatabaseError) {
+            _ = try await database.transaction(note)
+        } catch {
+            // Noted twice is noted once; not noted is a mail sent again.
+            guard case .outcomeUnknown = error else { throw error }
+            _ = try await database.transaction(note)
+        }
+    }
+
+    /// Leaves the mail to its next attempt, to which the claim has moved it, unless it has had the last.
+    private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
+        if attempts >= Self.mostAttempts { return try await bury(id, reason) }
+        logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
+        _ = try await database.transaction("UPDATE outbox SET last_error = \(reason) WHERE id = \(id)")
     }
 
     private func bury(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {

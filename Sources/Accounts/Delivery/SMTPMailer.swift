@@ -16,13 +16,17 @@ package final class SMTPMailer: Mailer {
     /// `smtps://` speaks TLS from the first byte (port 465). `smtp://` (port 587) insists on STARTTLS where there are
     /// credentials or `?tls=required`, and otherwise uses it where it is offered. Certificates are always verified, against
     /// the system's authorities or those in `caFile` (PEM).
-    package init(url: String, caFile: String? = nil) throws(MailError) {
+    package convenience init(url: String, caFile: String? = nil) throws(MailError) {
+        try self.init(url: url, caFile: caFile, limits: SMTPLimits())
+    }
+
+    init(url: String, caFile: String? = nil, limits: SMTPLimits) throws(MailError) {
         let server = try SMTPServer(url: url, caFile: caFile)
         let letterbox = Letterbox()
         self.letterbox = letterbox
         thread = DedicatedThread(named: "smtp") {
             SMTPConnection.block(SIGPIPE)
-            SMTPConnection(to: server).deliver(from: letterbox)
+            SMTPConnection(to: server, within: limits).deliver(from: letterbox)
             letterbox.finish()
         }
     }
@@ -33,7 +37,8 @@ package final class SMTPMailer: Mailer {
         try await withCheckedContinuation { letterbox.post(Letter(mail: mail, sent: $0)) }.get()
     }
 
-    /// Lets the mail under way finish, refuses those that wait as `temporary`, and ends the thread. To be called once.
+    /// Lets the mail under way finish, refuses those that wait as `temporary`, and ends the thread. That takes 40 seconds
+    /// at most: those of a mail and of the good-bye. To be called once.
     package func shutdown() async {
         await letterbox.close()
         thread.join()
@@ -101,6 +106,16 @@ private final class Letterbox: Sendable {
     }
 }
 
+/// How long a server may take before a mail counts as not delivered yet. More than zero.
+struct SMTPLimits: Sendable {
+    /// Until the connection stands, name resolution, TLS and login included.
+    var connect: Duration = .seconds(10)
+    /// For each reply, in whole seconds. It is the only limit of the good-bye at the end.
+    var reply: Duration = .seconds(10)
+    /// For a whole mail, from when its turn comes.
+    var mail: Duration = .seconds(30)
+}
+
 /// Where to deliver, and as whom.
 struct SMTPServer: Sendable {
     /// Scheme, host and port, without the credentials.
@@ -145,10 +160,11 @@ struct SMTPServer: Sendable {
 /// One libcurl handle set up for a server. It keeps the connection between mails and opens it again as needed.
 private struct SMTPConnection: ~Copyable {
     private let curl = CurlHandle()
+    /// `CURLOPT_SERVER_RESPONSE_TIMEOUT`, which older headers only have as a macro, and those are not imported.
+    private static let serverResponseTimeout = CURLoption(rawValue: 112)
 
-    init(to server: SMTPServer) {
+    init(to server: SMTPServer, within limits: SMTPLimits) {
         curl.set(CURLOPT_URL, server.url)
-        curl.set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
         // A proxy in the environment is meant for the web.
         curl.set(CURLOPT_PROXY, "")
         curl.set(CURLOPT_USE_SSL, Int((server.requiresTLS ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
@@ -160,12 +176,10 @@ private struct SMTPConnection: ~Copyable {
             curl.set(CURLOPT_USERNAME, user)
             curl.set(CURLOPT_PASSWORD, password)
         }
-        // Seconds, and bytes a second. Servers hang up on idle clients; ours leaves before they do.
-        curl.set(CURLOPT_CONNECTTIMEOUT, 10)
-        curl.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, 20)
-        curl.set(CURLOPT_TIMEOUT, 30)
-        curl.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        curl.set(CURLOPT_LOW_SPEED_TIME, 20)
+        curl.set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
+        curl.set(Self.serverResponseTimeout, limits.reply.inWhole(.seconds(1)))
+        curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
+        // Servers hang up on idle clients; ours leaves before they do.
         curl.set(CURLOPT_MAXAGE_CONN, 60)
         curl.set(CURLOPT_NOSIGNAL, 1)
         curl.set(CURLOPT_UPLOAD, 1)
@@ -221,6 +235,14 @@ private struct Upload {
         buffer.copyBytes(from: piece)
         position += piece.count
         return piece.count
+    }
+}
+
+extension Duration {
+    /// Rounded up, because libcurl takes 0 for no limit or for one of its own.
+    fileprivate func inWhole(_ unit: Duration) -> Int {
+        precondition(self > .zero, "a limit is longer than nothing")
+        return Int((self / unit).rounded(.up))
     }
 }
 

@@ -28,13 +28,7 @@ struct SMTPMailerTests {
     private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
         let mail = try mail()
         let mailer = try SMTPMailer(url: url, caFile: caFile)
-        let failure: MailError?
-        do {
-            try await mailer.send(mail)
-            failure = nil
-        } catch {
-            failure = error
-        }
+        let failure = await mailer.failure(sending: mail)
         await mailer.shutdown()
         return failure
     }
@@ -103,6 +97,69 @@ struct SMTPMailerTests {
         await #expect(throws: MailError.temporary(reply: nil, reason: "the mailer has shut down")) {
             try await mailer.send(mail())
         }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            SMTPLimits.only(connect: .milliseconds(200)), .only(reply: .seconds(1)),
+            .only(mail: .milliseconds(200)),
+        ]
+    )
+    func `a server that says nothing is temporary`(limits: SMTPLimits) async throws {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(url: server.url, limits: limits)
+        #expect(try await mailer.failure(sending: mail()) == .temporary(reply: nil, reason: "Timeout was reached"))
+        await mailer.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `shutting down waits for the mail under way no longer than its limit`() async throws {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(url: server.url, limits: .only(mail: .milliseconds(200)))
+        let mail = try mail()
+        async let underWay = mailer.failure(sending: mail)
+        let client = try await server.accept()
+        await mailer.shutdown()
+        #expect(await underWay == .temporary(reply: nil, reason: "Timeout was reached"))
+        client.hangUp()
+    }
+
+    @Test func `the sixty-fifth that waits is refused, and shutting down refuses the others`() async throws {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(url: server.url, limits: .only())
+        let mail = try mail()
+        async let underWay = mailer.failure(sending: mail)
+        let client = try await server.accept()
+        try await withThrowingTaskGroup(of: MailError?.self) { waiting in
+            for _ in 1...65 {
+                waiting.addTask { await mailer.failure(sending: mail) }
+            }
+            #expect(try await waiting.next() == .temporary(reply: nil, reason: "too many mails are waiting"))
+
+            async let end: Void = mailer.shutdown()
+            for try await error in waiting {
+                #expect(error == .temporary(reply: nil, reason: "the mailer has shut down"))
+            }
+            client.hangUp()
+            await end
+        }
+        #expect(await underWay?.isTemporary == true)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a good-bye that is not answered does not hold up a shutdown`() async throws {
+        #expect(SMTPLimits().reply <= .seconds(10))
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(url: server.url, limits: .only(reply: .seconds(1)))
+        let mail = try mail()
+        async let sent = mailer.failure(sending: mail)
+        let client = try await server.accept()
+        try await onThread { try client.takeMail() }
+        #expect(await sent == nil)
+        await mailer.shutdown()
+        #expect(try client.hear(upTo: "\r\n") == "QUIT\r\n")
+        client.hangUp()
     }
 
     @Test func `STARTTLS is used where it is offered`() async throws {
@@ -232,6 +289,102 @@ struct SMTPMailerTests {
     @Test func `the terminal shows the code and no control characters`() throws {
         let framed = TerminalMailer.framed(try mail(text: "Your code:\n\n123456\u{1B}[2J\u{202E}"))
         #expect(framed.contains("│ 123456[2J\n"))
+    }
+}
+
+extension SMTPMailer {
+    /// What went wrong; nil where the mail was taken.
+    fileprivate func failure(sending mail: Mail) async -> MailError? {
+        do {
+            try await send(mail)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension SMTPLimits {
+    /// These, and otherwise more time than the test has.
+    fileprivate static func only(
+        connect: Duration = .seconds(90),
+        reply: Duration = .seconds(90),
+        mail: Duration = .seconds(90)
+    ) -> SMTPLimits {
+        SMTPLimits(connect: connect, reply: reply, mail: mail)
+    }
+}
+
+/// Listens on a port of its own; whoever connects hears nothing.
+private final class SilentServer: Sendable {
+    let url: String
+    private let socket: Int32
+
+    init() throws {
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { [socket] address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(socket, address, size) | listen(socket, 10) | getsockname(socket, address, &size)
+            }
+        }
+        url = "smtp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        try #require(status == 0, "no port to listen on")
+    }
+
+    deinit { close(socket) }
+
+    /// Returns when somebody has connected.
+    func accept() async throws -> Client {
+        try await onThread { [socket] in
+            var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            try #require(poll(&waiting, 1, 30_000) == 1, "nobody connected")
+            return Client(socket: Glibc.accept(socket, nil, nil))
+        }
+    }
+
+    /// The mailer that connected. Hearing and saying block.
+    struct Client: Sendable {
+        let socket: Int32
+
+        func hangUp() {
+            close(socket)
+        }
+
+        /// Takes one mail as any server does.
+        func takeMail() throws {
+            say("220 ready")
+            for (end, reply) in [
+                ("\r\n", "250 hello"), ("\r\n", "250 sender"), ("\r\n", "250 recipient"), ("\r\n", "354 go on"),
+                ("\r\n.\r\n", "250 taken"),
+            ] {
+                try hear(upTo: end)
+                say(reply)
+            }
+        }
+
+        @discardableResult
+        func hear(upTo end: String) throws -> String {
+            var heard: [UInt8] = []
+            var byte: UInt8 = 0
+            while !heard.suffix(end.utf8.count).elementsEqual(end.utf8) {
+                var coming = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                try #require(
+                    poll(&coming, 1, 30_000) == 1 && recv(socket, &byte, 1, 0) == 1,
+                    "no \(end.debugDescription)"
+                )
+                heard.append(byte)
+            }
+            return String(decoding: heard, as: UTF8.self)
+        }
+
+        private func say(_ reply: String) {
+            let line = Array("\(reply)\r\n".utf8)
+            send(socket, line, line.count, Int32(MSG_NOSIGNAL))
+        }
     }
 }
 
