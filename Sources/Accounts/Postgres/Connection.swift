@@ -50,8 +50,7 @@ struct ResultHandle: ~Copyable {
 package struct Connection: ~Copyable {
     let raw: OpaquePointer
 
-    /// Opens a session, which blocks for at most five seconds an address, and settles what every statement relies on:
-    /// UTF-8, UTC, and an end to statements and locks that take too long.
+    /// Opens a session, which blocks for at most five seconds an address.
     package init(to conninfo: String) throws(DatabaseError) {
         let parameters = [
             ("fallback_application_name", "accounts-api"), ("dbname", conninfo), ("connect_timeout", "5"),
@@ -66,17 +65,12 @@ package struct Connection: ~Copyable {
         guard PQstatus(raw) == CONNECTION_OK else {
             let reason = Self.message(of: raw)
             PQfinish(raw)
-            throw .unavailable(reason)
+            // Other messages quote the connection string, and with it a password that somebody forgot to escape.
+            let isHarmless = ["connection to server", "could not"].contains { reason.hasPrefix($0) }
+            throw .unavailable(isHarmless ? reason : "the connection string is malformed, or its host unknown")
         }
         // libpq prints notices on standard error unless somebody takes them.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
-        do throws(DatabaseError) {
-            let settings = "SET TimeZone = 'UTC'; SET statement_timeout = '10s'; SET lock_timeout = '5s'"
-            _ = try Self.rows(of: PQexec(raw, settings), on: raw)
-        } catch {
-            PQfinish(raw)
-            throw .unavailable(error.description)
-        }
         self.raw = raw
     }
 
@@ -84,7 +78,7 @@ package struct Connection: ~Copyable {
         PQfinish(raw)
     }
 
-    /// The last message of libpq. It names hosts and reasons, never parameters.
+    /// The last message of libpq about this session. It names hosts and reasons, never parameters.
     var message: String { Self.message(of: raw) }
 
     private static func message(of raw: OpaquePointer) -> String {
@@ -95,6 +89,18 @@ package struct Connection: ~Copyable {
     package func run(_ script: String) throws(DatabaseError) {
         _ = try Self.rows(of: PQexec(raw, script), on: raw)
     }
+
+    /// Ends a transaction, blocking. A commit of a failed one succeeds with the tag ROLLBACK, which is
+    /// `unexpectedAnswer` here.
+    package func commit() throws(DatabaseError) {
+        guard let result = PQexec(raw, "COMMIT") else { throw .outcomeUnknown(message) }
+        let tag = String(cString: PQcmdStatus(result))
+        _ = try Self.rows(of: result, on: raw)
+        guard tag == "COMMIT" else { throw .unexpectedAnswer("a commit that was a \(tag.lowercased())") }
+    }
+
+    /// Whether a transaction is open and has not failed.
+    package var isInTransaction: Bool { PQtransactionStatus(raw) == PQTRANS_INTRANS }
 
     /// Runs one statement, blocking.
     package func query(_ sql: SQL) throws(DatabaseError) -> Rows {

@@ -50,12 +50,18 @@ struct Lane {
         }
     }
 
-    /// 50 ms doubling to 2 s, each between half and the whole of it; less when the queue stops. The bell is for lanes
-    /// that can serve.
+    /// Milliseconds to wait after so many failures in a row: 50 doubling to 2000, each between half and the whole of it,
+    /// so that lanes that fell together do not come back together.
+    static func backOff(after failures: Int) -> ClosedRange<Int32> {
+        precondition(failures > 0, "there is no wait without a failure")
+        let longest = Int32(min(50 << min(failures - 1, 6), 2000))
+        return (longest / 2)...longest
+    }
+
+    /// Waits less when the queue stops. The bell is for lanes that can serve.
     private func waitBeforeRetry(_ failures: Int) {
-        let longest = min(50 << min(failures - 1, 6), 2000)
         var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
-        poll(&end, 1, Int32.random(in: Int32(longest / 2)...Int32(longest)))
+        poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
     }
 
     /// Returns when the queue stops; throws when the connection is lost.

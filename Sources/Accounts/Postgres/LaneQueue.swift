@@ -112,7 +112,6 @@ final class LaneQueue: Sendable {
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
     func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
-    var depth: Int { waiting.withLock { $0.jobs.count } }
 
     /// To be called by a lane that is about to serve; another may have been faster.
     func answerBell() {

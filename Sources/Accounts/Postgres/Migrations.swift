@@ -9,7 +9,7 @@ package enum MigrationError: Error, CustomStringConvertible {
     case unknown(String)
     /// The database lacks migrations that this program needs.
     case missing([String])
-    /// The server refused it, and nothing of it is left.
+    /// The server refused it; nothing of it is left unless its script ended the transaction itself.
     case failed(String, DatabaseError)
 
     package var description: String {
@@ -17,7 +17,7 @@ package enum MigrationError: Error, CustomStringConvertible {
         case .edited(let name): "migration \(name) was changed after it had been applied"
         case .unknown(let name): "the database has migration \(name), which this version does not know"
         case .missing(let names): "the database lacks \(names.joined(separator: ", ")): run accounts-api migrate"
-        case .failed(let name, let error): "migration \(name) failed and left nothing behind: \(error.debugDescription)"
+        case .failed(let name, let error): "migration \(name) failed: \(error)"
         }
     }
 }
@@ -43,8 +43,6 @@ package struct Migrations: Sendable {
     /// Throws ``MigrationError``, or ``DatabaseError`` where the server is away.
     package func apply(to conninfo: String) throws -> [String] {
         let connection = try Connection(to: conninfo)
-        // An index may take long to build, and another program its migrations.
-        try connection.run("SET statement_timeout = 0; SET lock_timeout = 0")
         try connection.run("SELECT pg_advisory_lock(\(Self.lock))")
         try connection.run(
             """
@@ -56,16 +54,27 @@ package struct Migrations: Sendable {
         let pending = try pending(after: connection.query(Self.applied))
         for migration in pending {
             do throws(DatabaseError) {
-                try connection.run("BEGIN; " + String(decoding: migration.script, as: UTF8.self))
-                _ = try connection.query(
-                    "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))"
-                )
-                try connection.run("COMMIT")
+                try apply(migration, on: connection)
             } catch {
-                throw MigrationError.failed(migration.name, error)
+                // Without an answer nobody knows what is left; the next run will.
+                switch error {
+                case .unavailable, .outcomeUnknown, .cancelled: throw error
+                case .refused, .unexpectedAnswer: throw MigrationError.failed(migration.name, error)
+                }
             }
         }
         return pending.map(\.name)
+    }
+
+    private func apply(_ migration: Schema.Migration, on connection: borrowing Connection) throws(DatabaseError) {
+        try connection.run("BEGIN; " + String(decoding: migration.script, as: UTF8.self))
+        guard connection.isInTransaction else {
+            throw .unexpectedAnswer("the script ends the transaction that it is part of")
+        }
+        _ = try connection.query(
+            "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))"
+        )
+        try connection.commit()
     }
 
     /// What was applied and what is missing. Throws as ``apply(to:)`` does.

@@ -34,7 +34,19 @@ struct Pipeline: ~Copyable {
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }
+        do throws(DatabaseError) {
+            guard case .committed = try exchange([Self.settings]) else {
+                throw .unavailable("the settings were refused")
+            }
+        } catch {
+            throw .unavailable("\(error)")
+        }
     }
+
+    /// What every statement relies on: UTC, and an end to statements and locks that take too long.
+    private static let settings: [SQL] = [
+        "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'", "SET lock_timeout = '5s'",
+    ]
 
     var socket: Int32 { PQsocket(connection.raw) }
 

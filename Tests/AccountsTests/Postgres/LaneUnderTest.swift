@@ -10,9 +10,9 @@ struct LaneUnderTest: Sendable {
 
     static func lend<Value>(
         capacity: Int = 1000,
+        conninfo: String = FreshDatabase.current.conninfo,
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
-        let conninfo = FreshDatabase.current.conninfo
         let lane = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
         let loop = Lane(conninfo: conninfo, queue: lane.queue, groupLimit: 256, logger: .silent)
         let thread = DedicatedThread(named: "lane") { loop.run() }
@@ -95,11 +95,6 @@ extension Job {
 }
 
 extension DatabaseError {
-    var sqlState: String? {
-        guard case .refused(let diagnosis) = self else { return nil }
-        return diagnosis.sqlState
-    }
-
     var isUnavailable: Bool {
         if case .unavailable = self { true } else { false }
     }

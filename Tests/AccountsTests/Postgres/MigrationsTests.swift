@@ -91,6 +91,18 @@ struct MigrationsTests {
         #expect(try mended.apply(to: conninfo) == ["0002-half"])
     }
 
+    @Test(arguments: ["CREATE TABLE half (); ROLLBACK", "CREATE TABLE half (); COMMIT"])
+    func `one that ends its own transaction is not taken for applied`(script: String) throws {
+        let error = #expect(throws: MigrationError.self) {
+            try Migrations([migration("0001-half", script)]).apply(to: conninfo)
+        }
+        guard case .failed("0001-half", .unexpectedAnswer)? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+        #expect(try Session().count("migrations") == 0)
+    }
+
     @Test func `no server is no migration`() {
         #expect(throws: DatabaseError.self) { try Migrations().apply(to: "host=/nowhere") }
     }
