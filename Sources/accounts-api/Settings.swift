@@ -18,6 +18,8 @@ struct Settings: Sendable {
     let argon2Workers: Int
     let argon2Queue: Int
     let databaseConnections: Int
+    /// How long requests under way may take once the server is told to stop.
+    let shutdownTimeout: Duration
     let logging: LogSettings
 
     init(_ source: SettingSource) throws(SettingMistakes) {
@@ -35,6 +37,7 @@ struct Settings: Sendable {
         argon2Workers = reader.integer("ARGON2_WORKERS", in: 1...256) ?? ProcessInfo.processInfo.activeProcessorCount
         argon2Queue = reader.integer("ARGON2_QUEUE", in: 1...10_000) ?? 32
         databaseConnections = reader.integer("DATABASE_CONNECTIONS", in: 2...64) ?? 4
+        shutdownTimeout = .seconds(reader.integer("SHUTDOWN_TIMEOUT", in: 1...3600) ?? 30)
         logging = reader.logging()
         if keys == nil, reader.text("ACCOUNTS_KEYS") == nil { reader.mistake("ACCOUNTS_KEYS is missing") }
         guard let keys, let flow, reader.mistakes.isEmpty else { throw SettingMistakes(all: reader.mistakes) }
@@ -193,6 +196,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: "hashes at once (ARGON2_WORKERS; the cores)") var argon2Workers: String?
     @Option(help: "hashes that may wait (ARGON2_QUEUE; 32)") var argon2Queue: String?
     @Option(help: "connections to PostgreSQL (DATABASE_CONNECTIONS; 4)") var databaseConnections: String?
+    @Option(help: "seconds that requests may take once it stops (SHUTDOWN_TIMEOUT; 30)") var shutdownTimeout: String?
     @Option(help: "trace, debug, info, notice, warning, error, critical (LOG_LEVEL; info)") var logLevel: String?
     @Option(help: "json or text (LOG_FORMAT; text on a terminal)") var logFormat: String?
 
@@ -202,7 +206,7 @@ struct SettingFlags: ParsableArguments {
             "SMTP_URL": smtpUrl, "MAIL_FROM": mailFrom, "SERVICE_NAME": serviceName, "ALLOWED_ORIGINS": allowedOrigins,
             "ARGON2_MEMORY_KIB": argon2MemoryKib, "ARGON2_ITERATIONS": argon2Iterations,
             "ARGON2_WORKERS": argon2Workers, "ARGON2_QUEUE": argon2Queue, "DATABASE_CONNECTIONS": databaseConnections,
-            "LOG_LEVEL": logLevel, "LOG_FORMAT": logFormat,
+            "SHUTDOWN_TIMEOUT": shutdownTimeout, "LOG_LEVEL": logLevel, "LOG_FORMAT": logFormat,
         ]
         return SettingSource(flags: given.compactMapValues { $0 })
     }

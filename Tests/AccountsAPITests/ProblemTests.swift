@@ -69,6 +69,7 @@ struct ProblemTests {
     @Test(arguments: [
         ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("application/json; charset=utf-16", 415),
         ("application/json; charset=UTF-8", 200), ("APPLICATION/JSON", 200), ("application/jsonp", 415),
+        ("", 415), (";", 415), ("; charset=utf-8", 415),
     ])
     func `media types`(type: String, status: Int) async throws {
         try await Site.with { site in
@@ -241,6 +242,7 @@ struct ProblemTests {
 
     @Test(arguments: [
         ("\"1\"", 412), ("\"2\"", 200), ("*", 200), ("\"1\", \"2\"", 200), ("\"9\"", 412), ("2", 400), ("\"x\"", 412),
+        ("W/\"2\"", 412),
         ("", 400),
     ])
     func `a revision that the client insists on`(ifMatch: String, status: Int) async throws {
@@ -248,6 +250,16 @@ struct ProblemTests {
             let kim = site.visitor()
             try await kim.start()
             try await kim.put("email", "{\"email\":\"kim@example.com\"}")
+            let writes: [(HTTPRequest.Method, String, String?)] = [
+                (.put, "/signup/email", "{\"email\":\"kim@example.com\"}"), (.delete, "/signup/email", nil),
+                (.post, "/signup/code/resend", nil), (.post, "/signup/commit", nil), (.delete, "/signup", nil),
+            ]
+            if status != 200 {
+                for (method, path, body) in writes {
+                    let answer = try await kim.send(method, path, body, headers: [.ifMatch: ifMatch])
+                    #expect(answer.status == status, "\(method) \(path)")
+                }
+            }
             let answer = try await kim.put("email", "{\"email\":\"kim@example.com\"}", headers: [.ifMatch: ifMatch])
             #expect(answer.status == status)
             if status == 412 {
@@ -276,6 +288,33 @@ struct ProblemTests {
             #expect(answer.status == 410)
             #expect(answer.slug == "draft-expired")
             #expect(answer.json["reason"] == .string(reason))
+        }
+    }
+
+    @Test func `a sign-up whose key is gone is over, and says how to begin`() async throws {
+        let token = try await Stage.with { try await $0.signups.start(in: .english).token.text }
+        let other = "other:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await Site.with(keys: other) { site in
+            let kim = site.visitor()
+            kim.tokenText = token
+            let answer = try await kim.send(.get, "/signup")
+            #expect(answer.status == 410)
+            #expect(answer.json["reason"] == "unreadable")
+            #expect(answer.json["restart"] == ["method": "POST", "href": "/signup"])
+            #expect(site.log.lines.contains { $0["level"] == "error" })
+            #expect(try await kim.start().status == 201)
+        }
+    }
+
+    @Test func `a body of unknown names is answered in proportion`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            let members = (0..<5000).map { "\"n\($0)\":1" }.joined(separator: ",")
+            let answer = try await kim.put("email", "{\(members)}")
+            #expect(answer.status == 422)
+            #expect(answer.refusals.count { $0.hasSuffix(":unknown_field") } == 32)
+            #expect(answer.refusals.contains("email:required"))
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The server as a process", .freshDatabase)
+@Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
 struct ProcessTests {
     @Test func `SIGTERM ends it with 0, and what was saved is there for the next one`() async throws {
         let mails = Mails()
@@ -42,6 +42,38 @@ struct ProcessTests {
         #expect(try await catcher.next().text.contains("kim@example.com"))
         #expect(await server.end(by: SIGTERM) == 0)
         try await catcher.stop()
+    }
+
+    @Test func `a client that stalls does not keep it from ending`() async throws {
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["SHUTDOWN_TIMEOUT": "1"]
+        )
+        let stalled = try RawClient(port: server.port)
+        try stalled.send(
+            "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        // The request is on its way once a later one is answered.
+        #expect(
+            try RawClient(port: server.port).ask("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                .hasPrefix("HTTP/1.1 200")
+        )
+        let status = await server.end(by: SIGTERM)
+        #expect(status == 0)
+    }
+
+    @Test(arguments: ["ZZ\r\n{}\r\n0\r\n\r\n", "2\r\n{}"])
+    func `a body that is framed wrongly or broken off is no fault of ours`(body: String) async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        let client = try RawClient(port: server.port)
+        try client.send(
+            "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"
+        )
+        client.finish()
+        let answer = client.readAll()
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
+        #expect(await server.end(by: SIGTERM) == 0)
+        #expect(!server.log.contains("\"level\":\"error\""))
     }
 
     @Test func `it does not serve a schema that it does not know`() async throws {
@@ -143,4 +175,53 @@ private struct Memory {
 
 extension Slice<UnsafeRawBufferPointer> {
     fileprivate var rebased: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self) }
+}
+
+/// A connection that says just what it is told.
+private final class RawClient: Sendable {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw ServerProcess.Failure(description: "no connection") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func send(_ text: String) throws {
+        guard Foundation.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
+            throw ServerProcess.Failure(description: "not sent")
+        }
+    }
+
+    /// Nothing more will be sent.
+    func finish() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    func readAll() -> String {
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count <= 0 { return String(decoding: answer, as: UTF8.self) }
+            answer += buffer[..<count]
+        }
+    }
+
+    func ask(_ text: String) throws -> String {
+        try send(text)
+        return readAll()
+    }
 }

@@ -38,6 +38,23 @@ struct SessionTests {
         }
     }
 
+    @Test func `another scheme of authorization is no bearer`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            let foreign = try await kim.send(
+                .post,
+                "/signup",
+                headers: [
+                    .authorization: "Basic a2ltOmtpbQ==", .secFetchSite: "cross-site", .origin: "https://evil.example",
+                ]
+            )
+            #expect(foreign.status == 403)
+            try await kim.start()
+            let read = try await kim.send(.get, "/signup", headers: [.authorization: "Basic a2ltOmtpbQ=="])
+            #expect(read.status == 200)
+        }
+    }
+
     @Test func `a token that we did not issue is not taken over`() async throws {
         try await Site.with { site in
             let kim = site.visitor()

@@ -19,6 +19,7 @@ package struct Stage: Sendable {
         keys: String = Self.keys,
         conninfo: String? = nil,
         connections: Int = 4,
+        hashing: HashingPool? = nil,
         _ body: (Stage) async throws -> Value
     ) async throws -> Value {
         let database = Database(
@@ -27,7 +28,7 @@ package struct Stage: Sendable {
             logger: .silent
         )
         do {
-            let stage = try Stage(database, flow: yaml, keys: keys)
+            let stage = try Stage(database, flow: yaml, keys: keys, hashing: hashing ?? Self.hashing.get())
             let value = try await body(stage)
             await database.shutdown()
             return value
@@ -37,7 +38,7 @@ package struct Stage: Sendable {
         }
     }
 
-    private init(_ database: Database, flow yaml: String?, keys text: String) throws {
+    private init(_ database: Database, flow yaml: String?, keys text: String, hashing: HashingPool) throws {
         let flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
         let keys = try KeyRing(text)
         let outbox = Outbox(keys: keys)
@@ -49,7 +50,7 @@ package struct Stage: Sendable {
             serviceName: "Acme",
             database: database,
             keys: keys,
-            hashing: try Self.hashing.get(),
+            hashing: hashing,
             outbox: outbox
         )
         sender = OutboxSender(

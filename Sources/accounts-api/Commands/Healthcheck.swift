@@ -12,7 +12,8 @@ struct Healthcheck: AsyncParsableCommand {
     func run() async throws {
         let listen = try SettingSource(flags: listen.map { ["LISTEN": $0] } ?? [:]).text("LISTEN") ?? "127.0.0.1:8080"
         guard let colon = listen.lastIndex(of: ":") else { throw ValidationError("LISTEN is host:port") }
-        let host = ["0.0.0.0", "[::]", "::"].contains(listen[..<colon]) ? "127.0.0.1" : String(listen[..<colon])
+        let name = listen[..<colon].trimmingPrefix("[").prefix { $0 != "]" }
+        let host = ["0.0.0.0", "::"].contains(name) ? "127.0.0.1" : String(name)
         guard let answer = Self.ask(host, port: String(listen[listen.index(after: colon)...])) else {
             complain("the server does not answer")
             throw ExitCode(1)

@@ -71,18 +71,17 @@ struct Server {
             hashing: hashing,
             outbox: outbox
         )
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [
-                    database, Partitions(database: database, logger: logger), sender,
-                    application(signups, database, settings),
-                ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                database, Partitions(database: database, logger: logger), sender,
+                application(signups, database, settings),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
         )
+        configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
         do {
-            try await group.run()
+            try await ServiceGroup(configuration: configuration).run()
         } catch {
             await smtp?.shutdown()
             throw error

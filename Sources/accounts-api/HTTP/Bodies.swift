@@ -56,10 +56,15 @@ struct BodyReader: RouterMiddleware {
     private static func read(_ body: RequestBody) async throws -> Secret {
         var chunks: [ByteBuffer] = []
         var length = 0
-        for try await chunk in body {
-            length += chunk.readableBytes
-            if length > mostBytes { throw tooLarge }
-            chunks.append(chunk)
+        do {
+            for try await chunk in body {
+                length += chunk.readableBytes
+                if length > mostBytes { throw tooLarge }
+                chunks.append(chunk)
+            }
+        } catch let error where !(error is Problem) && !(error is CancellationError) {
+            // The client broke off, or framed it wrongly.
+            throw Problem(.badRequest, .malformedRequest, "The body ends before its end.")
         }
         return Secret(capacity: length) { room in
             var offset = 0
@@ -83,7 +88,7 @@ struct BodyReader: RouterMiddleware {
         guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }) else {
             return false
         }
-        return parts[0] == "application/json"
+        return parts.first == "application/json"
             && parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
     }
 }
@@ -103,7 +108,7 @@ struct Negotiator: RouterMiddleware {
 
     /// RFC 9110 §12.5.1, for the one type that we have: the most specific range decides.
     static func takesJSON(_ accept: String?) -> Bool {
-        guard let accept else { return true }
+        guard let accept, !accept.isEmpty else { return true }
         var verdict: (specificity: Int, isWanted: Bool) = (-1, false)
         for part in accept.split(separator: ",") {
             let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }

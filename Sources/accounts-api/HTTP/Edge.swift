@@ -7,7 +7,8 @@ import Logging
 /// problems. What nobody recognised is logged with the request's id, and answered without a word about the cause.
 struct Edge: RouterMiddleware {
     let publicURL: String
-    let defaultLanguage: Language
+    /// Those that the flow speaks; the first where nobody asks for another.
+    let languages: [Language]
 
     func handle(
         _ request: Request,
@@ -18,7 +19,7 @@ struct Edge: RouterMiddleware {
         let requestID = Self.requestID(of: request)
         var context = context
         context.logger[metadataKey: "request_id"] = "\(requestID)"
-        context.language = Language.negotiated(request.headers[.acceptLanguage], default: defaultLanguage)
+        context.language = Language.negotiated(request.headers[.acceptLanguage], among: languages)
         var response: Response
         do {
             response = try await next(request, context)

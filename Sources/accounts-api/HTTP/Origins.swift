@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Which sites may send unsafe requests with somebody's cookie (design §3, security C8).
+/// Which sites may send unsafe requests with somebody's cookie (OWASP Cheat Sheet on CSRF: Fetch Metadata, then
+/// the origin).
 struct Origins: Sendable {
     /// The origin of `PUBLIC_URL`, and those of `ALLOWED_ORIGINS`.
     let own: String

@@ -44,7 +44,14 @@ extension Problem {
                 "This sign-up is over.",
                 [.init("reason", .string(ending.rawValue)), Self.restart]
             )
-        case .unreadable: throw error
+        case .unreadable:
+            // Sealed with a key that is gone, it is gone too.
+            self.init(
+                .gone,
+                .draftExpired,
+                "This sign-up cannot be read any more.",
+                [.init("reason", "unreadable"), Self.restart]
+            )
         case .database(let error): try self.init(error)
         }
     }
@@ -61,19 +68,19 @@ extension Problem {
         switch error {
         case .locked(let next): self = .locked(next)
         case .refused(let refusals): self = .refused(refusals, in: language)
-        case .stale(let current):
-            self.init(
-                .preconditionFailed,
-                .staleRevision,
-                "It is at another revision than the one you named.",
-                [.init("draft", draft(current))],
-                headers: [.eTag: "\"\(current.revision)\""]
-            )
+        case .stale(let current): self = .stale(current, draft)
         case .committed: self = .committed
         case .find(let error): try self.init(error)
         case .hashing(let error): try self.init(error)
         case .contended: self = .contended
         case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: CheckError) {
+        switch error {
+        case .locked(let next): self = .locked(next)
+        case .committed: self = .committed
         }
     }
 
@@ -91,7 +98,7 @@ extension Problem {
         }
     }
 
-    init(_ error: ResendError, in language: Language) throws {
+    init(_ error: ResendError, in language: Language, _ draft: (Draft) -> JSON) throws {
         switch error {
         case .locked(let next): self = .locked(next)
         case .noCode: self.init(.notFound, .notFound, "This step has no code.")
@@ -107,19 +114,23 @@ extension Problem {
                 ]
             )
         case .committed: self = .committed
-        case .overtaken: self = .contended
+        case .stale(let current): self = .stale(current, draft)
+        case .find(let error): try self.init(error)
+        case .contended: self = .contended
         case .database(let error): try self.init(error)
         }
     }
 
-    init(_ error: CancelError) throws {
+    init(_ error: CancelError, _ draft: (Draft) -> JSON) throws {
         switch error {
         case .committed: self = .committed
+        case .stale(let current): self = .stale(current, draft)
+        case .find(let error): try self.init(error)
         case .database(let error): try self.init(error)
         }
     }
 
-    init(_ error: CommitError) throws {
+    init(_ error: CommitError, _ draft: (Draft) -> JSON) throws {
         switch error {
         case .incomplete(let standing):
             self.init(
@@ -128,6 +139,7 @@ extension Problem {
                 "Something is still missing.",
                 [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
             )
+        case .stale(let current): self = .stale(current, draft)
         case .identifierTaken(let field):
             self.init(
                 .conflict,
@@ -143,6 +155,16 @@ extension Problem {
 
     static func locked(_ next: Step?) -> Problem {
         Problem(.conflict, .stepLocked, "An earlier step comes first.", [.next(next)])
+    }
+
+    static func stale(_ current: Draft, _ draft: (Draft) -> JSON) -> Problem {
+        Problem(
+            .preconditionFailed,
+            .staleRevision,
+            "It is at another revision than the one you named.",
+            [.init("draft", draft(current))],
+            headers: [.eTag: "\"\(current.revision)\""]
+        )
     }
 
     static let committed = Problem(.conflict, .alreadyCommitted, "It has become an account and cannot be changed.")

@@ -12,7 +12,7 @@ struct Problem: Error {
     var headers: HTTPFields = [:]
 
     /// The end of the problem's `type`; the title goes with it.
-    enum Slug: String, CaseIterable {
+    enum Slug: String {
         case malformedRequest = "malformed-request"
         case noDraft = "no-draft"
         case forbiddenOrigin = "forbidden-origin"

@@ -23,15 +23,15 @@ struct Routes: Sendable {
 
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Edge(publicURL: publicURL, defaultLanguage: signups.flow.languages[0]))
-        router.add(middleware: Negotiator())
+        router.add(middleware: Edge(publicURL: publicURL, languages: signups.flow.languages))
 
         let secrets = Set(
             signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue)
         )
         let reader = BodyReader(secretMembers: secrets)
         let finder = DraftFinder(signups: signups, session: session)
-        let open = router.group().add(middleware: OriginGuard(origins: origins, session: session))
+        let open = router.group().add(middleware: Negotiator())
+            .add(middleware: OriginGuard(origins: origins, session: session))
         let steps = open.group().add(middleware: StepFinder(flow: signups.flow))
 
         let begin = open.group().add(middleware: BodyReader(secretMembers: [], isRequired: false))
@@ -48,6 +48,7 @@ struct Routes: Sendable {
         answer.put("signup/:step", use: submit)
         answer.post("signup/:step", use: submit)
         step.delete("signup/:step", use: clear)
+        answer.post("signup/:step/check", use: check)
         step.post("signup/:step/resend", use: resend)
 
         router.get("health/live", use: live)
@@ -57,7 +58,8 @@ struct Routes: Sendable {
             on: router,
             [
                 "signup": [.get, .head, .post, .delete], "signup/review": [.get, .head], "signup/commit": [.post],
-                "signup/:step": [.get, .head, .put, .post, .delete], "signup/:step/resend": [.post],
+                "signup/:step": [.get, .head, .put, .post, .delete], "signup/:step/check": [.post],
+                "signup/:step/resend": [.post],
                 "health/live": [.get, .head], "health/ready": [.get, .head],
             ]
         )
@@ -82,7 +84,7 @@ struct Routes: Sendable {
 extension Routes {
     /// Begins a sign-up, or goes on with the one that the token belongs to.
     @Sendable private func start(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let wish = try StartWish(context.answers, in: context.language)
+        let wish = try StartWish(context.answers, in: context.language, of: signups.flow.languages)
         if let draft = try await openDraft(of: request) { return answer(draft) }
         let (draft, token) = try await acting { () throws(StartError) in
             try await signups.start(in: wish.language)
@@ -113,16 +115,17 @@ extension Routes {
         let account = try await acting { () throws(CommitError) in
             try await signups.account(id)
         } problem: {
-            try Problem($0)
+            try Problem($0, current)
         }
         return answer(context.draft, account: account)
     }
 
     @Sendable private func cancel(_ request: Request, _ context: DraftContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
         try await acting { () throws(CancelError) in
-            try await signups.cancel(context.draft)
+            try await signups.cancel(context.draft, at: revision)
         } problem: {
-            try Problem($0)
+            try Problem($0, current)
         }
         return Response(status: .noContent, headers: [.setCookie: session.clearCookie])
     }
@@ -139,9 +142,20 @@ extension Routes {
         let outcome = try await acting { () throws(SubmitError) in
             try await signups.submit(context.answers, to: context.step, of: context.draft, at: revision)
         } problem: {
-            try Problem($0, in: context.language) { bodies.draft($0) }
+            try Problem($0, in: context.language, current)
         }
         return answer(outcome.draft, cleared: outcome.cleared)
+    }
+
+    @Sendable private func check(_ request: Request, _ context: StepContext) async throws -> Response {
+        let refusals = try await acting { () throws(CheckError) in
+            try signups.check(context.answers, on: context.step, of: context.draft)
+        } problem: {
+            Problem($0)
+        }
+        return Response(json: [
+            "valid": .bool(refusals.isEmpty), "errors": .array(refusals.map { $0.json(in: context.language) }),
+        ])
     }
 
     @Sendable private func clear(_ request: Request, _ context: StepContext) async throws -> Response {
@@ -149,16 +163,17 @@ extension Routes {
         let outcome = try await acting { () throws(SubmitError) in
             try await signups.clear(context.step, of: context.draft, at: revision)
         } problem: {
-            try Problem($0, in: context.language) { bodies.draft($0) }
+            try Problem($0, in: context.language, current)
         }
         return answer(outcome.draft, cleared: outcome.cleared)
     }
 
     @Sendable private func resend(_ request: Request, _ context: StepContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
         let wait = try await acting { () throws(ResendError) in
-            try await signups.resend(context.step, of: context.draft)
+            try await signups.resend(context.step, of: context.draft, at: revision)
         } problem: {
-            try Problem($0, in: context.language)
+            try Problem($0, in: context.language, current)
         }
         return Response(json: ["resend_after": .integer(wait.seconds)], status: .accepted)
     }
@@ -169,10 +184,11 @@ extension Routes {
     }
 
     @Sendable private func commit(_ request: Request, _ context: DraftContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
         let (account, isNew) = try await acting { () throws(CommitError) in
-            try await signups.commit(context.draft)
+            try await signups.commit(context.draft, at: revision)
         } problem: {
-            try Problem($0)
+            try Problem($0, current)
         }
         return Response(json: ["account": bodies.account(account)], status: isNew ? .created : .ok)
     }
@@ -217,6 +233,9 @@ extension Routes {
         )
     }
 
+    /// How a refusal shows the draft as it is now.
+    private func current(_ draft: Draft) -> JSON { bodies.draft(draft) }
+
     private func tagged(_ response: Response, _ draft: Draft) -> Response {
         var response = response
         response.headers[.eTag] = "\"\(draft.revision)\""
@@ -229,10 +248,12 @@ extension Routes {
         guard let field = request.headers[.ifMatch] else { return nil }
         if field == "*" { return nil }
         let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
-        guard !tags.isEmpty, tags.allSatisfy({ $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }) else {
+        let isTag: (Substring) -> Bool = { $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
+        guard !tags.isEmpty, tags.allSatisfy({ isTag($0.trimmingPrefix("W/")) }) else {
             throw Problem(.badRequest, .malformedRequest, "If-Match names no entity tag.")
         }
-        let revisions = tags.compactMap { Int($0.dropFirst().dropLast()) }
+        // A weak tag is well formed, but never strong enough to match.
+        let revisions = tags.filter(isTag).compactMap { Int($0.dropFirst().dropLast()) }
         return revisions.contains(draft.revision) ? draft.revision : revisions.first ?? -1
     }
 
@@ -250,7 +271,7 @@ private struct StartWish {
     let isBearer: Bool
     let language: Language
 
-    init(_ body: JSON, in negotiated: Language) throws {
+    init(_ body: JSON, in negotiated: Language, of spoken: [Language]) throws {
         guard case .object(let members) = body else { preconditionFailure("a body is an object") }
         var refusals = members.map { FieldName($0.name) }.filter { !["transport", "locale"].contains($0) }
             .map { Refusal($0, .unknownField) }
@@ -262,6 +283,7 @@ private struct StartWish {
         }
         if !refusals.isEmpty { throw Problem.refused(refusals, in: negotiated) }
         isBearer = transport == "bearer"
-        language = locale.string.flatMap(Language.init(tag:)) ?? negotiated
+        let wished = locale.string.flatMap(Language.init(tag:))
+        language = wished.flatMap { spoken.contains($0) ? $0 : nil } ?? negotiated
     }
 }

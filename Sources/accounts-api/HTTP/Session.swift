@@ -22,8 +22,8 @@ struct Session: Sendable {
             let pair = pair.trimmingWhitespace()
             return pair.hasPrefix("\(cookieName)=") ? String(pair.dropFirst(cookieName.count + 1)) : nil
         }
-        let bearers = request.headers[values: .authorization].map { field in
-            field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : ""
+        let bearers = request.headers[values: .authorization].compactMap { field in
+            field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : nil
         }
         guard Set(cookies + bearers).count <= 1 else {
             throw Problem(.badRequest, .malformedRequest, "Two tokens came, and they differ.")
@@ -61,6 +61,12 @@ struct DraftFinder: RouterMiddleware {
         do throws(FindError) {
             context.draft = try await signups.find(token)
         } catch {
+            if case .unreadable(let id) = error {
+                context.logger.error(
+                    "a draft is sealed with a key that is not in the ring",
+                    metadata: ["draft": "\(id)"]
+                )
+            }
             throw try Problem(error)
         }
         context.logger[metadataKey: "draft"] = "\(token.draft)"

@@ -45,6 +45,11 @@ final class ServerProcess: Sendable {
         self.output = output
     }
 
+    /// A test that fails half-way leaves no server behind.
+    deinit {
+        kill(pid, SIGKILL)
+    }
+
     var log: String { output.log }
 
     /// Sends a signal and returns the exit status when the process has ended; negative for the signal that ended it.

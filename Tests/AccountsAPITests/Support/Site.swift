@@ -26,9 +26,11 @@ struct Site: Sendable {
         publicURL: String = "http://localhost:8080",
         allowedOrigins: Set<String> = [],
         conninfo: String? = nil,
+        keys: String = Stage.keys,
+        hashing: HashingPool? = nil,
         _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
-        try await Stage.with(conninfo: conninfo) { stage in
+        try await Stage.with(keys: keys, conninfo: conninfo, hashing: hashing) { stage in
             let log = CapturedLog()
             let routes = Routes(
                 signups: stage.signups,

@@ -9,6 +9,7 @@ import Synchronization
 /// acknowledged.
 final class Wanderer: Sendable {
     struct Refused: Error, CustomStringConvertible {
+        let status: Int
         let description: String
     }
 
@@ -27,7 +28,9 @@ final class Wanderer: Sendable {
 
     func begin(at port: Int) async throws {
         let answer = try await send(.post, "/signup", "{\"transport\": \"bearer\"}", at: port)
-        guard let text = answer.json["token"]?.string else { throw Refused(description: "no token: \(answer.status)") }
+        guard let text = answer.json["token"]?.string else {
+            throw Refused(status: answer.status, description: "no token")
+        }
         token.withLock { $0 = text }
     }
 
@@ -36,14 +39,14 @@ final class Wanderer: Sendable {
         let body =
             switch name {
             case "email": "{\"email\": \"\(email)\"}"
-            case "code": "{\"code\": \"\(await code())\"}"
+            case "code": "{\"code\": \"\(try await code())\"}"
             case "password": "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
             case "profile": "{\"username\": \"\(email.prefix { $0 != "@" })\"}"
             case "contact": "{\"birth_date\": \"2001-02-28\"}"
             default: "{\"terms\": true}"
             }
         let answer = try await put(name, body, at: port)
-        guard answer.status == 200 else { throw Refused(description: "\(name): \(answer.status) \(answer.body)") }
+        guard answer.status == 200 else { throw Refused(status: answer.status, description: "\(name): \(answer.body)") }
         acknowledged.withLock { $0.append(name) }
     }
 
@@ -55,8 +58,9 @@ final class Wanderer: Sendable {
 
     func commit(at port: Int) async throws -> Answer { try await send(.post, "/signup/commit", at: port) }
 
-    private func code() async -> String {
+    private func code() async throws -> String {
         while true {
+            try Task.checkCancellation()
             if let code = mails.code(for: email) { return code }
             await Task.yield()
         }

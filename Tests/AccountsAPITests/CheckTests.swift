@@ -1,0 +1,63 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Checking while somebody types", .freshDatabase)
+struct CheckTests {
+    @Test(arguments: [
+        ("email", "{\"email\":\"kim@example.com\"}", [String]()),
+        ("email", "{\"email\":\"kim\"}", ["email:bad_format"]),
+        ("email", "{\"email\":\"\"}", ["email:required"]), ("email", "{}", []),
+        ("email", "{\"phone\":1}", ["phone:unknown_field"]), ("code", "{\"code\":\"12\"}", ["code:bad_format"]),
+        ("code", "{\"code\":\"000000\"}", []),
+        ("password", "{\"password\":\"short\"}", ["password:too_short"]),
+        ("password", "{\"password\":\"a pass phrase of mine\"}", []),
+        ("password", "{\"confirmation\":\"a pass phrase of mine\"}", ["confirmation:mismatch"]),
+        (
+            "password", "{\"password\":\"a pass phrase of mine\",\"confirmation\":\"a pass phrase of yours\"}",
+            ["confirmation:mismatch"]
+        ),
+        ("profile", "{\"display_name\":\"Kim\"}", []), ("profile", "{\"username\":\"admin\"}", ["username:reserved"]),
+        ("contact", "{\"birth_date\":\"2023-02-29\"}", ["birth_date:impossible_date"]),
+    ])
+    func `the fields present are judged as a submission would`(step: String, body: String, refusals: [String])
+        async throws
+    {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill(through: step == "code" ? "email" : "profile")
+            let before = try await Self.everything()
+            let answer = try await kim.send(.post, "/signup/\(step)/check", body)
+            #expect(answer.status == 200)
+            #expect(answer.json["valid"] == .bool(refusals.isEmpty))
+            #expect(answer.refusals == refusals)
+            #expect(try await Self.everything() == before)
+        }
+    }
+
+    @Test func `a locked step and a committed sign-up are not checked`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            #expect(try await kim.send(.post, "/signup/terms/check", "{}").slug == "step-locked")
+            #expect(try await kim.send(.post, "/signup/nothing/check", "{}").slug == "unknown-step")
+            try await kim.fill()
+            #expect(try await kim.commit().status == 201)
+            #expect(try await kim.send(.post, "/signup/terms/check", "{}").slug == "already-committed")
+        }
+    }
+
+    /// All rows that a check could have touched.
+    private static func everything() async throws -> [String] {
+        try Session().query(
+            """
+            SELECT drafts::text FROM drafts UNION ALL SELECT proofs::text FROM proofs
+            UNION ALL SELECT leases::text FROM leases UNION ALL SELECT count(*)::text FROM outbox
+            """
+        ).map { try $0.decode(String.self) }
+    }
+}
