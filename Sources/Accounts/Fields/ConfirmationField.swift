@@ -37,7 +37,7 @@ extension Secret {
     borrowing func equals(_ other: borrowing Secret) -> Bool {
         withBytes { left in
             other.withBytes { right in
-                left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+                left.equalsInConstantTime(right)
             }
         }
     }

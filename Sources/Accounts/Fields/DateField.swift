@@ -72,7 +72,7 @@ package struct DateField: FieldKind {
         return .string(text)
     }
 
-    /// A date of birth is told at the review and in its own step only (security G7).
+    /// A date of birth is told at the review and in its own step only.
     package func shown(_ stored: JSON, atReview: Bool) -> JSON { atReview ? stored : ["set": true] }
 
     package var rules: [JSON.Member] {

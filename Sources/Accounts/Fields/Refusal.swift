@@ -11,7 +11,7 @@ package struct Refusal: Error, Hashable, Sendable {
         self.params = params
     }
 
-    /// One code, one meaning, one message per language (design §3).
+    /// One code, one meaning, one message per language.
     package enum Code: String, CaseIterable, Hashable, Sendable {
         case required
         case unknownField = "unknown_field"
@@ -34,7 +34,5 @@ package struct Refusal: Error, Hashable, Sendable {
         case codeWrong = "code_wrong"
         case codeExpired = "code_expired"
         case codeExhausted = "code_exhausted"
-        case tooLarge = "too_large"
-        case unsupportedImage = "unsupported_image"
     }
 }

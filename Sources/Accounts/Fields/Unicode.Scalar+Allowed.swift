@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// No controls, noncharacters, line separators, or what turns the direction of writing around (design §4).
+    /// No controls, noncharacters, line separators, or what turns the direction of writing around.
     package var isAllowedInLine: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F: false

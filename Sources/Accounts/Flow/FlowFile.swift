@@ -95,6 +95,10 @@ extension Flow {
         {
             return "\(address.name) identifies the account, and no code proves it"
         }
+        for step in steps {
+            let optional = step.fields.first { proved.contains($0.name) && (step.isOptional || !$0.isRequired) }
+            if let optional { return "a code proves \(optional.name), which need not be given" }
+        }
         return nil
     }
 
@@ -141,6 +145,11 @@ extension Flow {
             if !rivals.isEmpty {
                 throw entry.error("\(rivals[0].name) is the identifier of this kind", at: "identifier")
             }
+        }
+        // The account already has members of these names.
+        if ["id", "created_at"].contains(name) { throw entry.error("\(name) is a reserved name", at: "name") }
+        if ["email", "username"].contains(name), word != name {
+            throw entry.error("only a field of kind \(name) is called \(name)", at: "name")
         }
         try entry.finish()
         return Field(

@@ -25,10 +25,9 @@ struct English: Messages {
         case .tooOld: "This date is too long ago. Check the year."
         case .codeWrong: "That code is not right.\(attemptsLeft(refusal))"
         case .codeExpired: "This code has expired. Ask for a new one."
+        case .codeExhausted where refusal.params["final"] == true:
+            "There were too many wrong codes. Please begin the sign-up again."
         case .codeExhausted: "That was one wrong code too many. Ask for a new one."
-        case .tooLarge:
-            refusal.megabytes("max").map { "Choose a file of at most \($0) MB." } ?? "Choose a smaller file."
-        case .unsupportedImage: "Choose a PNG, JPEG or WebP image."
         }
     }
 

@@ -24,9 +24,9 @@ struct Korean: Messages {
         case .tooOld: "너무 오래된 날짜입니다. 연도를 확인하세요."
         case .codeWrong: "코드가 맞지 않습니다.\(attemptsLeft(refusal))"
         case .codeExpired: "만료된 코드입니다. 새 코드를 요청하세요."
+        case .codeExhausted where refusal.params["final"] == true:
+            "코드를 너무 많이 틀렸습니다. 가입을 처음부터 다시 시작하세요."
         case .codeExhausted: "코드를 너무 많이 틀렸습니다. 새 코드를 요청하세요."
-        case .tooLarge: refusal.megabytes("max").map { "\($0)MB 이하의 파일을 고르세요." } ?? "더 작은 파일을 고르세요."
-        case .unsupportedImage: "PNG, JPEG, WebP 이미지를 고르세요."
         }
     }
 

@@ -12,14 +12,15 @@ package enum Language: String, CaseIterable, Sendable {
     }
 
     /// The language an `Accept-Language` field wishes for most (RFC 9110 §12.5.4): by quality, then by its place in the
-    /// field, with `fallback` where it names none of ours.
+    /// field, with the first of `spoken` where it names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for every one the field does not name, and malformed parts are passed over.
     /// A field longer than 8 KiB is not read.
-    package static func negotiated(_ acceptLanguage: String?, default fallback: Language) -> Language {
+    package static func negotiated(_ acceptLanguage: String?, among spoken: [Language]) -> Language {
+        let fallback = spoken[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
         let ranges = field.split(separator: ",").compactMap { Range($0) }
-        let standings = allCases.compactMap { language in
+        let standings = spoken.compactMap { language in
             language.standing(among: ranges, fallback: fallback).map { (language, $0) }
         }
         return standings.max { $0.1 < $1.1 }?.0 ?? fallback

@@ -1,7 +1,7 @@
 /// What the service says to a person in one language. A new language conforms, and the compiler asks for all of it.
 package protocol Messages: Sendable {
     /// What to tell the person about a refused field, with the numbers of `refusal.params` filled in: `min` and `max`
-    /// (characters; years of age for dates; bytes for `too_large`) and `attempts_left`. A missing number is left out.
+    /// (characters; years of age for dates) and `attempts_left`. A missing number is left out.
     func message(for refusal: Refusal) -> String
 
     /// The mail with a code that proves an address. The code stands in the text only: subjects show in notifications.
@@ -40,13 +40,5 @@ extension Refusal {
     func number(_ name: String) -> Int? {
         guard case .integer(let number) = params[name] else { return nil }
         return number
-    }
-
-    /// The limit of a file in MB, to one decimal: `5`, `0.5`.
-    func megabytes(_ name: String) -> String? {
-        number(name).map { bytes in
-            let tenths = bytes * 10 / 1_048_576
-            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        }
     }
 }

@@ -30,7 +30,7 @@ package enum Argon2 {
             length: phc.tag.count,
             in: arena
         )
-        return tag.withBytes { zip($0, phc.tag).reduce(0) { $0 | ($1.0 ^ $1.1) } } == 0
+        return tag.withBytes { $0.equalsInConstantTime(phc.tag) }
     }
 
     /// Computes the Argon2id vector of RFC 9106 §5.3 and throws `ARGON2_VERIFY_MISMATCH` where the answer is another.

@@ -8,54 +8,74 @@ package enum ResendError: Error {
     case refused([Refusal])
     /// The last mail is too young.
     case tooSoon(wait: Duration, every: Duration)
+    /// The draft is at another revision than the one asked for.
+    case stale(Draft)
     case committed
-    case overtaken
+    case find(FindError)
+    /// The draft kept changing.
+    case contended
     case database(DatabaseError)
 }
 
 extension Signups {
     /// Ends the code that is on its way and mails a new one, with attempts of its own but the failures of all before.
     ///
+    /// - Parameter revision: the revision that the client saw, if it insists on it.
     /// - Returns: how long to wait before the next one.
-    package func resend(_ step: Step, of draft: Draft) async throws(ResendError) -> Duration {
-        if draft.account != nil { throw .committed }
-        let standing = standing(of: draft)
-        if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
-        guard let field = step.fields.first(where: { $0.kind is CodeField }), let code = field.kind as? CodeField else {
-            throw .noCode
+    package func resend(
+        _ step: Step,
+        of draft: Draft,
+        at revision: Int? = nil
+    ) async throws(ResendError) -> Duration {
+        var draft = draft
+        for _ in 0..<50 {
+            if draft.account != nil { throw .committed }
+            if let revision, revision != draft.revision { throw .stale(draft) }
+            let standing = standing(of: draft)
+            if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
+            guard let field = step.fields.first(where: { $0.kind is CodeField }), let code = field.kind as? CodeField
+            else { throw .noCode }
+            guard let address = draft.values[code.proves]?.string else { throw .locked(next: standing.next) }
+            if let proof = draft.proofs[field.name] {
+                if proof.isProved { throw .refused([Refusal(field.name, .notAllowed)]) }
+                if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
+                let wait = proof.namesCurrentAddress ? proof.wait(by: code, at: draft.now) : .zero
+                if wait > .zero { throw .tooSoon(wait: wait, every: code.resendAfter) }
+            }
+            if try await sendAgain(field.name, code, to: address, of: draft) { return code.resendAfter }
+            do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
         }
-        let proof = draft.proofs[field.name]
-        guard let address = draft.values[code.proves]?.string else { throw .locked(next: standing.next) }
-        if let proof, proof.namesCurrentAddress, proof.provedAt != nil {
-            throw .refused([Refusal(field.name, .notAllowed)])
-        }
-        if let proof, proof.failures >= Proof.mostFailures { throw .refused([Refusal(field.name, .codeExhausted)]) }
-        if let proof, proof.namesCurrentAddress {
-            let waited = draft.now.timeIntervalSince(proof.sentAt)
-            let left = code.resendAfter.seconds - Int(waited.rounded(.down))
-            if left > 0 { throw .tooSoon(wait: .seconds(left), every: code.resendAfter) }
-        }
+        throw .contended
+    }
+
+    /// False where another code was made meanwhile, or the draft changed.
+    private func sendAgain(
+        _ field: FieldName,
+        _ code: CodeField,
+        to address: String,
+        of draft: Draft
+    ) async throws(ResendError) -> Bool {
+        let last = draft.proofs[field]?.generation
         // `revised` is the draft itself, which keeps its revision: what the person typed is the same.
         let statement: SQL = """
             WITH revised AS (
                 SELECT id FROM drafts
                  WHERE \(isCurrent(draft))
-                   AND (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.name.rawValue))
-                       IS NOT DISTINCT FROM \(proof?.generation)
-            ), \(newCode(field.name, code, address: address, generation: (proof?.generation ?? 0) + 1, of: draft))
-            SELECT count(*) FROM revised
+                   AND (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
+                       IS NOT DISTINCT FROM \(last)
+            ), \(newCode(field, code, address: address, generation: (last ?? 0) + 1, of: draft, part: "0"))
+            SELECT EXISTS (SELECT FROM revised)
             """
         do throws(DatabaseError) {
             let rows = try await database.transaction(
                 "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
                 statement
             )[1]
-            guard try rows[0].decode(Int.self) == 1 else { throw DatabaseError.cancelled }
+            guard try rows[0].decode(Bool.self) else { return false }
         } catch {
-            if case .cancelled = error { throw .overtaken }
             throw .database(error)
         }
         outbox.ring()
-        return code.resendAfter
+        return true
     }
 }

@@ -10,14 +10,15 @@ extension Signups {
         _ code: CodeField,
         address: String,
         generation: Int,
-        of draft: Draft
+        of draft: Draft,
+        part number: SQL
     ) -> SQL {
         let digits = Self.digits(code.digits)
         let mail = outbox.seal(
             .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60))
         )
         return """
-            proof AS (
+            proof_\(number) AS (
                 INSERT INTO proofs (draft, field, address_digest, code_digest, expires_at)
                 SELECT id, \(field.rawValue), \(addressDigests(address)[0]),
                        CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address))
@@ -30,11 +31,11 @@ extension Signups {
                        generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
                        expires_at = excluded.expires_at
                 RETURNING code_digest, expires_at
-            ), mail AS (
+            ), mail_\(number) AS (
                 INSERT INTO outbox (id, template, sealed, useless_after)
                 SELECT \(mail.id), CASE WHEN code_digest IS NULL THEN 'already-registered' ELSE 'verification-code' END,
                        \(mail.sealed), expires_at
-                  FROM proof
+                  FROM proof_\(number)
             )
             """
     }

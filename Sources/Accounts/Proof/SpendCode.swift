@@ -34,7 +34,7 @@ extension Signups {
                 throw .refused([Refusal(field, .codeExpired)])
             }
             if now.isProved { return nil }
-            throw .refused([Refusal(field, Self.refusal(of: now, code, at: draft.now))])
+            throw .refused([Self.refusal(of: field, now, code, at: draft.now)])
         }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
         guard let digest = spent.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
@@ -44,15 +44,15 @@ extension Signups {
         return proof.generation
     }
 
-    private static func refusal(of proof: Proof, _ code: CodeField, at now: Date) -> Refusal.Code {
-        now >= proof.expiresAt && proof.attempts < code.attempts && proof.failures < Proof.mostFailures
-            ? .codeExpired : .codeExhausted
+    private static func refusal(of field: FieldName, _ proof: Proof, _ code: CodeField, at now: Date) -> Refusal {
+        if proof.isExhausted { return .exhausted(field) }
+        return Refusal(field, now >= proof.expiresAt && proof.attempts < code.attempts ? .codeExpired : .codeExhausted)
     }
 }
 
-extension [UInt8] {
-    /// Takes the same time wherever the first difference is.
-    package func equalsInConstantTime(_ other: [UInt8]) -> Bool {
+extension Collection<UInt8> {
+    /// Takes a time that depends on the lengths only.
+    package func equalsInConstantTime(_ other: some Collection<UInt8>) -> Bool {
         count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

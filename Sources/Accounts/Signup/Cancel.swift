@@ -1,21 +1,28 @@
 package enum CancelError: Error {
     case committed
+    /// The draft is at another revision than the one asked for.
+    case stale(Draft)
+    case find(FindError)
     case database(DatabaseError)
 }
 
 extension Signups {
     /// Ends the draft at once: its values, proofs and leases are gone, and only the hash of its token is remembered.
-    /// A draft that ended meanwhile is ended all the same.
-    package func cancel(_ draft: Draft) async throws(CancelError) {
+    ///
+    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {
         if draft.account != nil { throw .committed }
-        let rows: Rows
+        if let revision, revision != draft.revision { throw .stale(draft) }
+        let asked: SQL = revision.map { "AND revision = \($0)" } ?? ""
+        let isEnded: Bool
         do throws(DatabaseError) {
             // Locked first, so that the statement after it sees what a commit made of the draft meanwhile.
-            rows = try await database.transaction(
+            let rows = try await database.transaction(
                 "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
                 """
                 WITH ended AS (
-                    DELETE FROM drafts WHERE id = \(draft.id) AND account_id IS NULL RETURNING id, token_hash, ends_at
+                    DELETE FROM drafts WHERE id = \(draft.id) AND account_id IS NULL \(asked)
+                    RETURNING id, token_hash, ends_at
                 ), spent AS (
                     DELETE FROM proofs USING ended WHERE draft = ended.id
                 ), released AS (
@@ -24,14 +31,16 @@ extension Signups {
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'cancelled', ends_at + interval '1 day' FROM ended ON CONFLICT DO NOTHING
                 )
-                SELECT EXISTS (SELECT FROM ended)
-                    OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND account_id IS NOT NULL)
+                SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id))
                 """
             )[1]
-            guard try !rows[0].decode(Bool.self) else { return }
+            isEnded = try rows[0].decode(Bool.self)
         } catch {
             throw .database(error)
         }
-        throw .committed
+        if isEnded { return }
+        let now: Draft
+        do throws(FindError) { now = try await reread(draft) } catch { throw .find(error) }
+        throw now.account != nil ? .committed : .stale(now)
     }
 }

@@ -5,6 +5,8 @@ package enum CommitError: Error {
     case incomplete(Standing)
     /// Another account has the identifier in that field; only now, with the address proved, is it told.
     case identifierTaken(FieldName)
+    /// The draft is at another revision than the one asked for.
+    case stale(Draft)
     case find(FindError)
     /// The draft kept changing under the commit.
     case contended
@@ -16,10 +18,16 @@ extension Signups {
     ///
     /// Called again for the same draft, by anybody at any time, it gives the same account. What was checked is what is
     /// committed, because the statement names the revision that was checked.
-    package func commit(_ draft: Draft) async throws(CommitError) -> (account: Account, isNew: Bool) {
+    ///
+    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    package func commit(
+        _ draft: Draft,
+        at revision: Int? = nil
+    ) async throws(CommitError) -> (account: Account, isNew: Bool) {
         var draft = draft
         for _ in 0..<50 {
             if let id = draft.account { return (try await account(id), false) }
+            if let revision, revision != draft.revision { throw .stale(draft) }
             let standing = standing(of: draft)
             guard standing.isReady else { throw .incomplete(standing) }
             let id = ID<Account>()

@@ -38,7 +38,15 @@ extension Signups {
         let account: ID<Account>?
         let now, expiresAt: Date
         let isAlive: Bool
-        var proofs: [(field: FieldName, address: [UInt8], proof: Proof)]
+        var proofs: [StoredProof]
+    }
+
+    private struct StoredProof {
+        let field: FieldName
+        let address: [UInt8]
+        let generation, attempts, failures: Int
+        let sentAt, expiresAt: Date
+        let provedAt: Date?
     }
 
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
@@ -87,16 +95,18 @@ extension Signups {
                         proofs: []
                     )
                 if let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt {
-                    let proof = Proof(
-                        generation: generation,
-                        attempts: attempts,
-                        failures: failures,
-                        sentAt: sentAt,
-                        expiresAt: expiresAt,
-                        provedAt: provedAt,
-                        namesCurrentAddress: false
+                    record!.proofs.append(
+                        StoredProof(
+                            field: FieldName(field),
+                            address: address,
+                            generation: generation,
+                            attempts: attempts,
+                            failures: failures,
+                            sentAt: sentAt,
+                            expiresAt: expiresAt,
+                            provedAt: provedAt
+                        )
                     )
-                    record!.proofs.append((FieldName(field), address, proof))
                 }
             }
             return record
@@ -109,10 +119,19 @@ extension Signups {
         let isCommitted = record.account != nil
         guard let values = isCommitted ? Values() : open(record.sealed, of: id) else { throw .unreadable(id) }
         var proofs: [FieldName: Proof] = [:]
-        for (field, address, proof) in record.proofs {
-            guard let code = flow.field(named: field)?.kind as? CodeField else { continue }
+        for stored in record.proofs {
+            guard let code = flow.field(named: stored.field)?.kind as? CodeField else { continue }
             let current = values[code.proves]?.string.map(addressDigests) ?? []
-            proofs[field] = proof.naming(currentAddress: current.contains(address))
+            proofs[stored.field] = Proof(
+                generation: stored.generation,
+                address: stored.address,
+                attempts: stored.attempts,
+                failures: stored.failures,
+                sentAt: stored.sentAt,
+                expiresAt: stored.expiresAt,
+                provedAt: stored.provedAt,
+                namesCurrentAddress: current.contains(stored.address)
+            )
         }
         return Draft(
             id: id,

@@ -39,9 +39,7 @@ extension Signups {
         } catch {
             guard case .outcomeUnknown = error else { throw error }
             // Our own sealed bytes in the row say that the write took effect.
-            guard let now = try? await reread(draft), now.sealed == sealed else {
-                throw .unavailable("the connection was lost before the write took effect")
-            }
+            guard let now = try? await reread(draft), now.sealed == sealed else { throw error }
             return .made(now)
         }
     }
@@ -83,12 +81,12 @@ extension Signups {
         var parts: SQL = "WITH current AS (SELECT id, ends_at FROM drafts WHERE \(isCurrent(draft)))"
         var conditions: SQL = "\(isCurrent(draft))"
         for effect in change.effects {
-            if let part = before(effect, draft) { parts = "\(parts), \(part)" }
+            if let part = before(effect) { parts = "\(parts), \(part)" }
             if let condition = condition(of: effect, draft) { conditions = "\(conditions) AND \(condition)" }
         }
         parts = "\(parts), revised AS (\(update(of: draft, by: change, sealed)) WHERE \(conditions) RETURNING id)"
-        for effect in change.effects {
-            if let part = after(effect, draft) { parts = "\(parts), \(part)" }
+        for (number, effect) in change.effects.enumerated() {
+            if let part = after(effect, SQL(stringLiteral: "\(number)"), draft) { parts = "\(parts), \(part)" }
         }
         let rows = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
@@ -97,9 +95,12 @@ extension Signups {
         let (isCurrent, isRevised) = try rows[0].decode(Bool.self, Bool.self)
         if isRevised {
             outbox.ring()
-            // Where this fails, the next reading says why; what is done is done, and found done.
-            guard let now = try? await reread(draft) else { return .overtaken }
-            return .made(now)
+            do throws(FindError) {
+                return .made(try await reread(draft))
+            } catch {
+                if case .database(let error) = error { throw error }
+                return .overtaken
+            }
         }
         for case .lease(let field, _, _) in change.effects where isCurrent { return .taken(field) }
         return .overtaken
@@ -124,7 +125,7 @@ extension Signups {
 // MARK: - What each effect adds to the statement
 
 extension Signups {
-    private func before(_ effect: Change.Effect, _ draft: Draft) -> SQL? {
+    private func before(_ effect: Change.Effect) -> SQL? {
         guard case .lease(_, let kind, let name) = effect else { return nil }
         return lease(of: name, kind: kind)
     }
@@ -146,20 +147,21 @@ extension Signups {
         }
     }
 
-    private func after(_ effect: Change.Effect, _ draft: Draft) -> SQL? {
+    /// The number tells parts of one kind apart: a step may ask for two addresses.
+    private func after(_ effect: Change.Effect, _ number: SQL, _ draft: Draft) -> SQL? {
         switch effect {
         case .lease(_, let kind, let name): release(of: kind, except: name)
         case .release(let kind): release(of: kind, except: nil)
         case .sendCode(let field, let code, let address, let generation):
-            newCode(field, code, address: address, generation: (generation ?? 0) + 1, of: draft)
+            newCode(field, code, address: address, generation: (generation ?? 0) + 1, of: draft, part: number)
         case .prove(let field, _):
             """
-            proved AS (UPDATE proofs SET proved_at = now(), code_digest = NULL, failures = failures - 1
+            proved_\(number) AS (UPDATE proofs SET proved_at = now(), code_digest = NULL, failures = failures - 1
                          FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
             """
         case .withdraw(let field):
             """
-            withdrawn AS (UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
+            withdrawn_\(number) AS (UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
                             FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
             """
         }

@@ -80,6 +80,12 @@ extension Signups {
     private struct Labour {
         var hashes: [FieldName: PHCString] = [:]
         var spent: [FieldName: Int] = [:]
+        var verdicts: [Question: Bool] = [:]
+
+        struct Question: Hashable {
+            let word: String
+            let hash: String
+        }
     }
 
     private func change(
@@ -88,7 +94,9 @@ extension Signups {
         by answers: JSON,
         _ labour: inout Labour
     ) async throws(SubmitError) -> Change? {
-        let (values, codes) = try judge(answers, to: step, of: draft)
+        let (values, codes, refusals) = judge(answers, to: step, of: draft)
+        let isSkipped = step.isOptional && answers == [:]
+        guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         var change = Change(values: values)
         change.values.answered.insert(step.name)
         for field in step.fields {
@@ -113,21 +121,22 @@ extension Signups {
             default: continue
             }
         }
-        try await clearPasswords(equalTo: step, of: draft, &change)
+        try await clearPasswords(equalTo: step, of: draft, &change, &labour)
         return change
     }
 
-    /// The canonical values after this submission, or everything that is wrong with it.
-    private func judge(
+    /// The canonical values after this submission, the codes that came with it, and everything that is wrong with it.
+    func judge(
         _ answers: JSON,
         to step: Step,
         of draft: Draft
-    ) throws(SubmitError) -> (values: Values, codes: [FieldName: String]) {
+    ) -> (values: Values, codes: [FieldName: String], refusals: [Refusal]) {
         guard case .object(let members) = answers else { preconditionFailure("answers are an object") }
         var situation = situation(of: draft, answers: answers)
         var codes: [FieldName: String] = [:]
-        var refusals = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
-            .map { Refusal($0, .unknownField) }
+        // A few dozen unknown names say enough: the answer to a body of nothing else would be ten times its length.
+        let unknown = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
+        var refusals = unknown.prefix(32).map { Refusal($0, .unknownField) }
         for field in step.fields {
             let answer = answers[field.name.rawValue] ?? .null
             if answer.isBlank {
@@ -143,9 +152,7 @@ extension Signups {
                 refusals += error.all
             }
         }
-        let isSkipped = step.isOptional && members.isEmpty
-        guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
-        return (situation.values, codes)
+        return (situation.values, codes, refusals)
     }
 
     private func hashOnce(
@@ -185,7 +192,7 @@ extension Signups {
 
 extension Signups {
     /// A new address undoes the proof of the one before and gets a code of its own. The same address again gets one
-    /// only where the last cannot be used any more.
+    /// only where the last cannot be used any more, and no sooner than a resend would.
     private func prove(
         _ address: String?,
         in field: FieldName,
@@ -200,8 +207,11 @@ extension Signups {
             change.effects.append(.withdraw(codeField.name))
             return
         }
-        if isSame, let proof, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
-        if let proof, proof.failures >= Proof.mostFailures { throw .refused([Refusal(field, .codeExhausted)]) }
+        if let proof, addressDigests(address).contains(proof.address) {
+            if isSame, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
+            if proof.wait(by: code, at: draft.now) > .zero { return }
+        }
+        if let proof, proof.isExhausted { throw .refused([.exhausted(field)]) }
         change.effects.append(.sendCode(codeField.name, code, address: address, after: proof?.generation))
     }
 
@@ -209,7 +219,8 @@ extension Signups {
     private func clearPasswords(
         equalTo step: Step,
         of draft: Draft,
-        _ change: inout Change
+        _ change: inout Change,
+        _ labour: inout Labour
     ) async throws(SubmitError) {
         let words = step.fields.flatMap { field -> [String] in
             guard let new = change.values[field.name], new != draft.values[field.name] else { return [] }
@@ -220,7 +231,7 @@ extension Signups {
                 let hash = try? PHCString(text)
             else { continue }
             for word in words where word.unicodeScalars.count >= kind.policy.minimum {
-                guard try await isPassword(word, hash) else { continue }
+                guard try await isPassword(word, hash, &labour) else { continue }
                 change.values[field.name] = nil
                 change.cleared.append(field.name)
                 break
@@ -228,11 +239,26 @@ extension Signups {
         }
     }
 
-    private func isPassword(_ word: String, _ hash: PHCString) async throws(SubmitError) -> Bool {
+    private func isPassword(
+        _ word: String,
+        _ hash: PHCString,
+        _ labour: inout Labour
+    ) async throws(SubmitError) -> Bool {
+        let question = Labour.Question(word: word, hash: hash.rawValue)
+        if let verdict = labour.verdicts[question] { return verdict }
         do throws(HashingError) {
-            return try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
+            let verdict = try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
+            labour.verdicts[question] = verdict
+            return verdict
         } catch {
+            // Hashed at a greater cost than is allowed now: it cannot be told, so the password is asked for again.
+            if case .tooCostly = error { return true }
             throw .hashing(error)
         }
     }
+}
+
+extension Refusal {
+    /// There were too many wrong codes for any other to be sent: the sign-up has to begin again.
+    static func exhausted(_ field: FieldName) -> Refusal { Refusal(field, .codeExhausted, ["final": true]) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// What holds of every row after any mixture of acts (design §7).
+/// What holds of every row after any mixture of acts.
 @Suite("Invariants", .freshDatabase, .timeLimit(.minutes(5)))
 struct InvariantsTests {
     private let session: Session

@@ -79,7 +79,9 @@ extension ResendError: ToldInWords {
         case .refused(let refusals): refusals.inWords
         case .tooSoon: "too soon"
         case .committed: "committed"
-        case .overtaken: "overtaken"
+        case .stale(let draft): "stale, it is at \(draft.revision)"
+        case .find(let error): error.inWords
+        case .contended: "contended"
         case .database(let error): "\(error)"
         }
     }
@@ -89,6 +91,8 @@ extension CancelError: ToldInWords {
     var inWords: String {
         switch self {
         case .committed: "committed"
+        case .stale(let draft): "stale, it is at \(draft.revision)"
+        case .find(let error): error.inWords
         case .database(let error): "\(error)"
         }
     }
@@ -99,6 +103,7 @@ extension CommitError: ToldInWords {
         switch self {
         case .incomplete(let standing): "incomplete: " + standing.missing.map(\.rawValue).joined(separator: ", ")
         case .identifierTaken(let field): "taken: \(field)"
+        case .stale(let draft): "stale, it is at \(draft.revision)"
         case .find(let error): error.inWords
         case .contended: "contended"
         case .database(let error): "\(error)"

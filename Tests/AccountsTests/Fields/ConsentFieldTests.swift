@@ -127,12 +127,12 @@ struct ConsentFieldTests {
 
 @Suite("No answer")
 struct BlankAnswerTests {
-    @Test(arguments: [nil, "", .typed("")] as [JSON])
-    func `nothing, null and empty text are no answer`(answer: JSON) {
+    @Test(arguments: [nil, "", [], .typed("")] as [JSON])
+    func `nothing, null, empty text and an empty list are no answer`(answer: JSON) {
         #expect(answer.isBlank)
     }
 
-    @Test(arguments: [" ", "\0", false, 0, .number(0), [], [:], .typed(" ")] as [JSON])
+    @Test(arguments: [" ", "\0", false, 0, .number(0), [nil], [:], .typed(" ")] as [JSON])
     func `everything else is one`(answer: JSON) {
         #expect(!answer.isBlank)
     }

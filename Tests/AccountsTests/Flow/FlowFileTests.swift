@@ -176,6 +176,8 @@ struct FlowFileTests {
             ["name: a, kind: username, identifier: true", "name: b, kind: username, identifier: true"],
             "10: a is the identifier of this kind"
         ),
+        (["name: id, kind: text"], "9: id is a reserved name"),
+        (["name: username, kind: text"], "9: only a field of kind username is called username"),
         (["name: a, kind: email, identifier: true"], "4: a identifies the account, and no code proves it"),
     ])
     func `what leaves no sound commit is refused`(fields: [String], reason: String) {
@@ -185,6 +187,12 @@ struct FlowFileTests {
                 + fields.map { "    {\($0), label: {en: Field}}" }.joined(separator: ",\n")
         )
         #expect(Self.refusal(of: yaml) == "flow.yaml:\(reason)")
+    }
+
+    @Test func `an address that a code proves has to be given`() {
+        let yaml = Self.file("name: code, kind: code, proves: email")
+            .replacing("kind: email,", with: "kind: email, required: false,")
+        #expect(Self.refusal(of: yaml) == "flow.yaml:4: a code proves email, which need not be given")
     }
 
     @Test func `a step with a code is never optional`() {

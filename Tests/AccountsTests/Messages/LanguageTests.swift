@@ -24,13 +24,13 @@ struct LanguageTests {
         ] as [(String, Language)]
     )
     func `the language wished for most wins`(field: String, language: Language) {
-        #expect(Language.negotiated(field, default: .english) == language)
+        #expect(Language.negotiated(field, among: Language.allCases) == language)
     }
 
     @Test(arguments: [nil, "", "fr", "*", "fr, *;q=0.1", "*;q=0", "!!!", ";q=1", "fr;q=0.5,,,;"])
     func `the default answers where none of ours is named`(field: String?) {
-        #expect(Language.negotiated(field, default: .english) == .english)
-        #expect(Language.negotiated(field, default: .korean) == .korean)
+        #expect(Language.negotiated(field, among: Language.allCases) == .english)
+        #expect(Language.negotiated(field, among: [.korean, .english]) == .korean)
     }
 
     @Test(
@@ -41,7 +41,7 @@ struct LanguageTests {
         ] as [(String, Language)]
     )
     func `zero excludes and a star stands for the rest`(field: String, language: Language) {
-        #expect(Language.negotiated(field, default: .english) == language)
+        #expect(Language.negotiated(field, among: Language.allCases) == language)
     }
 
     @Test(arguments: [
@@ -49,12 +49,18 @@ struct LanguageTests {
         "ko;q=0.5;q=1", "k o", "ko;q=٠",
     ])
     func `a malformed part is passed over`(part: String) {
-        #expect(Language.negotiated("\(part), en;q=0.001", default: .english) == .english)
+        #expect(Language.negotiated("\(part), en;q=0.001", among: Language.allCases) == .english)
     }
 
     @Test func `a field beyond eight KiB is not read`() {
         let padding = String(repeating: "fr,", count: 2730)
-        #expect(Language.negotiated(padding + "ko", default: .english) == .korean)
-        #expect(Language.negotiated(padding + "ko,", default: .english) == .english)
+        #expect(Language.negotiated(padding + "ko", among: Language.allCases) == .korean)
+        #expect(Language.negotiated(padding + "ko,", among: Language.allCases) == .english)
+    }
+
+    @Test(arguments: ["ko", "ko, en;q=0.5", "*", nil])
+    func `a language that is not among those spoken is never chosen`(field: String?) {
+        #expect(Language.negotiated(field, among: [.english]) == .english)
+        #expect(Language.negotiated("en", among: [.korean]) == .korean)
     }
 }

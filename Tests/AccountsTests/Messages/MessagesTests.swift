@@ -21,8 +21,6 @@ struct MessagesTests {
             (.tooLong, ["max": 50], "Use at most 50 characters.", "50자 이하로 입력하세요."),
             (.tooLong, [:], "Use fewer characters.", "더 짧게 입력하세요."),
             (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상이어야 합니다."),
-            (.tooLarge, ["max": 5_242_880], "Choose a file of at most 5 MB.", "5MB 이하의 파일을 고르세요."),
-            (.tooLarge, ["max": 1_572_864], "Choose a file of at most 1.5 MB.", "1.5MB 이하의 파일을 고르세요."),
             (
                 .codeWrong, ["attempts_left": 4], "That code is not right. You have 4 attempts left.",
                 "코드가 맞지 않습니다. 4번 더 시도할 수 있습니다."

@@ -8,7 +8,21 @@ struct Argon2Tests {
     static let known = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 
     @Test func `the library computes the vector of RFC 9106`() throws {
-        try Argon2.selfTest()
+        let tag = try Argon2.tag(
+            of: Secret(bytes: Array(repeating: 1, count: 32)),
+            salt: Array(repeating: 2, count: 16),
+            key: Array(repeating: 3, count: 8),
+            associatedData: Array(repeating: 4, count: 12),
+            parameters: Argon2Parameters(memoryKiB: 32, iterations: 3),
+            lanes: 4,
+            in: Arena(kibibytes: 32)
+        )
+        let vector: [UInt8] = [
+            0x0d, 0x64, 0x0d, 0xf5, 0x8d, 0x78, 0x76, 0x6c, 0x08, 0xc0, 0x37, 0xa3, 0x4a, 0x8b, 0x53, 0xc9,
+            0xd0, 0x1e, 0xf0, 0x45, 0x2d, 0x75, 0xb6, 0x5e, 0xb5, 0x25, 0x20, 0xe9, 0x6b, 0x01, 0xe6, 0x59,
+        ]
+        #expect(tag.withBytes(Array.init) == vector)
+        #expect(throws: Never.self) { try Argon2.selfTest() }
     }
 
     @Test func `a hash made by the reference command is verified`() throws {

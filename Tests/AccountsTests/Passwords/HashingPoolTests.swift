@@ -79,7 +79,8 @@ struct HashingPoolTests {
     }
 
     @Test func `many callers share few workers`() async throws {
-        let pool = try HashingPool(parameters: Self.cheap, workers: 2, queue: 64)
+        let work = CountedWork()
+        let pool = try work.pool(workers: 2, queue: 64)
         let hashes = try await withThrowingTaskGroup(of: PHCString.self) { group in
             for number in 0..<64 {
                 group.addTask { try await pool.hash(SharedSecret(text: "password \(number)")) }
@@ -87,6 +88,7 @@ struct HashingPoolTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(hashes).count == 64)
+        #expect((1...2).contains(work.mostAtOnce))
     }
 
     @Test func `a hash that needs more memory than a worker has is too costly`() async throws {
@@ -199,6 +201,32 @@ struct HashingPoolTests {
         }
         #expect(heldByWorkers == nil)
     }
+}
+
+/// Work that counts how many passwords are hashed at once.
+private final class CountedWork: Sendable {
+    private struct Count {
+        var now = 0
+        var most = 0
+
+        mutating func begin() {
+            now += 1
+            most = max(most, now)
+        }
+    }
+
+    private let count = Mutex(Count())
+
+    func pool(workers: Int, queue: Int) throws -> HashingPool {
+        let cheap = Argon2Tests.cheap
+        return try HashingPool(parameters: cheap, workers: workers, queue: queue) { shared, arena throws(Argon2Error) in
+            self.count.withLock { $0.begin() }
+            defer { self.count.withLock { $0.now -= 1 } }
+            return try Argon2.hash(shared.secret, with: cheap, in: arena)
+        }
+    }
+
+    var mostAtOnce: Int { count.withLock { $0.most } }
 }
 
 /// Work for one worker that says when it begins and then waits until the test lets it go on.

@@ -265,8 +265,7 @@ struct StandingTests {
         var situation = Situation(in: try Flow(yaml: steps, file: "flow.yaml"))
         situation = situation.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
         #expect(Standing(of: situation).isReady)
-        let proof = try #require(situation.proofs["code"]).naming(currentAddress: false)
-        situation = situation.with(proofs: ["code": proof])
+        situation = situation.with(proofs: ["code": .proved(namingCurrentAddress: false)])
         situation.values["email"] = "c@d.example"
         let standing = Standing(of: situation)
         #expect(standing.states["email"] == .complete && standing.states["code"] == .current)

@@ -94,6 +94,7 @@ extension Proof {
         let sentAt = Date.at("2026-01-01T11:55:00Z")
         return Proof(
             generation: 1,
+            address: [],
             attempts: 1,
             failures: 0,
             sentAt: sentAt,
@@ -107,6 +108,7 @@ extension Proof {
         let sentAt = Date.at("2026-01-01T11:55:00Z")
         return Proof(
             generation: 1,
+            address: [],
             attempts: 0,
             failures: 0,
             sentAt: sentAt,
