@@ -20,6 +20,17 @@ struct Change {
     }
 }
 
+extension Change {
+    /// The field whose name is to be this draft's.
+    fileprivate var leased: FieldName? {
+        for case .lease(let field, _, _) in effects { return field }
+        return nil
+    }
+
+    /// Whether the lease was had, as SQL beside it; true where none is asked for.
+    fileprivate var isLeased: SQL { leased == nil ? "true" : "EXISTS (SELECT FROM lease)" }
+}
+
 enum Revision {
     case made(Draft)
     /// Somebody else wrote first, or the draft ended: read it again.
@@ -90,9 +101,9 @@ extension Signups {
         }
         let rows = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
-            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised)"
+            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised), \(change.isLeased)"
         )[1]
-        let (isCurrent, isRevised) = try rows[0].decode(Bool.self, Bool.self)
+        let (isCurrent, isRevised, isLeased) = try rows[0].decode(Bool.self, Bool.self, Bool.self)
         if isRevised {
             outbox.ring()
             do throws(FindError) {
@@ -102,7 +113,7 @@ extension Signups {
                 return .overtaken
             }
         }
-        for case .lease(let field, _, _) in change.effects where isCurrent { return .taken(field) }
+        if isCurrent, !isLeased, let field = change.leased { return .taken(field) }
         return .overtaken
     }
 
