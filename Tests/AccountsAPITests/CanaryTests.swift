@@ -22,6 +22,7 @@ struct CanaryTests {
         try await Site.with(.socket) { site in
             let kim = site.visitor(transport)
             var secrets = try await Self.walkEverywhere(kim, site)
+            secrets += try await Self.walkAstray(site.visitor(transport), site)
             // And where the database fails under a write.
             try Session().run("ALTER TABLE drafts ADD CONSTRAINT broken CHECK (revision < 0) NOT VALID")
             let other = site.visitor(transport)
@@ -65,6 +66,33 @@ struct CanaryTests {
         #expect(try await kim.commit().status == 201)
         _ = try await kim.commit()
         return [code, kim.tokenText!]
+    }
+
+    /// To where sign-ups end badly: an exhausted code, a name that is held, an address that another account was faster
+    /// with, and a cancelled draft. Returns the secrets that came up.
+    private static func walkAstray(_ lee: Visitor, _ site: Site) async throws -> [String] {
+        let address = "second-canary@nightingale.example"
+        try await lee.start()
+        try await lee.put("email", "{\"email\": \"\(address)\"}")
+        let code = try await site.stage.readCode(for: address)
+        let wrong = code == "313131" ? "323232" : "313131"
+        for _ in 0..<6 { try await lee.put("code", "{\"code\": \"\(wrong)\"}") }
+        #expect(try await lee.put("code", "{\"code\": \"\(code)\"}").refusals == ["code:code_exhausted"])
+        try Session().run("UPDATE proofs SET sent_at = sent_at - interval '60 s'")
+        #expect(try await lee.send(.post, "/signup/code/resend").status == 202)
+        let second = try await site.stage.readCode(for: address)
+        try await lee.put("code", "{\"code\": \"\(second)\"}")
+        try await lee.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)\"}")
+        #expect(try await lee.put("profile", "{\"username\": \"\(username)\"}").refusals == ["username:taken"])
+        try await lee.put("profile", "{\"username\": \"leebird\"}")
+        try await lee.put("contact", "{\"birth_date\": \"\(birthDate)\"}")
+        try await lee.put("terms", "{\"terms\": true}")
+        try Session().run("INSERT INTO identifiers SELECT 'email', '\(address)', id FROM accounts LIMIT 1")
+        #expect(try await lee.commit().slug == "identifier-taken")
+        #expect(try await lee.send(.delete, "/signup", headers: [.ifMatch: "\"1\""]).status == 412)
+        #expect(try await lee.send(.delete, "/signup").status == 204)
+        #expect(try await lee.put("terms", "{\"terms\": true}").status == 410)
+        return [address, code, second, wrong, "leebird", lee.tokenText!]
     }
 
     @Test func `a dump of a database with unfinished sign-ups names nobody`() async throws {
