@@ -66,7 +66,7 @@ package struct Connection: ~Copyable {
             let reason = Self.message(of: raw)
             PQfinish(raw)
             // Other messages quote the connection string, and with it a password that somebody forgot to escape.
-            let isHarmless = ["connection to server", "could not"].contains { reason.hasPrefix($0) }
+            let isHarmless = reason.hasPrefix("connection to server")
             throw .unavailable(isHarmless ? reason : "the connection string is malformed, or its host unknown")
         }
         // libpq prints notices on standard error unless somebody takes them.

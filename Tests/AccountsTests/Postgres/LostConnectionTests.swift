@@ -237,3 +237,20 @@ struct CrashTests {
         }
     }
 }
+
+@Suite("A connection string")
+struct ConnectionStringTests {
+    @Test(arguments: [
+        "postgresql://kim:S3%cret@localhost/accounts", "host=localhost password=my S3cret",
+        "postgresql://kim:S3/cret@localhost/accounts", "host=S3cret.invalid",
+        "postgresql://kim:Pa@S3cret.invalid@localhost/accounts",
+    ])
+    func `one that leads nowhere is not repeated in the error`(conninfo: String) {
+        let error = #expect(throws: DatabaseError.self) { _ = try Connection(to: conninfo) }
+        #expect(error?.description.contains("S3") == false)
+        guard case .unavailable? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+    }
+}
