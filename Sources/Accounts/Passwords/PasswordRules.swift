@@ -4,9 +4,8 @@ package struct PasswordRules: Sendable {
     package let minimum: Int
     package let maximum: Int
 
-    /// The minimum where the password is the only factor, and where the flow enforces a second one (SP 800-63B §3.1.1.2).
+    /// The minimum where the password is the only factor (SP 800-63B §3.1.1.2).
     package static let minimumAlone = 15
-    package static let minimumWithSecondFactor = 8
     /// The most bytes that are looked at, before anything else is done with them.
     package static let maximumBytes = 1_024
 

@@ -75,12 +75,8 @@ package struct KeyRing: Sendable {
         }
     }
 
-    /// A digest under the newest key: equal for equal parts, and without the key nobody can try values.
-    package func digest(_ parts: [UInt8]...) -> [UInt8] {
-        keys[0].digest(parts)
-    }
-
-    /// The digest under each key of the ring, newest first, for finding what was written before a rotation.
+    /// The digest under each key of the ring: the first is what is written, the others find what was written before a
+    /// rotation. Equal for equal parts, and without the key nobody can try values.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         keys.map { $0.digest(parts) }
     }

@@ -16,19 +16,20 @@ package struct Standing: Sendable {
         var missing: [FieldName] = []
         var next: Step?
         var isOpen = true
+        var done = 0
         for step in situation.flow.steps {
             let standing = StepStanding(of: step, in: situation)
             states[step.name] = standing.state(of: step, isOpen: isOpen, isNext: next == nil)
-            if !step.isOptional { missing += standing.missing }
             if next == nil, isOpen, !standing.isSettled { next = step }
-            if !step.isOptional, !standing.isSettled { isOpen = false }
+            guard !step.isOptional else { continue }
+            missing += standing.missing
+            if standing.isSettled { done += 1 } else { isOpen = false }
         }
-        let required = situation.flow.steps.filter { !$0.isOptional }
         self.states = states
         self.next = next
         self.missing = missing
-        total = required.count
-        done = required.count { StepStanding(of: $0, in: situation).isSettled }
+        self.done = done
+        total = situation.flow.steps.count { !$0.isOptional }
     }
 }
 
