@@ -68,7 +68,7 @@ struct CrashTests {
 
     private static func checkInvariants(on cluster: Cluster, accounts: [String]) throws {
         let session = try Session(to: cluster.conninfo)
-        func count(_ sql: SQL) throws -> Int { try session.query(sql)[0].decode(Int.self) }
+        func count(_ sql: SQL) throws -> Int { try session.query(sql).only.decode(Int.self) }
         #expect(try count("SELECT count(*) FROM accounts") == 100)
         #expect(try count("SELECT count(DISTINCT email) FROM accounts WHERE email_proved_at IS NOT NULL") == 100)
         #expect(try count("SELECT count(*) FROM identifiers") == 200)

@@ -22,7 +22,7 @@ struct CrowdTests {
             #expect(answers.count { $0.status == 200 } == 99)
             #expect(Set(answers.map(\.body)).count == 1)
             let rows = try Session().query("SELECT count(*) FROM accounts")
-            #expect(try rows[0].decode(Int.self) == 1)
+            #expect(try rows.only.decode(Int.self) == 1)
         }
     }
 

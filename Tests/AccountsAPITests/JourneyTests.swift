@@ -70,7 +70,7 @@ struct JourneyTests {
             #expect(try await kim.send(.delete, "/signup").slug == "already-committed")
 
             let row = try Session().query("SELECT count(*) FROM accounts WHERE email = 'kim@example.com'")
-            #expect(try row[0].decode(Int.self) == 1)
+            #expect(try row.only.decode(Int.self) == 1)
 
             let again = try await kim.start()
             #expect(again.status == 201)

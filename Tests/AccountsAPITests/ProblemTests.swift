@@ -126,7 +126,7 @@ struct ProblemTests {
                 #expect(answer.json["restart"] == ["method": "POST", "href": "/signup"])
             }
             let rows = try Session().query("SELECT count(*) FROM drafts")
-            #expect(try rows[0].decode(Int.self) == 0)
+            #expect(try rows.only.decode(Int.self) == 0)
         }
     }
 

@@ -19,30 +19,36 @@ package final class Session: Sendable {
         try connection.withLock { try $0.query(sql) }
     }
 
-    /// Asks the server again and again until `condition`, a statement that returns one boolean, is true. One that stays
-    /// false for half a minute is an error.
-    package func wait(until condition: SQL) async throws {
+    /// Asks the server again and again until the statement returns a row, which it returns. Half a minute without one is
+    /// an error.
+    @discardableResult
+    package func wait(for statement: SQL) async throws -> Row {
         let deadline = ContinuousClock.now + .seconds(30)
-        while try query(condition)[0].decode(Bool.self) == false {
-            guard ContinuousClock.now < deadline else { throw NeverTrue(condition: "\(condition)") }
+        while true {
+            if let row = try query(statement).first { return row }
+            guard ContinuousClock.now < deadline else { throw NeverCame(statement: "\(statement)") }
             await Task.yield()
         }
     }
 
-    /// Waits until another session in this database waits for a lock. Not inside a transaction, to which the server
-    /// shows one picture of its sessions.
-    package func waitUntilSomebodyIsBlocked() async throws {
+    /// Waits until another session in this database waits for a lock, and returns its backend. Not inside a
+    /// transaction, to which the server shows one picture of its sessions.
+    ///
+    /// The backend comes with the answer that one waits: asked a moment later, a session that wakes to search for a
+    /// deadlock would look busy.
+    @discardableResult
+    package func waitUntilSomebodyIsBlocked() async throws -> Int {
         try await wait(
-            until: """
-                SELECT EXISTS (
-                    SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')
+            for: """
+                SELECT pid FROM pg_stat_activity
+                 WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1
                 """
-        )
+        ).decode(Int.self)
     }
 }
 
-package struct NeverTrue: Error, CustomStringConvertible {
-    let condition: String
+package struct NeverCame: Error, CustomStringConvertible {
+    let statement: String
 
-    package var description: String { "this never became true: \(condition)" }
+    package var description: String { "this never returned a row: \(statement)" }
 }

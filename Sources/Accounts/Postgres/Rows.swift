@@ -19,6 +19,14 @@ package struct Rows: Sendable, RandomAccessCollection {
         precondition(indices.contains(index), "there is no row \(index)")
         return Row(rows: self, index: index)
     }
+
+    /// The row of a statement that returns one; `unexpectedAnswer` where it returned none, or several.
+    package var only: Row {
+        get throws(DatabaseError) {
+            guard count == 1 else { throw .unexpectedAnswer("\(count) rows where one was read") }
+            return self[0]
+        }
+    }
 }
 
 package struct Row: Sendable {

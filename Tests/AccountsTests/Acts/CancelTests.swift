@@ -19,7 +19,7 @@ struct CancelTests {
                 #expect(try session.number(of: table) == 0)
             }
             #expect(await outcome { try await stage.signups.reread(draft) } == "cancelled")
-            let ending = try session.query("SELECT token_hash, reason FROM endings")[0].decode(
+            let ending = try session.query("SELECT token_hash, reason FROM endings").only.decode(
                 [UInt8].self,
                 String.self
             )

@@ -18,7 +18,7 @@ struct CommitTests {
         try await Stage.with { stage in
             var draft = try await stage.readyDraft()
             draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
-            let provedAt = try session.query("SELECT proved_at FROM proofs")[0].decode(Date.self)
+            let provedAt = try session.query("SELECT proved_at FROM proofs").only.decode(Date.self)
             let (account, isNew) = try await stage.signups.commit(draft)
             #expect(isNew)
             #expect(account.email == "kim@example.com")
@@ -27,7 +27,7 @@ struct CommitTests {
 
             let row = try session.query("SELECT id, email, email_proved_at, username, locale, flow FROM accounts")
             #expect(row.count == 1)
-            let (id, email, emailProvedAt, username, locale, flow) = try row[0].decode(
+            let (id, email, emailProvedAt, username, locale, flow) = try row.only.decode(
                 ID<Account>.self,
                 String.self,
                 Date.self,
@@ -51,7 +51,7 @@ struct CommitTests {
             let account = try await stage.signups.commit(stage.readyDraft()).account
             let rows = try session.query("SELECT account, kind, secret FROM credentials")
             #expect(rows.count == 1)
-            let (owner, kind, secret) = try rows[0].decode(ID<Account>.self, String.self, String.self)
+            let (owner, kind, secret) = try rows.only.decode(ID<Account>.self, String.self, String.self)
             #expect((owner, kind) == (account.id, "password"))
             let hash = try PHCString(secret)
             #expect(hash.parameters.meetsFloor)
@@ -152,7 +152,7 @@ struct CommitTests {
             #expect(await outcome { try await stage.signups.commit(draft) } == "incomplete: terms")
             let agreed = try await stage.submit(["username": "kim", "terms": true], to: "all", of: draft)
             #expect(try await stage.signups.commit(agreed).isNew)
-            #expect(try session.query("SELECT version FROM consents")[0].decode(String.self) == "2")
+            #expect(try session.query("SELECT version FROM consents").only.decode(String.self) == "2")
         }
     }
 
@@ -239,7 +239,7 @@ struct CommitTests {
             #expect(outcomes.tally["done"] == 1)
             #expect(Set(outcomes).isSubset(of: ["done", "superseded", "taken: email"]))
             let winner = try #require(outcomes.firstIndex(of: "done"))
-            #expect(try session.query("SELECT username FROM accounts")[0].decode(String.self) == "kim\(winner)")
+            #expect(try session.query("SELECT username FROM accounts").only.decode(String.self) == "kim\(winner)")
             #expect(try session.number(of: "accounts") == 1)
             #expect(try session.number(of: "drafts") == 1)
             #expect(try session.number(of: "endings WHERE reason = 'superseded'") == 19)
@@ -290,7 +290,7 @@ struct CommitTests {
                     return 40
                 }()
                 try await session.wait(
-                    until: "SELECT revision > \(draft.revision + 2) FROM drafts WHERE id = \(draft.id)"
+                    for: "SELECT FROM drafts WHERE id = \(draft.id) AND revision > \(draft.revision + 2)"
                 )
                 let account = try await stage.signups.commit(draft).account
                 let last = await lastAcknowledged
@@ -354,9 +354,10 @@ struct CommitTests {
                 try await atOnce(20) { _ in try? await stage.signups.commit(draft).account }
             }
             try await session.wait(
-                until: """
-                    SELECT count(*) = 5 FROM pg_stat_activity
+                for: """
+                    SELECT FROM pg_stat_activity
                      WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    HAVING count(*) = 5
                     """
             )
             try await session.cutBlockedSessions()

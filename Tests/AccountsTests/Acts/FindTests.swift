@@ -215,6 +215,6 @@ struct FindTests {
     private func sealingKey() throws -> String {
         try session.query(
             "SELECT convert_from(substr(sealed, 3, get_byte(sealed, 1)), 'UTF8') FROM drafts"
-        )[0].decode(String.self)
+        ).only.decode(String.self)
     }
 }

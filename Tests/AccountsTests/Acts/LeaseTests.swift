@@ -17,7 +17,7 @@ struct LeaseTests {
             let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: stage) }
             #expect(outcomes.tally == ["done": 1, Self.taken: 49])
             let winner = drafts[try #require(outcomes.firstIndex(of: "done"))]
-            #expect(try session.query("SELECT draft FROM leases")[0].decode(ID<Draft>.self) == winner.id)
+            #expect(try session.query("SELECT draft FROM leases").only.decode(ID<Draft>.self) == winner.id)
             for draft in drafts {
                 let name = try await stage.signups.reread(draft).values["username"]
                 #expect(name == (draft.id == winner.id ? "kim" : nil))

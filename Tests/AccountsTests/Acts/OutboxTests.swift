@@ -112,10 +112,10 @@ struct OutboxTests {
                 #expect(try await stage.sender.deliverNext() == false)
                 let wait = try session.query(
                     "SELECT extract(epoch FROM due_at - now())::int FROM outbox WHERE state = 'waiting'"
-                )[0].decode(Int.self)
+                ).only.decode(Int.self)
                 #expect((minutes * 60 - 59...minutes * 60).contains(wait))
             }
-            let error = try session.query("SELECT last_error FROM outbox WHERE state = 'waiting'")[0].decode(
+            let error = try session.query("SELECT last_error FROM outbox WHERE state = 'waiting'").only.decode(
                 String.self
             )
             #expect(error == "not delivered yet: busy, reply 451")
@@ -174,7 +174,7 @@ struct OutboxTests {
             stage.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
             #expect(try await stage.sender.deliverNext())
             #expect(try await stage.sender.deliverNext() == false)
-            let (state, sealed, error) = try session.query("SELECT state, sealed, last_error FROM outbox")[0].decode(
+            let (state, sealed, error) = try session.query("SELECT state, sealed, last_error FROM outbox").only.decode(
                 String.self,
                 [UInt8]?.self,
                 String.self

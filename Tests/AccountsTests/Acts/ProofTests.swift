@@ -73,7 +73,7 @@ struct ProofTests {
             ) -> [UInt8] {
                 stage.signups.codeDigests(digits, of: draft, address: address, generation: generation)[0]
             }
-            let stored = try session.query("SELECT code_digest FROM proofs")[0].decode([UInt8].self)
+            let stored = try session.query("SELECT code_digest FROM proofs").only.decode([UInt8].self)
             #expect(stored.count == 32)
             #expect(stored == digest(code, draft.id))
             #expect(stored != digest(wrong(code), draft.id))
@@ -157,7 +157,7 @@ struct ProofTests {
             let draft = try await stage.fill(stage.start(), through: "email")
             let code = try await stage.readCode(for: "kim@example.com")
             let outcomes = try await atOnce(200) { number in
-                if number == 0 { try await session.wait(until: "SELECT attempts >= 5 FROM proofs") }
+                if number == 0 { try await session.wait(for: "SELECT FROM proofs WHERE attempts >= 5") }
                 let guess = number == 0 ? code : wrong(code, by: number)
                 return await outcome { try await stage.submit(["code": .string(guess)], to: "code", of: draft) }
             }

@@ -5,11 +5,11 @@ import TestSupport
 extension Session {
     /// How many rows `SELECT … FROM` finds with the rest of the statement.
     func number(of rows: String) throws -> Int {
-        try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)"))[0].decode(Int.self)
+        try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
     }
 
     func isTrue(_ condition: SQL) throws -> Bool {
-        try query("SELECT \(condition)")[0].decode(Bool.self)
+        try query("SELECT \(condition)").only.decode(Bool.self)
     }
 
     /// Ages everything that waits for a time, as if that much of it had passed; `time` is an interval of PostgreSQL's.
@@ -78,19 +78,20 @@ extension Session {
         for row in blocked {
             let pid = try row.decode(Int.self)
             try query("SELECT pg_terminate_backend(\(pid)::int)")
-            try await wait(until: "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(pid))")
+            try await wait(for: "SELECT WHERE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(pid))")
         }
     }
 
     /// How many deadlocks this database has seen. All others have to have left, for only then have they reported.
     func deadlocks() async throws -> Int {
         try await wait(
-            until: """
-                SELECT count(*) = 1 FROM pg_stat_activity
+            for: """
+                SELECT FROM pg_stat_activity
                  WHERE datname = current_database() AND backend_type = 'client backend'
+                HAVING count(*) = 1
                 """
         )
-        return try query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0].decode(
+        return try query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").only.decode(
             Int.self
         )
     }

@@ -51,7 +51,7 @@ struct DatabaseTests {
             }
             try await session.waitUntilSomebodyIsBlocked()
             try holder.run("COMMIT")
-            #expect(try await reading.value[1][0].decode(String.self) == "new")
+            #expect(try await reading.value[1].only.decode(String.self) == "new")
         }
     }
 
@@ -70,7 +70,7 @@ struct DatabaseTests {
                 try await group.waitForAll()
             }
         }
-        #expect(try session.query("SELECT text FROM notes")[0].decode(String.self) == "60")
+        #expect(try session.query("SELECT text FROM notes").only.decode(String.self) == "60")
     }
 
     @Test(arguments: ["40001", "40P01"])
@@ -89,9 +89,9 @@ struct DatabaseTests {
         try await withDatabase { database in
             let insert: SQL = "INSERT INTO notes (id) VALUES (1)"
             let rows = try await database.transaction(insert, "SELECT fail(1)")
-            #expect(try rows[1][0].decode(Int.self) == 2)
+            #expect(try rows[1].only.decode(Int.self) == 2)
             try session.run("SELECT setval('tries', 1, false)")
-            #expect(try await database.read("SELECT fail(1)")[0].decode(Int.self) == 2)
+            #expect(try await database.read("SELECT fail(1)").only.decode(Int.self) == 2)
 
             try session.run("SELECT setval('tries', 1, false)")
             let error = await #expect(throws: DatabaseError.self) {
@@ -107,7 +107,7 @@ struct DatabaseTests {
             try session.run("SELECT pg_advisory_lock(1)")
             let alone = Task { try await database.transaction(HeldUp.statement) }
             try await session.waitUntilSomebodyIsBlocked()
-            #expect(try await database.read("SELECT 1")[0].decode(Int.self) == 1)
+            #expect(try await database.read("SELECT 1").only.decode(Int.self) == 1)
             try session.run("SELECT pg_advisory_unlock(1)")
             #expect(try await alone.value[0].count == 1)
         }
@@ -126,7 +126,7 @@ struct DatabaseTests {
             _ = try await held
             _ = try await database.write("INSERT INTO notes VALUES (2)", to: UUID())
         }
-        #expect(try session.query("SELECT id FROM notes")[0].decode(Int.self) == 2)
+        #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 2)
     }
 
     @Test func `a shutdown refuses what waits and lets what is on its way finish`() async throws {
@@ -150,7 +150,7 @@ struct DatabaseTests {
         }
         #expect(try session.count("notes") == 1)
         try await session.wait(
-            until: "SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database()"
+            for: "SELECT FROM pg_stat_activity WHERE datname = current_database() HAVING count(*) = 1"
         )
     }
 
@@ -162,13 +162,13 @@ struct DatabaseTests {
                        current_setting('TimeZone')
                 """
             )
-            let (statement, lock, zone) = try rows[0].decode(String.self, String.self, String.self)
+            let (statement, lock, zone) = try rows.only.decode(String.self, String.self, String.self)
             #expect([statement, lock, zone] == ["10s", "5s", "UTC"])
             let error = await #expect(throws: DatabaseError.self) {
                 try await database.transaction("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(5)")
             }
             #expect(error?.sqlState == "57014")
-            #expect(try await database.transaction("SELECT 1")[0][0].decode(Int.self) == 1)
+            #expect(try await database.transaction("SELECT 1")[0].only.decode(Int.self) == 1)
         }
     }
 }

@@ -29,7 +29,7 @@ struct LaneTests {
             var transactions: Set<String> = []
             var instants: Set<Date> = []
             for job in jobs {
-                let (transaction, instant) = try await job.rows()[0].decode(String.self, Date.self)
+                let (transaction, instant) = try await job.rows().only.decode(String.self, Date.self)
                 transactions.insert(transaction)
                 instants.insert(instant)
             }
@@ -44,7 +44,7 @@ struct LaneTests {
                 (0..<300).map { _ in lane.submit("SELECT pg_current_xact_id()::text") }
             }
             var sizes: [String: Int] = [:]
-            for job in jobs { sizes[try await job.rows()[0].decode(String.self), default: 0] += 1 }
+            for job in jobs { sizes[try await job.rows().only.decode(String.self), default: 0] += 1 }
             #expect(sizes.values.sorted() == [44, 256])
         }
     }
@@ -58,7 +58,7 @@ struct LaneTests {
                     lane.submit("UPDATE parents SET id = id + 1 WHERE id = \(old) RETURNING id", writes: row)
                 }
             }
-            for (old, job) in jobs.enumerated() { #expect(try await job.rows()[0].decode(Int.self) == old + 1) }
+            for (old, job) in jobs.enumerated() { #expect(try await job.rows().only.decode(Int.self) == old + 1) }
         }
     }
 
@@ -72,7 +72,7 @@ struct LaneTests {
                 }
             }
             for (number, job) in jobs.enumerated() where number != 4 {
-                #expect(try await job.rows()[0].decode(Int.self) == number)
+                #expect(try await job.rows().only.decode(Int.self) == number)
             }
             #expect(await jobs[4].failure()?.sqlState == "22012")
         }
@@ -100,8 +100,8 @@ struct LaneTests {
                 // The server sends what fills its buffer, so the first answer is here before the error is.
                 [lane.submit(insert), lane.submit("SELECT repeat('x', 1000000)"), lane.submit("SELECT 1 / \(0)")]
             }
-            let reported = try await jobs[0].rows()[0].decode(String.self)
-            let stored = try session.query("SELECT writer FROM notes")[0].decode(String.self)
+            let reported = try await jobs[0].rows().only.decode(String.self)
+            let stored = try session.query("SELECT writer FROM notes").only.decode(String.self)
             #expect(reported == stored)
         }
     }
@@ -114,12 +114,12 @@ struct LaneTests {
                     lane.submit("INSERT INTO notes (id, parent) VALUES (\(number), \(parent)) RETURNING id")
                 }
             }
-            #expect(try await jobs[0].rows()[0].decode(Int.self) == 0)
+            #expect(try await jobs[0].rows().only.decode(Int.self) == 0)
             #expect(await jobs[1].failure()?.sqlState == "23503")
-            #expect(try await jobs[2].rows()[0].decode(Int.self) == 2)
+            #expect(try await jobs[2].rows().only.decode(Int.self) == 2)
             let alone = lane.submit("INSERT INTO notes (id, parent) VALUES (9, 9)")
             #expect(await alone.failure()?.sqlState == "23503")
-            #expect(try await lane.submit("SELECT 1").rows()[0].decode(Int.self) == 1)
+            #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
         }
         #expect(try session.count("notes") == 2)
     }
@@ -128,9 +128,9 @@ struct LaneTests {
         try session.run("INSERT INTO parents VALUES (1)")
         try await LaneUnderTest.lend { lane in
             let read: SQL = "SELECT * FROM parents"
-            #expect(try await lane.submit(read).rows()[0].decode(Int.self) == 1)
+            #expect(try await lane.submit(read).rows().only.decode(Int.self) == 1)
             try session.run("ALTER TABLE parents ADD COLUMN name text DEFAULT 'a'")
-            let (id, name) = try await lane.submit(read).rows()[0].decode(Int.self, String.self)
+            let (id, name) = try await lane.submit(read).rows().only.decode(Int.self, String.self)
             #expect(id == 1)
             #expect(name == "a")
 
@@ -139,8 +139,8 @@ struct LaneTests {
                 [lane.submit("INSERT INTO notes (id) VALUES (1)"), lane.submit(read), lane.submit(read)]
             }
             #expect(try await jobs[0].rows().isEmpty)
-            #expect(try await jobs[1].rows()[0].decode(Int.self) == 1)
-            #expect(try await jobs[2].rows()[0].decode(Int.self) == 1)
+            #expect(try await jobs[1].rows().only.decode(Int.self) == 1)
+            #expect(try await jobs[2].rows().only.decode(Int.self) == 1)
         }
         #expect(try session.count("notes") == 1)
     }
@@ -149,13 +149,13 @@ struct LaneTests {
     func `prepared statements that the session lost are prepared again`(forget: SQL) async throws {
         try await LaneUnderTest.lend { lane in
             let insert: @Sendable (Int) -> SQL = { "INSERT INTO notes (id) VALUES (\($0)) RETURNING id" }
-            #expect(try await lane.submit(insert(1)).rows()[0].decode(Int.self) == 1)
+            #expect(try await lane.submit(insert(1)).rows().only.decode(Int.self) == 1)
             _ = try await lane.submit(forget).rows()
-            #expect(try await lane.submit(insert(2)).rows()[0].decode(Int.self) == 2)
+            #expect(try await lane.submit(insert(2)).rows().only.decode(Int.self) == 2)
 
             _ = try await lane.submit(forget).rows()
             let jobs = try await lane.together { lane in (3..<20).map { lane.submit(insert($0)) } }
-            for (job, id) in zip(jobs, 3...) { #expect(try await job.rows()[0].decode(Int.self) == id) }
+            for (job, id) in zip(jobs, 3...) { #expect(try await job.rows().only.decode(Int.self) == id) }
         }
         #expect(try session.count("notes") == 19)
     }
@@ -168,7 +168,7 @@ struct LaneTests {
                 return jobs
             }
             for (number, job) in jobs.prefix(2).enumerated() {
-                #expect(try await job.rows()[0].decode(Int.self) == number)
+                #expect(try await job.rows().only.decode(Int.self) == number)
             }
         }
     }
@@ -206,7 +206,7 @@ struct LaneTests {
             let jobs = try await lane.together { lane in
                 (0..<4).map { _ in lane.submit("SELECT \(megabytes)") }
             }
-            for job in jobs { #expect(try await job.rows()[0].decode([UInt8].self) == megabytes) }
+            for job in jobs { #expect(try await job.rows().only.decode([UInt8].self) == megabytes) }
         }
     }
 
@@ -223,7 +223,7 @@ struct LaneTests {
         for number in 0..<2000 {
             let job = Job(["SELECT \(number)"])
             queue.submit(job)
-            #expect(try await job.rows()[0].decode(Int.self) == number)
+            #expect(try await job.rows().only.decode(Int.self) == number)
         }
     }
 }

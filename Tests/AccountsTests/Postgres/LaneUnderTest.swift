@@ -58,7 +58,7 @@ struct HeldUp: Sendable {
         try session.run("SELECT pg_advisory_lock(1)")
         job = Job([Self.statement])
         submit(job)
-        backend = try await session.blockedBackend()
+        backend = try await session.waitUntilSomebodyIsBlocked()
     }
 
     func release() throws {
@@ -67,17 +67,8 @@ struct HeldUp: Sendable {
 }
 
 extension Session {
-    /// Waits until another session in this database waits for a lock, and returns its backend.
-    func blockedBackend() async throws -> Int {
-        try await waitUntilSomebodyIsBlocked()
-        let blocked = try query(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        return try blocked[0].decode(Int.self)
-    }
-
     func count(_ table: String) throws -> Int {
-        try query("SELECT count(*) FROM \(SQL(stringLiteral: table))")[0].decode(Int.self)
+        try query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
     }
 }
 

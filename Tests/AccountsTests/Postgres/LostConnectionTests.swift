@@ -11,18 +11,17 @@ struct LostConnectionTests {
     @Test func `a lane whose backend ends while it is idle connects again by itself`() async throws {
         let session = try Session()
         try await LaneUnderTest.lend { lane in
-            let before = try await lane.submit(Self.backend).rows()[0].decode(Int.self)
+            let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
             try session.query("SELECT pg_terminate_backend(\(before)::int)")
             // Nobody asks anything, and a new session appears.
             try await session.wait(
-                until: """
-                    SELECT EXISTS (
-                        SELECT FROM pg_stat_activity
-                         WHERE datname = current_database() AND pid NOT IN (\(before), pg_backend_pid())
-                           AND query LIKE 'SET %')
+                for: """
+                    SELECT FROM pg_stat_activity
+                     WHERE datname = current_database() AND pid NOT IN (\(before), pg_backend_pid())
+                       AND query LIKE 'SET %'
                     """
             )
-            let after = try await lane.submit(Self.backend).rows()[0].decode(Int.self)
+            let after = try await lane.submit(Self.backend).rows().only.decode(Int.self)
             #expect(after != before)
         }
     }
@@ -52,10 +51,10 @@ struct LostConnectionTests {
                     lane.submit("INSERT INTO notes VALUES (2)"),
                 ]
             }
-            let backend = try await session.blockedBackend()
+            let backend = try await session.waitUntilSomebodyIsBlocked()
             try session.query("SELECT pg_terminate_backend(\(backend)::int)")
             for job in group { #expect(await job.failure()?.isOutcomeUnknown == true) }
-            #expect(try await lane.submit("SELECT 1").rows()[0].decode(Int.self) == 1)
+            #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
         }
         #expect(try session.count("notes") == 0)
     }
@@ -73,7 +72,7 @@ struct LostConnectionTests {
                     lane.submit("INSERT INTO notes VALUES (1)"),
                 ]
             }
-            let backend = try await session.blockedBackend()
+            let backend = try await session.waitUntilSomebodyIsBlocked()
             try session.query("SELECT pg_terminate_backend(\(backend)::int)")
             #expect(await group[0].failure()?.sqlState == "22012")
             #expect(await group[1].failure()?.isOutcomeUnknown == true)
@@ -87,9 +86,9 @@ struct LostConnectionTests {
         try await withDatabase { database in
             try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
             let read = Task { try await database.read(HeldUp.statement) }
-            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
             // It blocks once more, on the new session.
-            _ = try await gate.blockedBackend()
+            try await gate.waitUntilSomebodyIsBlocked()
             try gate.run("SELECT pg_advisory_unlock(1)")
             #expect(try await read.value.count == 1)
 
@@ -97,19 +96,19 @@ struct LostConnectionTests {
             let write = Task {
                 try await database.write("INSERT INTO notes SELECT 1 FROM pg_advisory_xact_lock(1)", to: UUID())
             }
-            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
             let lostWrite = await #expect(throws: DatabaseError.self) { try await write.value }
             #expect(lostWrite?.isOutcomeUnknown == true)
 
             let both = Task { try await database.transaction("INSERT INTO notes VALUES (2)", HeldUp.statement) }
-            try gate.query("SELECT pg_terminate_backend(\(try await gate.blockedBackend())::int)")
+            try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
             let lostTransaction = await #expect(throws: DatabaseError.self) { try await both.value }
             #expect(lostTransaction?.isOutcomeUnknown == true)
             try gate.run("SELECT pg_advisory_unlock(1)")
 
             // Both kinds of traffic are served again.
-            #expect(try await database.read("SELECT count(*) FROM notes")[0].decode(Int.self) == 0)
-            #expect(try await database.transaction("SELECT count(*) FROM notes")[0][0].decode(Int.self) == 0)
+            #expect(try await database.read("SELECT count(*) FROM notes").only.decode(Int.self) == 0)
+            #expect(try await database.transaction("SELECT count(*) FROM notes")[0].only.decode(Int.self) == 0)
         }
     }
 
@@ -144,7 +143,7 @@ struct CrashTests {
                     }
                 }
                 while try await isUnavailable(database) { await Task.yield() }
-                #expect(try await database.transaction("SELECT id FROM notes")[0][0].decode(Int.self) == 1)
+                #expect(try await database.transaction("SELECT id FROM notes")[0].only.decode(Int.self) == 1)
             }
         }
     }
@@ -177,7 +176,7 @@ struct CrashTests {
                         let backend = try session.query(
                             "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT %' ORDER BY pid LIMIT 1"
                         )
-                        try cluster.kill(backend: backend[0].decode(Int.self))
+                        try cluster.kill(backend: backend.only.decode(Int.self))
                     case .lossOfPower:
                         try await cluster.crashAndRestart()
                     }

@@ -85,7 +85,7 @@ struct MigrationsTests {
         let session = try Session()
         #expect(try session.count("migrations") == 1)
         #expect(try session.count("first") == 0)
-        let isGone = try session.query("SELECT to_regclass('half') IS NULL")[0].decode(Bool.self)
+        let isGone = try session.query("SELECT to_regclass('half') IS NULL").only.decode(Bool.self)
         #expect(isGone)
         let mended = Migrations([first, migration("0002-half", "CREATE TABLE half ()")])
         #expect(try mended.apply(to: conninfo) == ["0002-half"])
@@ -126,13 +126,13 @@ struct DraftPartitionsTests {
 
     @Test func `a draft of now lies in the partition of today`() throws {
         let session = try Session()
-        let now = try session.query("SELECT now()")[0].decode(Date.self)
+        let now = try session.query("SELECT now()").only.decode(Date.self)
         #expect(try partition(of: identifier(at: now, filled: .random(in: 0...255)), session) == "drafts_\(day(now))")
     }
 
     @Test func `the first and the last draft of a day lie in the partition of that day`() throws {
         let session = try Session()
-        let midnight = try session.query("SELECT date_trunc('day', now()) + interval '1 day'")[0].decode(Date.self)
+        let midnight = try session.query("SELECT date_trunc('day', now()) + interval '1 day'").only.decode(Date.self)
         let lastMoment = midnight.addingTimeInterval(-0.001)
         #expect(try partition(of: identifier(at: midnight, filled: 0), session) == "drafts_\(day(midnight))")
         #expect(try partition(of: identifier(at: lastMoment, filled: 255), session) == "drafts_\(day(lastMoment))")
@@ -149,7 +149,7 @@ struct DraftPartitionsTests {
         ("2026-01-01", "019b76da-a800-0000-0000-000000000000"), ("2106-02-07", "03e7fe9c-8800-0000-0000-000000000000"),
     ])
     func `the floor of a day is its first millisecond`(day: String, floor: String) throws {
-        let found = try Session().query("SELECT draft_id_floor(\(day)::date)")[0].decode(UUID.self)
+        let found = try Session().query("SELECT draft_id_floor(\(day)::date)").only.decode(UUID.self)
         #expect(found.uuidString.lowercased() == floor)
     }
 
@@ -169,7 +169,7 @@ struct DraftPartitionsTests {
             RETURNING tableoid::regclass::text
             """
         )
-        return try inserted[0].decode(String.self)
+        return try inserted.only.decode(String.self)
     }
 
     /// A UUID of version 7 (RFC 9562, section 5.7).

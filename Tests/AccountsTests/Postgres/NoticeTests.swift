@@ -27,7 +27,7 @@ struct NoticeTests {
             for number in 1...3 {
                 #expect(try await lane.submit(Self.fuss).rows().isEmpty)
                 let answer = try await lane.submit("SELECT answer_with_fuss(\(number))").rows()
-                #expect(try answer[0].decode(Int.self) == number)
+                #expect(try answer.only.decode(Int.self) == number)
             }
         }
     }
@@ -48,7 +48,7 @@ struct NoticeTests {
                 if number % 3 == 2 {
                     #expect(answer.isEmpty)
                 } else {
-                    #expect(try answer[0].decode(Int.self) == number)
+                    #expect(try answer.only.decode(Int.self) == number)
                 }
             }
         }
@@ -62,9 +62,9 @@ struct NoticeTests {
                     lane.submit("SELECT answer_with_fuss(\(2))"),
                 ]
             }
-            #expect(try await jobs[0].rows()[0].decode(Int.self) == 1)
+            #expect(try await jobs[0].rows().only.decode(Int.self) == 1)
             #expect(await jobs[1].failure()?.sqlState == "22012")
-            #expect(try await jobs[2].rows()[0].decode(Int.self) == 2)
+            #expect(try await jobs[2].rows().only.decode(Int.self) == 2)
         }
     }
 

@@ -70,14 +70,20 @@ struct SQLValuesTests {
 
     @Test func `an identifier comes back, and is what the server prints`() throws {
         let id = UUID()
-        let (back, printed) = try Session().query("SELECT \(id), \(id)::text")[0].decode(UUID.self, String.self)
+        let (back, printed) = try Session().query("SELECT \(id), \(id)::text").only.decode(UUID.self, String.self)
         #expect(back == id)
         #expect(printed == id.uuidString.lowercased())
     }
 
     @Test func `NULL comes back as nothing, whatever its type`() throws {
         let nothing: SQL = "SELECT \(Bool?.none), \(Int?.none), \(String?.none), \([UInt8]?.none), \(UUID?.none)"
-        let row = try Session().query(nothing)[0].decode(Bool?.self, Int?.self, String?.self, [UInt8]?.self, UUID?.self)
+        let row = try Session().query(nothing).only.decode(
+            Bool?.self,
+            Int?.self,
+            String?.self,
+            [UInt8]?.self,
+            UUID?.self
+        )
         #expect(row.0 == nil && row.1 == nil && row.2 == nil && row.3 == nil && row.4 == nil)
     }
 
@@ -86,7 +92,7 @@ struct SQLValuesTests {
         ("2026-02-28 23:59:59.25+09", 1_772_290_799.25),
     ])
     func `an instant is read to the microsecond`(written: String, seconds: Double) throws {
-        let instant = try Session().query("SELECT \(written)::timestamptz")[0].decode(Date.self)
+        let instant = try Session().query("SELECT \(written)::timestamptz").only.decode(Date.self)
         #expect(instant.timeIntervalSince1970 == seconds)
     }
 
@@ -117,9 +123,9 @@ struct SQLValuesTests {
 
     @Test func `one text with values of different types is two statements`() async throws {
         try await withDatabase { database in
-            let number = try await database.read("SELECT \(7)")[0].decode(Int.self)
-            let text = try await database.read("SELECT \("12345678")")[0].decode(String.self)
-            let bytes = try await database.read("SELECT \([1, 2] as [UInt8])")[0].decode([UInt8].self)
+            let number = try await database.read("SELECT \(7)").only.decode(Int.self)
+            let text = try await database.read("SELECT \("12345678")").only.decode(String.self)
+            let bytes = try await database.read("SELECT \([1, 2] as [UInt8])").only.decode([UInt8].self)
             #expect(number == 7)
             #expect(text == "12345678")
             #expect(bytes == [1, 2])
@@ -149,6 +155,6 @@ struct SQLValuesTests {
     }
 
     private func echo<Value: SQLEncodable & SQLDecodable>(_ value: Value) throws -> Value {
-        try Session().query("SELECT \(value)")[0].decode(Value.self)
+        try Session().query("SELECT \(value)").only.decode(Value.self)
     }
 }
