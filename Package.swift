@@ -36,6 +36,8 @@ let package = Package(
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIdn", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
+        .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(
             name: "Schema",
             path: "sql",
@@ -45,7 +47,7 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "CArgon2", "CCurl", "CIdn", "CPostgres", "Schema",
+                "CArgon2", "CCurl", "CIdn", "CPhoneNumber", "CPostgres", "CRE2", "Schema",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -90,5 +92,6 @@ let package = Package(
             swiftSettings: settings
         ),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )

@@ -31,7 +31,7 @@ struct Settings: Sendable {
         let flow = reader.flow("FLOW_FILE")
         smtpURL = reader.text("SMTP_URL")
         mailFrom = reader.text("MAIL_FROM") ?? "no-reply@localhost"
-        serviceName = reader.text("SERVICE_NAME") ?? "Accounts"
+        serviceName = reader.text("SERVICE_NAME") ?? flow?.serviceName ?? "Accounts"
         allowedOrigins = Set(reader.list("ALLOWED_ORIGINS"))
         argon2 = reader.argon2()
         argon2Workers = reader.integer("ARGON2_WORKERS", in: 1...256) ?? ProcessInfo.processInfo.activeProcessorCount
@@ -189,7 +189,8 @@ struct SettingFlags: ParsableArguments {
     @Option(help: "the flow as YAML (FLOW_FILE; built in)") var flowFile: String?
     @Option(help: "smtp://user:password@host:587 (SMTP_URL; unset prints mail on the terminal)") var smtpUrl: String?
     @Option(help: "sender of mail (MAIL_FROM; no-reply@localhost)") var mailFrom: String?
-    @Option(help: "how mail names the service (SERVICE_NAME; Accounts)") var serviceName: String?
+    @Option(help: "how mail names the service (SERVICE_NAME; the service of the flow file, or Accounts)")
+    var serviceName: String?
     @Option(help: "other origins that may use the cookie, by comma (ALLOWED_ORIGINS)") var allowedOrigins: String?
     @Option(help: "memory of a hash in KiB (ARGON2_MEMORY_KIB; 19456)") var argon2MemoryKib: String?
     @Option(help: "iterations of a hash (ARGON2_ITERATIONS; 2)") var argon2Iterations: String?

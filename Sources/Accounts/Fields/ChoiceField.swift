@@ -14,6 +14,9 @@ package struct ChoiceField: FieldKind {
         var options: [Option] = []
         for var entry in try rules.entries("options") {
             let value = try entry.text("value")
+            guard value.utf8.count <= 100, value.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
+                throw entry.error("a value is one line of at most 100 bytes", at: "value")
+            }
             if options.contains(where: { $0.value == value }) {
                 throw entry.error("there is an option \(value) already", at: "value")
             }
@@ -40,10 +43,23 @@ package struct ChoiceField: FieldKind {
         return .array(values.filter(chosen.contains))
     }
 
-    package var rules: [JSON.Member] {
-        [
-            .init("choose", .string(isMultiple ? "several" : "one")),
-            .init("options", .array(options.map { .string($0.value) })),
-        ]
+    package func rules(in language: Language) -> [JSON.Member] {
+        let told = options.map { option -> JSON in
+            ["value": .string(option.value), "label": .string(option.labels[language] ?? option.value)]
+        }
+        return [.init("choose", .string(isMultiple ? "several" : "one")), .init("options", .array(told))]
+    }
+
+    package var control: Control { Control(type: isMultiple ? "checkbox" : "select") }
+
+    package var answerSchema: JSON {
+        let one: JSON = ["type": "string", "enum": .array(options.map { .string($0.value) })]
+        return isMultiple ? ["type": "array", "items": one] : one
+    }
+
+    package var takesSeveral: Bool { isMultiple }
+
+    package func answer(inForm texts: [String]) -> JSON {
+        isMultiple ? .array(texts.map(JSON.string)) : .string(texts[0])
     }
 }

@@ -35,7 +35,14 @@ package struct CodeField: FieldKind {
 
     package var isTransient: Bool { true }
 
-    package var rules: [JSON.Member] {
+    package func rules(in language: Language) -> [JSON.Member] {
         [.init("proves", .string(proves.rawValue)), .init("digits", .integer(digits))]
+    }
+
+    package var control: Control { Control(type: "text", autocomplete: "one-time-code", inputMode: "numeric") }
+    package var answerSchema: JSON { ["type": "string", "pattern": .string("^ *([0-9] *){\(digits)}$")] }
+
+    package func shownSchema(at place: Place) -> JSON {
+        .closedObject(["verified": ["const": true]])
     }
 }

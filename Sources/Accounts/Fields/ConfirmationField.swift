@@ -29,7 +29,11 @@ package struct ConfirmationField: FieldKind {
     }
 
     package var isTransient: Bool { true }
-    package var rules: [JSON.Member] { [.init("confirms", .string(confirms.rawValue))] }
+
+    package func rules(in language: Language) -> [JSON.Member] { [.init("confirms", .string(confirms.rawValue))] }
+
+    package var control: Control { Control(type: "password", autocomplete: "new-password") }
+    package var answerSchema: JSON { ["type": "string", "format": "password", "writeOnly": true] }
 }
 
 extension Secret {

@@ -39,16 +39,40 @@ package struct ConsentField: FieldKind {
             && stored["sha256"] == .string(digest(in: language))
     }
 
-    package func shown(_ stored: JSON, atReview: Bool) -> JSON {
-        guard case .object(let members) = stored else { return stored }
-        return .object(members.filter { atReview || ["accepted", "version"].contains($0.name) })
+    package func shown(_ stored: JSON, at place: Place) -> JSON {
+        guard case .object(let members) = stored, place == .draft else { return stored }
+        return .object(members.filter { ["accepted", "version"].contains($0.name) })
     }
 
-    package var rules: [JSON.Member] {
-        [.init("must_accept", .bool(isRequired)), .init("version", .string(version))]
+    package func rules(in language: Language) -> [JSON.Member] {
+        [
+            .init("must_accept", .bool(isRequired)), .init("version", .string(version)),
+            .init("document", .string(document(in: language))), .init("sha256", .string(digest(in: language))),
+        ]
     }
 
-    func document(in language: Language) -> String { documents[language] ?? documents.values.first ?? "" }
+    package var control: Control { Control(type: "checkbox") }
+    package var answerSchema: JSON { ["type": "boolean"] }
+
+    package func shownSchema(at place: Place) -> JSON {
+        let brief: [JSON.Member] = [.init("accepted", ["type": "boolean"]), .init("version", ["type": "string"])]
+        let rest: [JSON.Member] = [
+            .init("sha256", ["type": "string", "pattern": "^[0-9a-f]{64}$"]), .init("locale", ["type": "string"]),
+            .init("at", ["type": "string", "format": "date-time"]),
+        ]
+        return .closedObject(.object(place == .draft ? brief : brief + rest))
+    }
+
+    /// A box that is not ticked is not sent at all.
+    package func answer(inForm texts: [String]) -> JSON {
+        switch texts[0] {
+        case "on", "true": true
+        case "false": false
+        default: .string(texts[0])
+        }
+    }
+
+    func document(in language: Language) -> String { documents[language] ?? "" }
 
     private func digest(in language: Language) -> String {
         SHA256.hash(data: Data(document(in: language).utf8)).map { String(format: "%02x", $0) }.joined()

@@ -48,23 +48,32 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     }
 }
 
+/// A day, by default one that has been; its age is counted in whole years.
 package struct DateField: FieldKind {
     package static let name = "date"
     let minAge: Int?
     let maxAge: Int?
+    let mayBeInFuture: Bool
+    /// Decides what day it is; that of the flow, unless the field names its own.
+    let zone: TimeZone?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         minAge = try rules.integer("min_age", in: 0...150)
         maxAge = try rules.integer("max_age", in: 0...150)
-        if let minAge, let maxAge, minAge > maxAge { throw rules.error("min_age is greater than max_age") }
+        if let minAge, let maxAge, minAge > maxAge {
+            throw rules.error("min_age is greater than max_age", at: "min_age")
+        }
+        mayBeInFuture = try rules.flag("future", default: false)
+        if mayBeInFuture, minAge != nil { throw rules.error("a future day has no age", at: "future") }
+        zone = try rules.zone("zone")
     }
 
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
         let text = try answer.text(of: field)
         guard let (year, month, day) = Self.parts(of: text) else { throw Refusals(field, .badFormat) }
         guard let date = CivilDate(year: year, month: month, day: day) else { throw Refusals(field, .impossibleDate) }
-        let today = CivilDate(situation.now, in: TimeZone(identifier: situation.flow.zone) ?? .gmt)
-        if date > today { throw Refusals(field, .inFuture) }
+        let today = CivilDate(situation.now, in: zone ?? situation.flow.zone)
+        if date > today, !mayBeInFuture { throw Refusals(field, .inFuture) }
         let age = date.age(on: today)
         if let minAge, age < minAge { throw Refusals(field, .tooYoung, ["min": .integer(minAge)]) }
         // Nobody alive was born before 1870, whatever the flow allows.
@@ -73,12 +82,17 @@ package struct DateField: FieldKind {
     }
 
     /// A date of birth is told at the review and in its own step only.
-    package func shown(_ stored: JSON, atReview: Bool) -> JSON { atReview ? stored : ["set": true] }
+    package func shown(_ stored: JSON, at place: Place) -> JSON { place == .draft ? .isSet : stored }
 
-    package var rules: [JSON.Member] {
+    package func rules(in language: Language) -> [JSON.Member] {
         [.init("format", "YYYY-MM-DD")] + [minAge.map { .init("min_age", .integer($0)) }].compactMap { $0 }
             + [maxAge.map { .init("max_age", .integer($0)) }].compactMap { $0 }
+            + (mayBeInFuture ? [.init("future", true)] : [])
     }
+
+    package var control: Control { Control(type: "date", autocomplete: minAge == nil ? nil : "bday") }
+    package var answerSchema: JSON { ["type": "string", "format": "date"] }
+    package func shownSchema(at place: Place) -> JSON { place == .draft ? .isSetSchema : answerSchema }
 
     private static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)

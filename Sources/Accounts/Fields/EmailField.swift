@@ -72,7 +72,10 @@ package struct EmailField: FieldKind {
         return [address.rawValue, String(address.localPart)]
     }
 
-    package var rules: [JSON.Member] { [.init("max", 254)] }
+    package func rules(in language: Language) -> [JSON.Member] { [.init("max", 254)] }
+
+    package var control: Control { Control(type: "email", autocomplete: "email", inputMode: "email") }
+    package var answerSchema: JSON { ["type": "string", "format": "idn-email"] }
 }
 
 extension UInt8 {

@@ -15,11 +15,26 @@ package protocol FieldKind: Sendable {
     /// True if what is stored still obeys the rules.
     func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool
 
-    /// How the holder of the draft sees the value between steps, and at the review.
-    func shown(_ stored: JSON, atReview: Bool) -> JSON
+    /// How the holder of the draft sees the value.
+    func shown(_ stored: JSON, at place: Place) -> JSON
 
-    /// The rules as clients see them.
-    var rules: [JSON.Member] { get }
+    /// The rules as clients see them, with the texts in that language.
+    func rules(in language: Language) -> [JSON.Member]
+
+    /// Which control of a form asks for it.
+    var control: Control { get }
+
+    /// What an answer may be, as JSON Schema (2020-12). It may say less than the rules, never more.
+    var answerSchema: JSON { get }
+
+    /// What `shown` gives, as JSON Schema.
+    func shownSchema(at place: Place) -> JSON
+
+    /// The answer that the texts of a form mean, of which there is at least one, and several only where it `takesSeveral`.
+    func answer(inForm texts: [String]) -> JSON
+
+    /// True where a form may give the field more than once.
+    var takesSeveral: Bool { get }
 
     /// The words that a password must not equal once this value is known.
     func contextWords(of stored: JSON) -> [String]
@@ -34,10 +49,18 @@ extension FieldKind {
         return canonical == stored
     }
 
-    package func shown(_ stored: JSON, atReview: Bool) -> JSON { stored }
-    package var rules: [JSON.Member] { [] }
+    package func shown(_ stored: JSON, at place: Place) -> JSON { stored }
+    package func rules(in language: Language) -> [JSON.Member] { [] }
+    package func shownSchema(at place: Place) -> JSON { answerSchema }
+    package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
+    package var takesSeveral: Bool { false }
     package func contextWords(of stored: JSON) -> [String] { [] }
     package var isTransient: Bool { false }
+}
+
+/// Where the holder of a draft looks at a value: among all of them between steps, in its own step, or at the end.
+package enum Place: Sendable {
+    case draft, step, review
 }
 
 /// What a field may look at while it judges an answer.

@@ -20,5 +20,14 @@ package struct NumberField: FieldKind {
         return .integer(number)
     }
 
-    package var rules: [JSON.Member] { [.init("min", .integer(min)), .init("max", .integer(max))] }
+    package func rules(in language: Language) -> [JSON.Member] {
+        [.init("min", .integer(min)), .init("max", .integer(max))]
+    }
+
+    package var control: Control { Control(type: "number", inputMode: min < 0 ? nil : "numeric") }
+    package var answerSchema: JSON { ["type": "integer", "minimum": .integer(min), "maximum": .integer(max)] }
+
+    package func answer(inForm texts: [String]) -> JSON {
+        Int(texts[0]).map(JSON.integer) ?? .string(texts[0])
+    }
 }

@@ -34,10 +34,29 @@ package struct PasswordField: FieldKind {
         return phc.parameters.meetsFloor
     }
 
-    package func shown(_ stored: JSON, atReview: Bool) -> JSON { ["set": true] }
+    package func shown(_ stored: JSON, at place: Place) -> JSON { .isSet }
 
-    package var rules: [JSON.Member] {
+    package func rules(in language: Language) -> [JSON.Member] {
         [.init("min", .integer(policy.minimum)), .init("max", .integer(policy.maximum))]
+    }
+
+    package var control: Control { Control(type: "password", autocomplete: "new-password") }
+    package var answerSchema: JSON { ["type": "string", "format": "password", "writeOnly": true] }
+    package func shownSchema(at place: Place) -> JSON { .isSetSchema }
+}
+
+extension JSON {
+    /// What stands where a value is not shown.
+    static let isSet: JSON = ["set": true]
+    static let isSetSchema = JSON.closedObject(["set": ["const": true]])
+
+    /// The schema of an object with exactly these members.
+    static func closedObject(_ members: JSON) -> JSON {
+        guard case .object(let properties) = members else { return members }
+        return [
+            "type": "object", "properties": members, "required": .array(properties.map { .string($0.name) }),
+            "additionalProperties": false,
+        ]
     }
 }
 

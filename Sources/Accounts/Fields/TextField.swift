@@ -1,42 +1,99 @@
-internal import Foundation
-
 /// Free text in NFC, without the white space around it; lengths are Unicode scalars.
 package struct TextField: FieldKind {
     package static let name = "text"
     let min: Int
     let max: Int
     let isMultiline: Bool
+    /// What the whole of a text has to look like.
+    let pattern: Pattern?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         min = try rules.integer("min", in: 0...10_000) ?? 0
         max = try rules.integer("max", in: 1...10_000) ?? 500
         isMultiline = try rules.word("lines", among: ["one", "many"]) == "many"
-        if min > max { throw rules.error("min is greater than max") }
+        if min > max { throw rules.error("min is greater than max", at: "min") }
+        guard let text = try rules.optionalText("pattern") else {
+            pattern = nil
+            return
+        }
+        pattern = Pattern(text)
+        if pattern == nil { throw rules.error("pattern is none in the syntax of RE2", at: "pattern") }
     }
 
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
         let typed = try answer.text(of: field)
-        // One scalar stands for four at most before it is composed. What is longer is not looked at further: to put a run of
-        // marks in order takes a time that grows with its square.
-        let most = typed.trimmingCharacters(in: .whitespacesAndNewlines).unicodeScalars.count
+        // One scalar stands for four at most before it is composed. What is longer is not looked at further.
+        let most = typed.trimmingWhiteSpace().unicodeScalars.count
         if most > 4 * max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(most)]) }
-        let text = typed.replacing("\r\n", with: "\n")
-        guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }) else {
-            throw Refusals(field, .badCharacters)
-        }
-        let canonical = text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = typed.withoutCarriageReturns()
+        guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }),
+            text.isStreamSafe
+        else { throw Refusals(field, .badCharacters) }
+        let canonical = text.normalised().trimmingWhiteSpace()
         let length = canonical.unicodeScalars.count
         if length < Swift.max(min, 1) {
             throw Refusals(field, .tooShort, ["min": .integer(Swift.max(min, 1)), "actual": .integer(length)])
         }
         if length > max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(length)]) }
+        if let pattern, !pattern.matches(whole: canonical) { throw Refusals(field, .badFormat) }
         return .string(canonical)
     }
 
-    package var rules: [JSON.Member] {
+    package func rules(in language: Language) -> [JSON.Member] {
         [
             .init("min", .integer(min)), .init("max", .integer(max)),
             .init("lines", .string(isMultiline ? "many" : "one")),
-        ]
+        ] + (pattern.map { [.init("pattern", .string($0.text))] } ?? [])
+    }
+
+    package var control: Control { Control(type: isMultiline ? "textarea" : "text") }
+    package var answerSchema: JSON { ["type": "string"] }
+}
+
+extension String {
+    fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    fileprivate func trimmingWhiteSpace() -> String {
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        if first == startIndex, scalars.index(after: last) == endIndex { return self }
+        return String(scalars[first...last])
+    }
+
+    /// A line ends with a line feed, also where a form sent both.
+    fileprivate func withoutCarriageReturns() -> String {
+        guard utf8.contains(0x0D) else { return self }
+        var text = String.UnicodeScalarView()
+        var held: Unicode.Scalar?
+        for scalar in unicodeScalars {
+            if let held, scalar != "\n" { text.append(held) }
+            held = scalar == "\r" ? scalar : nil
+            if held == nil { text.append(scalar) }
+        }
+        if let held { text.append(held) }
+        return String(text)
+    }
+
+    /// At most thirty marks in a row (UAX #15 §13). No language writes more, and to put them in order takes a time that
+    /// grows with their square.
+    fileprivate var isStreamSafe: Bool {
+        if isASCII { return true }
+        var run = 0
+        for scalar in unicodeScalars {
+            run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
+            if run > 30 { return false }
+        }
+        return true
+    }
+
+    /// Unicode Normalization Form C.
+    fileprivate func normalised() -> String {
+        if isASCII { return self }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        _withNFCCodeUnits { bytes.append($0) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -27,9 +27,17 @@ package struct UsernameField: FieldKind {
         if case .string(let name) = stored { [name] } else { [] }
     }
 
-    package var rules: [JSON.Member] {
-        [.init("min", 3), .init("max", 30), .init("pattern", "^[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?$")]
+    package func rules(in language: Language) -> [JSON.Member] {
+        [.init("min", 3), .init("max", 30), .init("pattern", .string(Self.pattern))]
     }
+
+    package var control: Control { Control(type: "text", autocomplete: "username") }
+    package var answerSchema: JSON {
+        ["type": "string", "minLength": 3, "maxLength": 30, "pattern": .string("^\(Self.pattern)$")]
+    }
+
+    /// As the `pattern` of HTML, which means the whole of a value.
+    private static let pattern = "[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?"
 
     private static let marks = Set("._-".utf8)
 

@@ -1,11 +1,15 @@
+package import Foundation
+
 /// What a sign-up asks: the ordered steps with their fields and rules, and how long a draft lives.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
     /// The first is spoken where nobody asked for another.
     package let languages: [Language]
-    /// Decides what day it is when an age is judged; an IANA name.
-    package let zone: String
+    /// Decides what day it is when an age is judged.
+    package let zone: TimeZone
+    /// How mail names the service, where nothing else was configured.
+    package let serviceName: String?
     /// How long a draft lives after its last change.
     package let idle: Duration
     /// How long a draft lives at most.
@@ -55,4 +59,8 @@ package struct Field: Sendable {
     /// True where the canonical value belongs to one account at most.
     package let isIdentifier: Bool
     package let labels: [Language: String]
+    /// A sentence that helps to fill the field in; empty where it needs none.
+    package let helps: [Language: String]
+    /// What a form should ask with.
+    package let control: Control
 }

@@ -1,3 +1,4 @@
+package import Foundation
 internal import Yams
 
 /// Why a flow file is refused, and where.
@@ -14,14 +15,17 @@ package struct FlowFileError: Error, CustomStringConvertible {
 package struct FlowEntry {
     private let file: String
     private let line: Int?
+    /// The languages in which every text has to be there.
+    private var languages: [Language]
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
     /// Whether the field must hold something; decided before its kind reads its rules.
     package private(set) var isRequired = true
 
-    init(_ node: Node, file: String) throws(FlowFileError) {
+    init(_ node: Node, file: String, speaking languages: [Language] = []) throws(FlowFileError) {
         self.file = file
+        self.languages = languages
         line = node.mark?.line
         guard case .mapping(let mapping) = node else {
             throw FlowFileError(file: file, line: node.mark?.line, reason: "a mapping is expected here")
@@ -89,22 +93,44 @@ package struct FlowEntry {
         return .seconds(number * unit)
     }
 
-    /// One text for each language.
+    /// A time zone by its IANA name.
+    package mutating func zone(_ key: String) throws(FlowFileError) -> TimeZone? {
+        guard let name = try optionalText(key) else { return nil }
+        guard let zone = TimeZone(identifier: name) else { throw error("\(name) is no time zone", at: key) }
+        return zone
+    }
+
+    /// One text for each language of the flow; where it has only one, the text may stand by itself.
     package mutating func texts(_ key: String) throws(FlowFileError) -> [Language: String] {
-        guard let node = node(key) else { throw error("\(key) is missing") }
+        guard let texts = try optionalTexts(key) else { throw error("\(key) is missing") }
+        return texts
+    }
+
+    package mutating func optionalTexts(_ key: String) throws(FlowFileError) -> [Language: String]? {
+        guard let node = node(key) else { return nil }
+        if languages.count == 1, let text = node.scalar?.string, !text.isEmpty { return [languages[0]: text] }
         var entry = try FlowEntry(node, file: file)
         var texts: [Language: String] = [:]
         for language in Language.allCases {
             texts[language] = try entry.optionalText(language.rawValue)
         }
         try entry.finish()
-        guard !texts.isEmpty else { throw error("\(key) has no text", at: key) }
+        if let lacking = languages.first(where: { texts[$0] == nil }) {
+            throw error("\(key) has no text in \(lacking.rawValue)", at: key)
+        }
         return texts
     }
 
     mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
         guard let node = node(key) else { return nil }
-        return try FlowEntry(node, file: file)
+        return try FlowEntry(node, file: file, speaking: languages)
+    }
+
+    /// The same entry, in which every text has to be there in these languages.
+    func speaking(_ languages: [Language]) -> FlowEntry {
+        var entry = self
+        entry.languages = languages
+        return entry
     }
 
     mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
@@ -112,7 +138,7 @@ package struct FlowEntry {
             throw error("\(key) is a list of at least one", at: key)
         }
         var entries: [FlowEntry] = []
-        for node in nodes { entries.append(try FlowEntry(node, file: file)) }
+        for node in nodes { entries.append(try FlowEntry(node, file: file, speaking: languages)) }
         return entries
     }
 

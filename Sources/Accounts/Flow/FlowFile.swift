@@ -39,8 +39,9 @@ extension Flow {
         }
         self.version = version
         languages = try Self.languages(&entry)
-        zone = try entry.optionalText("zone") ?? "UTC"
-        guard TimeZone(identifier: zone) != nil else { throw entry.error("zone is no time zone", at: "zone") }
+        entry = entry.speaking(languages)
+        serviceName = try entry.optionalText("service")
+        zone = try entry.zone("zone") ?? .gmt
         var draft = try entry.entry("draft")
         idle = try draft?.duration("idle", in: .seconds(60) ... .seconds(30 * 86_400)) ?? .seconds(86_400)
         absolute = try draft?.duration("absolute", in: .seconds(60) ... .seconds(90 * 86_400)) ?? .seconds(7 * 86_400)
@@ -50,7 +51,7 @@ extension Flow {
     }
 
     private static func languages(_ entry: inout FlowEntry) throws(FlowFileError) -> [Language] {
-        guard let node = entry.node("languages") else { return Language.allCases }
+        guard let node = entry.node("languages") else { return [.english] }
         let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { Language(rawValue: $0.string) } }
         guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count
         else {
@@ -119,6 +120,7 @@ extension Flow {
         try entry.readRequired()
         let isIdentifier = try entry.flag("identifier", default: false)
         let labels = try entry.texts("label")
+        let helps = try entry.optionalTexts("help") ?? [:]
         let kind = try kindType.init(rules: &entry)
         if let code = kind as? CodeField {
             guard earlierSteps.contains(where: { $0.name == code.proves && $0.kind is EmailField }) else {
@@ -151,13 +153,17 @@ extension Flow {
         if ["email", "username"].contains(name), word != name {
             throw entry.error("only a field of kind \(name) is called \(name)", at: "name")
         }
+        var control = kind.control
+        control.autocomplete = try entry.word("autocomplete", among: Control.autocompletes) ?? control.autocomplete
         try entry.finish()
         return Field(
             name: FieldName(name),
             kind: kind,
             isRequired: entry.isRequired,
             isIdentifier: isIdentifier,
-            labels: labels
+            labels: labels,
+            helps: helps,
+            control: control
         )
     }
 
@@ -174,7 +180,7 @@ extension Flow {
 enum FieldKinds {
     static let all: [any FieldKind.Type] = [
         ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,
-        NumberField.self, PasswordField.self, TextField.self, UsernameField.self,
+        NumberField.self, PasswordField.self, PhoneField.self, TextField.self, UsernameField.self,
     ]
 }
 

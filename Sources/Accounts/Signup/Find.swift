@@ -136,7 +136,8 @@ extension Signups {
         return Draft(
             id: id,
             flow: record.flow,
-            language: Language(rawValue: record.locale) ?? flow.languages[0],
+            // The flow may have ceased to speak the language in which the draft began.
+            language: flow.languages.first { $0.rawValue == record.locale } ?? flow.languages[0],
             revision: record.revision,
             values: values,
             proofs: proofs,

@@ -18,7 +18,7 @@ struct Representations: Sendable {
                 .init("progress", ["done": .integer(standing.done), "total": .integer(standing.total)]),
                 .init("missing", .array(standing.missing.map { .string($0.rawValue) })),
                 .init("steps", .array(signups.flow.steps.map { summary(of: $0, standing) })),
-                .init("values", values(of: draft, atReview: false)),
+                .init("values", values(of: draft, at: .draft)),
                 .init("cleared", .array(cleared.map { .string($0.rawValue) })),
             ]
         }
@@ -42,19 +42,15 @@ struct Representations: Sendable {
     func step(_ step: Step, of draft: Draft) -> JSON {
         let standing = signups.standing(of: draft)
         let fields = step.fields.map { field -> JSON in
-            .object([
-                .init("name", .string(field.name.rawValue)), .init("kind", .string(type(of: field.kind).name)),
-                .init("label", .string(field.labels[draft.language] ?? field.labels.values.first ?? "")),
-                .init("required", .bool(field.isRequired)), .init("rules", .object(field.kind.rules)),
-                .init("value", value(of: field, draft, atReview: true) ?? .null),
-            ])
+            .object(
+                description(of: field, in: draft.language)
+                    + [.init("value", value(of: field, draft, at: .step) ?? .null)]
+            )
         }
-        var members: [JSON.Member] = [
-            .init("name", .string(step.name.rawValue)),
-            .init("title", .string(step.titles[draft.language] ?? step.titles.values.first ?? "")),
-            .init("state", .string(standing.states[step.name]!.rawValue)), .init("required", .bool(!step.isOptional)),
-            .init("href", .string(step.href)), .init("fields", .array(fields)),
-        ]
+        var members =
+            description(of: step, in: draft.language) + [
+                .init("state", .string(standing.states[step.name]!.rawValue)), .init("fields", .array(fields)),
+            ]
         for field in step.fields {
             guard let code = field.kind as? CodeField, let proof = draft.proofs[field.name], !proof.isProved else {
                 continue
@@ -69,11 +65,44 @@ struct Representations: Sendable {
         return .object(members)
     }
 
+    /// The whole flow, for clients that build their forms before anybody begins.
+    func schema(in language: Language) -> JSON {
+        let flow = signups.flow
+        let steps = flow.steps.map { step -> JSON in
+            let fields = step.fields.map { JSON.object(description(of: $0, in: language)) }
+            return .object(description(of: step, in: language) + [.init("fields", .array(fields))])
+        }
+        return [
+            "flow": .string(flow.id), "service": .string(signups.serviceName), "language": .string(language.rawValue),
+            "languages": .array(flow.languages.map { .string($0.rawValue) }), "steps": .array(steps),
+        ]
+    }
+
+    private func description(of step: Step, in language: Language) -> [JSON.Member] {
+        [
+            .init("name", .string(step.name.rawValue)), .init("title", .string(step.titles[language] ?? "")),
+            .init("required", .bool(!step.isOptional)), .init("href", .string(step.href)),
+        ]
+    }
+
+    private func description(of field: Field, in language: Language) -> [JSON.Member] {
+        var input: [JSON.Member] = [.init("type", .string(field.control.type))]
+        if let token = field.control.autocomplete { input.append(.init("autocomplete", .string(token))) }
+        if let mode = field.control.inputMode { input.append(.init("inputmode", .string(mode))) }
+        return [
+            .init("name", .string(field.name.rawValue)), .init("kind", .string(type(of: field.kind).name)),
+            .init("label", .string(field.labels[language] ?? "")),
+            .init("help", field.helps[language].map(JSON.string) ?? .null),
+            .init("required", .bool(field.isRequired)), .init("rules", .object(field.kind.rules(in: language))),
+            .init("input", .object(input)),
+        ]
+    }
+
     func review(_ draft: Draft) -> JSON {
         let standing = signups.standing(of: draft)
         return [
             "state": .string(standing.isReady ? "ready" : "open"),
-            "values": values(of: draft, atReview: true),
+            "values": values(of: draft, at: .review),
             "missing": .array(standing.missing.map { .string($0.rawValue) }),
             "steps": .array(signups.flow.steps.map { summary(of: $0, standing) }),
         ]
@@ -87,18 +116,18 @@ struct Representations: Sendable {
         return .object(members + [.init("created_at", .string(account.createdAt.timestamp))])
     }
 
-    private func values(of draft: Draft, atReview: Bool) -> JSON {
+    private func values(of draft: Draft, at place: Place) -> JSON {
         .object(
             signups.flow.fields.compactMap { field in
-                value(of: field, draft, atReview: atReview).map { .init(field.name.rawValue, $0) }
+                value(of: field, draft, at: place).map { .init(field.name.rawValue, $0) }
             }
         )
     }
 
-    private func value(of field: Field, _ draft: Draft, atReview: Bool) -> JSON? {
+    private func value(of field: Field, _ draft: Draft, at place: Place) -> JSON? {
         if field.kind is CodeField {
             return draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
         }
-        return draft.values[field.name].map { field.kind.shown($0, atReview: atReview) }
+        return draft.values[field.name].map { field.kind.shown($0, at: place) }
     }
 }

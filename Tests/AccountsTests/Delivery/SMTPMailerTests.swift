@@ -149,9 +149,11 @@ struct SMTPMailerTests {
 
     @Test(.timeLimit(.minutes(1)))
     func `a good-bye that is not answered does not hold up a shutdown`() async throws {
-        #expect(SMTPLimits().reply <= .seconds(10))
+        // Long enough for a busy machine to take the mail in the meantime.
+        let reply = SMTPLimits().reply
+        #expect(reply <= .seconds(10))
         let server = try SilentServer()
-        let mailer = try SMTPMailer(url: server.url, limits: .only(reply: .seconds(1)))
+        let mailer = try SMTPMailer(url: server.url, limits: .only(reply: reply))
         let mail = try mail()
         async let sent = mailer.failure(sending: mail)
         let client = try await server.accept()

@@ -51,10 +51,14 @@ struct ChoiceFieldTests {
         #expect(several.refusals(answer).map(\.code) == [.wrongType])
     }
 
-    @Test func `clients learn the options`() {
-        #expect(
-            several.field.kind.rules == [.init("choose", "several"), .init("options", ["tea", "coffee", "café"])]
-        )
+    @Test func `clients learn the options, each with its label`() {
+        let told = several.field.kind.rules(in: .english)
+        #expect(told[0] == .init("choose", "several"))
+        let options: JSON = [
+            ["value": "tea", "label": "Tea"], ["value": "coffee", "label": "Coffee"],
+            ["value": "café", "label": "Both"],
+        ]
+        #expect(told.dropFirst() == [.init("options", options)])
     }
 
     @Test(arguments: [

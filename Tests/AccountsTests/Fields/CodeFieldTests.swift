@@ -40,7 +40,7 @@ struct CodeFieldTests {
             let isAccepted = code.refusals(.string(String(repeating: "0", count: length))).isEmpty
             #expect(isAccepted == (length == digits))
         }
-        #expect(code.field.kind.rules == [.init("proves", "email"), .init("digits", .integer(digits))])
+        #expect(code.field.kind.rules(in: .english) == [.init("proves", "email"), .init("digits", .integer(digits))])
     }
 
     @Test func `no answer is required`() {

@@ -72,6 +72,6 @@ struct ConfirmationFieldTests {
         confirmation.situation.answers = ["password": .typed(Self.good)]
         #expect(try confirmation.canonical(.typed(Self.good)) == nil)
         #expect(confirmation.field.kind.isTransient)
-        #expect(confirmation.field.kind.rules == [.init("confirms", "password")])
+        #expect(confirmation.field.kind.rules(in: .english) == [.init("confirms", "password")])
     }
 }

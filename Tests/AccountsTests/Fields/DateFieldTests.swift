@@ -51,6 +51,13 @@ struct DateFieldTests {
         #expect(date.refusals(.string(typed)) == [Refusal("born", .tooOld, ["max": 150])])
     }
 
+    @Test(arguments: ["2026-01-01", "2026-01-02", "2199-12-31", "9999-12-31"])
+    func `a day to come is one where the flow wants it`(typed: String) throws {
+        let day = try AskedField(["name: day, kind: date, future: true"])
+        #expect(try day.isSettled(on: .string(typed)))
+        #expect(day.refusals("2026-02-29") == [Refusal("day", .impossibleDate)])
+    }
+
     @Test func `no answer is required`() {
         #expect(date.refusals("") == [Refusal("born", .required)])
     }
@@ -74,19 +81,20 @@ struct DateFieldTests {
     }
 
     @Test func `it is told at the review only`() {
-        #expect(date.field.kind.shown("1999-01-08", atReview: false) == ["set": true])
-        #expect(date.field.kind.shown("1999-01-08", atReview: true) == "1999-01-08")
+        #expect(date.field.kind.shown("1999-01-08", at: .draft) == ["set": true])
+        #expect(date.field.kind.shown("1999-01-08", at: .review) == "1999-01-08")
     }
 
     @Test(
         arguments: [
             ("kind: date", []), ("kind: date, min_age: 14", [.init("min_age", 14)]),
             ("kind: date, min_age: 0, max_age: 150", [.init("min_age", 0), .init("max_age", 150)]),
+            ("kind: date, future: true", [.init("future", true)]),
         ] as [(String, [JSON.Member])]
     )
     func `clients learn the ages`(rules: String, told: [JSON.Member]) throws {
         let kind = try AskedField(["name: born, \(rules)"]).field.kind
-        #expect(kind.rules == [.init("format", "YYYY-MM-DD")] + told)
+        #expect(kind.rules(in: .english) == [.init("format", "YYYY-MM-DD")] + told)
     }
 }
 
@@ -153,6 +161,13 @@ struct AgeTests {
 
 @Suite("A day of the calendar")
 struct CivilDateTests {
+    @Test func `a field may have a zone of its own`() throws {
+        var day = try AskedField(["name: day, kind: date, zone: Pacific/Kiritimati"], zone: "Pacific/Niue")
+        day.situation = day.situation.with(now: .at("2026-01-01T10:30:00Z"))
+        #expect(day.refusals("2026-01-02").isEmpty)
+        #expect(day.refusals("2026-01-03") == [Refusal("day", .inFuture)])
+    }
+
     @Test func `there are days from the first of year 1 to the last of year 9999`() {
         #expect(CivilDate(year: 1, month: 1, day: 1) != nil)
         #expect(CivilDate(year: 9999, month: 12, day: 31) != nil)

@@ -130,11 +130,33 @@ struct TextFieldTests {
         #expect(!line.holds(stored))
     }
 
+    @Test(arguments: [
+        ("AB-1", true), ("AB-1234", true), (" AB-12 ", true), ("ab-1", false), ("AB-", false), ("xAB-1x", false),
+    ])
+    func `the whole of a text fits its pattern`(typed: String, fits: Bool) throws {
+        let plate = try AskedField(["name: plate, kind: text, pattern: '[A-Z]{2}-[0-9]+'"])
+        #expect(plate.refusals(.string(typed)) == (fits ? [] : [Refusal("plate", .badFormat)]))
+        #expect(plate.field.kind.rules(in: .english).last == .init("pattern", "[A-Z]{2}-[0-9]+"))
+    }
+
+    @Test func `no pattern takes longer than its text is long`() throws {
+        let text = try AskedField(["name: text, kind: text, max: 10000, pattern: '(a*)*(a|aa)+b'"])
+        #expect(text.refusals(.string(String(repeating: "a", count: 10_000))) == [Refusal("text", .badFormat)])
+    }
+
+    @Test func `thirty marks on a letter are language, more are not`() throws {
+        let text = try AskedField(["name: text, kind: text"])
+        let marks = { String(repeating: "\u{323}", count: $0) }
+        #expect(text.refusals(.string("a" + marks(30))).isEmpty)
+        #expect(text.refusals(.string("a" + marks(31))) == [Refusal("text", .badCharacters)])
+        #expect(text.refusals(.string("a" + marks(30) + "b" + marks(30))).isEmpty)
+    }
+
     @Test func `clients learn its lengths and whether it may break`() throws {
-        #expect(line.field.kind.rules == [.init("min", 2), .init("max", 5), .init("lines", "one")])
-        #expect(lines.field.kind.rules == [.init("min", 0), .init("max", 20), .init("lines", "many")])
+        #expect(line.field.kind.rules(in: .english) == [.init("min", 2), .init("max", 5), .init("lines", "one")])
+        #expect(lines.field.kind.rules(in: .english) == [.init("min", 0), .init("max", 20), .init("lines", "many")])
         let plain = try AskedField(["name: text, kind: text"]).field.kind
-        #expect(plain.rules == [.init("min", 0), .init("max", 500), .init("lines", "one")])
-        #expect(plain.shown("abc", atReview: false) == "abc")
+        #expect(plain.rules(in: .english) == [.init("min", 0), .init("max", 500), .init("lines", "one")])
+        #expect(plain.shown("abc", at: .draft) == "abc")
     }
 }

@@ -51,7 +51,7 @@ struct UsernameFieldTests {
     }
 
     @Test func `the pattern that clients see tells the same as the service`() throws {
-        let rules = username.field.kind.rules
+        let rules = username.field.kind.rules(in: .english)
         #expect(rules.map(\.name) == ["min", "max", "pattern"] && rules[0].value == 3 && rules[1].value == 30)
         let pattern = try Regex(#require(rules[2].value.string))
         var chance = SeededChance(seed: 1)

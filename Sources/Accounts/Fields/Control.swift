@@ -1,0 +1,21 @@
+/// The control of a form that suits a field, in the words of HTML.
+package struct Control: Sendable {
+    /// The type of an `input`, or `textarea`, or `select`.
+    package let type: String
+    /// The detail token by which a browser knows the value (HTML, “Autofilling form controls”).
+    package var autocomplete: String?
+    /// Which keyboard a phone shows.
+    package var inputMode: String?
+}
+
+extension Control {
+    /// The autofill field names of HTML but those of payment cards, which no sign-up should ask for.
+    static let autocompletes = [
+        "off", "on", "name", "honorific-prefix", "given-name", "additional-name", "family-name", "honorific-suffix",
+        "nickname", "username", "new-password", "current-password", "one-time-code", "organization-title",
+        "organization", "street-address", "address-line1", "address-line2", "address-line3", "address-level4",
+        "address-level3", "address-level2", "address-level1", "country", "country-name", "postal-code", "language",
+        "bday", "bday-day", "bday-month", "bday-year", "sex", "url", "photo", "tel", "tel-country-code",
+        "tel-national", "tel-area-code", "tel-local", "tel-extension", "email", "impp",
+    ]
+}

@@ -1,0 +1,28 @@
+internal import CRE2
+
+/// A pattern in the syntax of RE2, which matches in a time linear in the text, whatever the pattern.
+final class Pattern: Sendable {
+    let text: String
+    /// RE2 matches on several threads at once.
+    nonisolated(unsafe) private let compiled: OpaquePointer
+
+    /// Nil for what is no pattern.
+    init?(_ text: String) {
+        var copy = text
+        let compiled = copy.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { re2_compile($0.baseAddress, $0.count) }
+        }
+        guard let compiled else { return nil }
+        self.text = text
+        self.compiled = compiled
+    }
+
+    deinit { re2_free(compiled) }
+
+    func matches(whole text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { re2_matches(compiled, $0.baseAddress, $0.count) }
+        }
+    }
+}

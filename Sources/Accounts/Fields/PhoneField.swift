@@ -1,0 +1,53 @@
+internal import CPhoneNumber
+
+/// The number of a mobile or a fixed line in E.164, as libphonenumber knows them.
+package struct PhoneField: FieldKind {
+    package static let name = "phone"
+    /// Where a number without its country's code is dialled; ISO 3166-1.
+    let region: String
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        region = try rules.optionalText("region") ?? "KR"
+        guard phone_knows_region(region) else {
+            throw rules.error("region is a country such as KR, in two capital letters", at: "region")
+        }
+    }
+
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        let text = try answer.text(of: field)
+        // Fifteen digits, each with a mark and a blank around it; a longer text is not worth its parsing.
+        if text.utf8.count > 48 { throw Refusals(field, .tooLong, ["max": 48, "actual": .integer(text.utf8.count)]) }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || Self.marks.contains($0) }) else {
+            throw Refusals(field, .badCharacters)
+        }
+        guard let number = Self.e164(text, in: region) else { throw Refusals(field, .badFormat) }
+        return .string(number)
+    }
+
+    /// Its own step shows the number, to be mended; elsewhere a glance over a shoulder finds only its ends.
+    package func shown(_ stored: JSON, at place: Place) -> JSON {
+        guard let number = stored.string, place != .step else { return stored }
+        return .string(
+            "\(number.prefix(3))\(String(repeating: "•", count: max(0, number.count - 5)))\(number.suffix(2))"
+        )
+    }
+
+    package func rules(in language: Language) -> [JSON.Member] { [.init("region", .string(region))] }
+
+    package var control: Control { Control(type: "tel", autocomplete: "tel", inputMode: "tel") }
+    package var answerSchema: JSON { ["type": "string", "maxLength": 48] }
+
+    private static let marks = Set("+()-./ ".utf8)
+
+    private static func e164(_ text: String, in region: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 17) { room in
+            var text = text
+            let isNumber = text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { bytes in
+                    phone_format_e164(bytes.baseAddress, bytes.count, region, room.baseAddress)
+                }
+            }
+            return isNumber ? String(cString: room.baseAddress!) : nil
+        }
+    }
+}
