@@ -67,7 +67,8 @@ struct ProblemTests {
     }
 
     @Test(arguments: [
-        ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("application/json; charset=utf-16", 415),
+        ("text/plain", 415), ("application/x-www-form-urlencoded; charset=latin-1", 415),
+        ("multipart/form-data; boundary=x", 415), ("application/json; charset=utf-16", 415),
         ("application/json; charset=UTF-8", 200), ("APPLICATION/JSON", 200), ("application/jsonp", 415),
         ("", 415), (";", 415), ("; charset=utf-8", 415),
     ])

@@ -6,12 +6,14 @@ package struct ConsentField: FieldKind {
     package static let name = "consent"
     let version: String
     let documents: [Language: String]
+    private let digests: [Language: String]
     /// A required consent must be given; another may be refused.
     let isRequired: Bool
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         version = try rules.text("version")
         documents = try rules.texts("document")
+        digests = documents.mapValues { SHA256.hash(data: Data($0.utf8)).hex }
         isRequired = rules.isRequired
     }
 
@@ -74,9 +76,16 @@ package struct ConsentField: FieldKind {
 
     func document(in language: Language) -> String { documents[language] ?? "" }
 
-    private func digest(in language: Language) -> String {
-        SHA256.hash(data: Data(document(in: language).utf8)).map { String(format: "%02x", $0) }.joined()
-    }
+    private func digest(in language: Language) -> String { digests[language] ?? "" }
+}
+
+extension JSON {
+    /// The SHA-256 of the text, in hexadecimal.
+    package var digest: String { SHA256.hash(data: bytes).hex }
+}
+
+extension SHA256Digest {
+    fileprivate var hex: String { map { String(format: "%02x", $0) }.joined() }
 }
 
 extension Date {

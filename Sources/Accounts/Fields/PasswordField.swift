@@ -30,8 +30,15 @@ package struct PasswordField: FieldKind {
     }
 
     package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard case .string(let text)? = stored, let phc = try? PHCString(text) else { return false }
-        return phc.parameters.meetsFloor
+        Self.hash(in: stored)?.parameters.meetsFloor ?? false
+    }
+
+    /// How a hash is stored: as no other kind of value is, so that a flow file which turns the password into a text can
+    /// never show it as one.
+    static func stored(_ hash: PHCString) -> JSON { ["phc": .string(hash.rawValue)] }
+
+    static func hash(in stored: JSON?) -> PHCString? {
+        stored?["phc"]?.string.flatMap { try? PHCString($0) }
     }
 
     package func shown(_ stored: JSON, at place: Place) -> JSON { .isSet }

@@ -34,6 +34,7 @@ extension Flow {
 
     private init(_ entry: inout FlowEntry) throws(FlowFileError) {
         name = try entry.text("flow")
+        guard Self.isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "flow") }
         guard let version = try entry.integer("version", in: 1...1_000_000) else {
             throw entry.error("version is missing")
         }
@@ -176,7 +177,11 @@ extension Flow {
     private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume"]
 }
 
-/// Every kind of field that a flow may ask for.
+extension Flow {
+    /// The words for every kind of field that a flow may ask for.
+    package static let kinds = FieldKinds.all.map { $0.name }
+}
+
 enum FieldKinds {
     static let all: [any FieldKind.Type] = [
         ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,

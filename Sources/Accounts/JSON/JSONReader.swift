@@ -7,21 +7,21 @@ extension JSON {
     package static func read(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = []
-    ) throws(MalformedJSON) -> JSON {
+    ) throws(MalformedBody) -> JSON {
         var reader = JSONReader(bytes, secretMembers: secretMembers)
         return try reader.document()
     }
 
     /// Reads one strict JSON text, as above.
-    package static func read(_ bytes: [UInt8], secretMembers: Set<String> = []) throws(MalformedJSON) -> JSON {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedJSON) in
+    package static func read(_ bytes: [UInt8], secretMembers: Set<String> = []) throws(MalformedBody) -> JSON {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
             try read(bytes, secretMembers: secretMembers)
         }
     }
 }
 
-/// Why bytes are no JSON we accept, and where. Says nothing of what they hold, so it is safe to show and log.
-package struct MalformedJSON: Error, Hashable, CustomStringConvertible {
+/// Why bytes are no JSON, or no form, that we accept, and where. Says nothing of what they hold, so it is safe to show and log.
+package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package let reason: Reason
     /// Bytes before the fault.
     package let offset: Int
@@ -60,7 +60,7 @@ package struct JSONReader {
         self.secretMembers = secretMembers
     }
 
-    fileprivate mutating func document() throws(MalformedJSON) -> JSON {
+    fileprivate mutating func document() throws(MalformedBody) -> JSON {
         skipSpace()
         let value = try value()
         skipSpace()
@@ -70,7 +70,7 @@ package struct JSONReader {
 
     // MARK: Values
 
-    private mutating func value() throws(MalformedJSON) -> JSON {
+    private mutating func value() throws(MalformedBody) -> JSON {
         switch next {
         case "{": try object()
         case "[": try array()
@@ -83,7 +83,7 @@ package struct JSONReader {
         }
     }
 
-    private mutating func object() throws(MalformedJSON) -> JSON {
+    private mutating func object() throws(MalformedBody) -> JSON {
         try open()
         defer { depth -= 1 }
         if skip("}") { return .object([]) }
@@ -106,7 +106,7 @@ package struct JSONReader {
         return .object(members)
     }
 
-    private mutating func array() throws(MalformedJSON) -> JSON {
+    private mutating func array() throws(MalformedBody) -> JSON {
         try open()
         defer { depth -= 1 }
         if skip("]") { return .array([]) }
@@ -120,7 +120,7 @@ package struct JSONReader {
         return .array(values)
     }
 
-    private mutating func open() throws(MalformedJSON) {
+    private mutating func open() throws(MalformedBody) {
         guard depth < Self.maximumDepth else { throw failure(.tooDeep) }
         depth += 1
         position += 1
@@ -150,7 +150,7 @@ package struct JSONReader {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSON) throws(MalformedJSON) -> JSON {
+    private mutating func word(_ word: StaticString, _ value: JSON) throws(MalformedBody) -> JSON {
         for index in 0..<word.utf8CodeUnitCount {
             try expect(Unicode.Scalar(word.utf8Start[index]))
         }
@@ -160,7 +160,7 @@ package struct JSONReader {
     // MARK: Numbers (RFC 8259, section 6)
 
     /// An integer where the literal has neither fraction nor exponent and fits; otherwise the nearest `Double`.
-    private mutating func number() throws(MalformedJSON) -> JSON {
+    private mutating func number() throws(MalformedBody) -> JSON {
         let start = position
         skip("-")
         let hasLeadingZero = next == "0"
@@ -183,7 +183,7 @@ package struct JSONReader {
 
     /// How many digits were passed; none is a fault.
     @discardableResult
-    private mutating func digits() throws(MalformedJSON) -> Int {
+    private mutating func digits() throws(MalformedBody) -> Int {
         let start = position
         while case ("0"..."9")? = next { position += 1 }
         guard position > start else { throw failure(next == nil ? .unexpectedEnd : .malformedNumber) }
@@ -192,7 +192,7 @@ package struct JSONReader {
 
     // MARK: Strings (RFC 8259, section 7)
 
-    private mutating func string() throws(MalformedJSON) -> String {
+    private mutating func string() throws(MalformedBody) -> String {
         let literal = try literal()
         if literal.hasEscapes {
             return try decoded(literal).withBytes { String(decoding: $0, as: UTF8.self) }
@@ -200,7 +200,7 @@ package struct JSONReader {
         return String(decoding: slice(literal.content), as: UTF8.self)
     }
 
-    private mutating func secret() throws(MalformedJSON) -> Secret {
+    private mutating func secret() throws(MalformedBody) -> Secret {
         try decoded(literal())
     }
 
@@ -211,7 +211,7 @@ package struct JSONReader {
     }
 
     /// Passes over a string and checks everything but its escapes.
-    private mutating func literal() throws(MalformedJSON) -> Literal {
+    private mutating func literal() throws(MalformedBody) -> Literal {
         let start = position + 1
         var end = start
         var hasEscapes = false
@@ -238,7 +238,7 @@ package struct JSONReader {
 
     /// The length in bytes of a well-formed multi-byte sequence (Unicode, table 3-7): no overlong form, no surrogate,
     /// nothing above U+10FFFF.
-    private func lengthOfSequence(at start: Int) throws(MalformedJSON) -> Int {
+    private func lengthOfSequence(at start: Int) throws(MalformedBody) -> Int {
         let (length, second): (Int, ClosedRange<UInt8>) =
             switch bytes[start] {
             case 0xC2...0xDF: (2, 0x80...0xBF)
@@ -259,8 +259,8 @@ package struct JSONReader {
     /// The text of a literal with its escapes resolved. No escape is shorter than what it stands for.
     ///
     /// Ordinary strings come this way too, so that there is one decoder, and it is the careful one.
-    private func decoded(_ literal: Literal) throws(MalformedJSON) -> Secret {
-        try Secret(capacity: literal.content.count) { (text) throws(MalformedJSON) in
+    private func decoded(_ literal: Literal) throws(MalformedBody) -> Secret {
+        try Secret(capacity: literal.content.count) { (text) throws(MalformedBody) in
             var index = literal.content.lowerBound
             var count = 0
             while index < literal.content.upperBound {
@@ -281,7 +281,7 @@ package struct JSONReader {
 
     /// Resolves the escape at `index` and moves past it. Stays inside the text without counting, because the closing
     /// quote ends every malformed escape.
-    private func escape(at index: inout Int) throws(MalformedJSON) -> Unicode.Scalar {
+    private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2
         switch Unicode.Scalar(bytes[start + 1]) {
@@ -310,7 +310,7 @@ package struct JSONReader {
     }
 
     /// The four hexadecimal digits at `index` of the escape that begins at `start`.
-    private func codeUnit(at index: inout Int, of start: Int) throws(MalformedJSON) -> UInt16 {
+    private func codeUnit(at index: inout Int, of start: Int) throws(MalformedBody) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
             let byte = bytes[index]
@@ -342,7 +342,7 @@ package struct JSONReader {
         return true
     }
 
-    private mutating func expect(_ character: Unicode.Scalar) throws(MalformedJSON) {
+    private mutating func expect(_ character: Unicode.Scalar) throws(MalformedBody) {
         guard skip(character) else { throw unexpected }
     }
 
@@ -354,11 +354,11 @@ package struct JSONReader {
         UnsafeRawBufferPointer(rebasing: bytes[range])
     }
 
-    private var unexpected: MalformedJSON {
+    private var unexpected: MalformedBody {
         failure(next == nil ? .unexpectedEnd : .unexpectedByte)
     }
 
-    private func failure(_ reason: MalformedJSON.Reason, at offset: Int? = nil) -> MalformedJSON {
-        MalformedJSON(reason: reason, offset: offset ?? position)
+    private func failure(_ reason: MalformedBody.Reason, at offset: Int? = nil) -> MalformedBody {
+        MalformedBody(reason: reason, offset: offset ?? position)
     }
 }

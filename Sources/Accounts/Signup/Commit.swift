@@ -121,7 +121,7 @@ extension Signups {
             parts = "\(parts), \(SQL(stringLiteral: "identifier_\(index)")) AS (\(part))"
         }
         for field in flow.fields where field.kind is PasswordField {
-            guard let hash = draft.values[field.name]?.string else { continue }
+            guard let hash = PasswordField.hash(in: draft.values[field.name])?.rawValue else { continue }
             let part: SQL = """
                 INSERT INTO credentials (account, kind, secret) SELECT id, 'password', \(hash) FROM account
                 """

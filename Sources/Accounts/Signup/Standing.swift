@@ -33,7 +33,7 @@ package struct Standing: Sendable {
     }
 }
 
-package enum StepState: String, Sendable {
+package enum StepState: String, CaseIterable, Sendable {
     case complete, current, open, optional, locked, invalid
 }
 

@@ -110,7 +110,7 @@ extension Signups {
                 change.effects.append(.prove(field.name, generation: generation))
             case (is PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
-                change.values[field.name] = .string(hash.rawValue)
+                change.values[field.name] = PasswordField.stored(hash)
             case (is EmailField, let address):
                 try prove(address?.string, in: field.name, of: draft, &change)
             case (is UsernameField, let name) where field.isIdentifier:
@@ -227,8 +227,7 @@ extension Signups {
             return field.kind.contextWords(of: new)
         }
         for field in flow.fields where step.field(named: field.name) == nil {
-            guard let kind = field.kind as? PasswordField, let text = change.values[field.name]?.string,
-                let hash = try? PHCString(text)
+            guard let kind = field.kind as? PasswordField, let hash = PasswordField.hash(in: change.values[field.name])
             else { continue }
             for word in words where word.unicodeScalars.count >= kind.policy.minimum {
                 guard try await isPassword(word, hash, &labour) else { continue }

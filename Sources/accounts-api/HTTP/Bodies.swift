@@ -4,8 +4,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Reads JSON bodies: at most 64 KiB, strictly, with secrets apart. The cheap checks come first, and all of them before
-/// anybody asks the database.
+/// Reads bodies of JSON and of forms: at most 64 KiB, strictly, with secrets apart. The cheap checks come first, and all
+/// of them before anybody asks the database.
 struct BodyReader: RouterMiddleware {
     static let mostBytes = 65_536
     /// The members whose text is never a `String`: passwords and their confirmations.
@@ -19,37 +19,40 @@ struct BodyReader: RouterMiddleware {
         next: Next
     ) async throws -> Response {
         var context = context
-        if let answers = try await answers(of: request) { context.answers = answers }
+        if let answers = try await answers(of: request, to: context.step) {
+            guard case .object = answers else { throw Problem(.malformedRequest, "The body is no object.") }
+            context.answers = answers
+        }
         return try await next(request, context)
     }
 
-    private func answers(of request: Request) async throws -> JSON? {
+    private func answers(of request: Request, to step: Step?) async throws -> JSON? {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes {
             throw Self.tooLarge
         }
+        let type = BodyType(request.headers[.contentType])
+        if request.headers[.contentType] != nil, type == nil { throw Self.unsupported }
         let body = try await Self.read(request.body)
-        if body.count == 0 {
-            if !isRequired { return nil }
-            throw Problem(.badRequest, .malformedRequest, "The body is empty.")
+        if body.count == 0, !isRequired { return nil }
+        guard let type else {
+            throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
         }
-        guard Self.isJSON(request.headers[.contentType]) else {
-            throw Problem(
-                .unsupportedMediaType,
-                .unsupportedMediaType,
-                "Send application/json.",
-                headers: [.accept: "application/json"]
-            )
-        }
-        let json: JSON
-        do throws(MalformedJSON) {
-            json = try body.withBytes { (bytes) throws(MalformedJSON) in
-                try JSON.read(bytes, secretMembers: secretMembers)
+        do throws(MalformedBody) {
+            return try body.withBytes { (bytes) throws(MalformedBody) in
+                switch type {
+                case .json: return try JSON.read(bytes, secretMembers: secretMembers)
+                case .form:
+                    let form = try JSON.readForm(
+                        bytes,
+                        secretMembers: secretMembers,
+                        several: step?.severalFields ?? []
+                    )
+                    return step?.answers(inForm: form) ?? form
+                }
             }
         } catch {
-            throw Problem(.badRequest, .malformedRequest, "\(error)")
+            throw Problem(.malformedRequest, "\(error)")
         }
-        guard case .object = json else { throw Problem(.badRequest, .malformedRequest, "The body is no object.") }
-        return json
     }
 
     /// The whole body in memory of our own, and wiped where it came from.
@@ -64,7 +67,7 @@ struct BodyReader: RouterMiddleware {
             }
         } catch let error where !(error is Problem) && !(error is CancellationError) {
             // The client broke off, or framed it wrongly.
-            throw Problem(.badRequest, .malformedRequest, "The body ends before its end.")
+            throw Problem(.malformedRequest, "The body ends before its end.")
         }
         return Secret(capacity: length) { room in
             var offset = 0
@@ -82,14 +85,27 @@ struct BodyReader: RouterMiddleware {
         }
     }
 
-    private static let tooLarge = Problem(.contentTooLarge, .tooLarge, "A body has at most \(mostBytes) bytes.")
+    private static let unsupported = Problem(
+        .unsupportedMediaType,
+        "Send application/json, or a form.",
+        headers: [.accept: BodyType.allCases.map(\.rawValue).joined(separator: ", ")]
+    )
 
-    private static func isJSON(_ contentType: String?) -> Bool {
-        guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }) else {
-            return false
-        }
-        return parts.first == "application/json"
-            && parts.dropFirst().allSatisfy { ["charset=utf-8", "charset=\"utf-8\""].contains($0) }
+    private static let tooLarge = Problem(.tooLarge, "A body has at most \(mostBytes) bytes.")
+
+}
+
+/// How a body is written; both in UTF-8.
+enum BodyType: String, CaseIterable {
+    case json = "application/json"
+    case form = "application/x-www-form-urlencoded"
+
+    init?(_ contentType: String?) {
+        guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }),
+            let first = parts.first,
+            parts.dropFirst().allSatisfy({ ["charset=utf-8", "charset=\"utf-8\""].contains($0) })
+        else { return nil }
+        self.init(rawValue: first)
     }
 }
 
@@ -101,7 +117,7 @@ struct Negotiator: RouterMiddleware {
         next: Next
     ) async throws -> Response {
         guard Self.takesJSON(request.headers[.accept]) else {
-            throw Problem(.notAcceptable, .notAcceptable, "The answers are application/json.")
+            throw Problem(.notAcceptable, "The answers are application/json.")
         }
         return try await next(request, context)
     }
@@ -132,7 +148,7 @@ struct StepFinder: RouterMiddleware {
         next: Next
     ) async throws -> Response {
         guard let name = context.parameters.get("step"), let step = flow.step(named: StepName(name)) else {
-            throw Problem(.notFound, .unknownStep, "The flow has no such step.")
+            throw Problem(.unknownStep, "The flow has no such step.")
         }
         var context = context
         context.step = step

@@ -46,7 +46,7 @@ struct StepContext: ChildRequestContext {
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
-        guard let step = context.step else { throw Problem(.notFound, .unknownStep, "The flow has no such step.") }
+        guard let step = context.step else { throw Problem(.unknownStep, "The flow has no such step.") }
         coreContext = context.coreContext
         self.draft = draft
         self.step = step

@@ -43,21 +43,20 @@ struct Edge: RouterMiddleware {
         switch error {
         case let problem as Problem: return problem
         case let error as any HTTPResponseError where error.status == .notFound:
-            return Problem(.notFound, .notFound, "No resource has this path.")
+            return Problem(.notFound, "No resource has this path.")
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
-            return Problem(.contentTooLarge, .tooLarge, "The body is longer than it may be.")
+            return Problem(.tooLarge, "The body is longer than it may be.")
         case let error as any HTTPResponseError where error.status.kind == .clientError:
-            return Problem(.badRequest, .malformedRequest, "The request could not be read.")
+            return Problem(.malformedRequest, "The request could not be read.")
         case is CancellationError:
             return Problem(
-                .serviceUnavailable,
                 .unavailable,
                 "The request was given up.",
                 headers: [.retryAfter: "1"]
             )
         default:
             context.logger.error("unrecognised error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
-            return Problem(.internalServerError, .internal, "The log has the cause, under the id of this request.")
+            return Problem(.internal, "The log has the cause, under the id of this request.")
         }
     }
 

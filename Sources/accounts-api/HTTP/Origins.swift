@@ -44,7 +44,7 @@ struct OriginGuard: RouterMiddleware {
         guard
             isSafe
                 || origins.permits(request.headers, hasCookie: credentials.hasCookie, hasBearer: credentials.hasBearer)
-        else { throw Problem(.forbidden, .forbiddenOrigin, "Send it from the site of the sign-up.") }
+        else { throw Problem(.forbiddenOrigin, "Send it from the site of the sign-up.") }
         return try await next(request, context)
     }
 }

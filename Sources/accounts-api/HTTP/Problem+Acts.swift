@@ -10,7 +10,6 @@ extension Problem {
         switch error {
         case .unavailable, .outcomeUnknown:
             self.init(
-                .serviceUnavailable,
                 .unavailable,
                 "Nothing you saved is lost. Try again in a moment.",
                 headers: [.retryAfter: "1"]
@@ -18,7 +17,6 @@ extension Problem {
         case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
             // Statement or lock time-out, too many connections, configuration limit: the server is overloaded.
             self.init(
-                .serviceUnavailable,
                 .unavailable,
                 "The database is overloaded. Try again in a moment.",
                 headers: [.retryAfter: "2"]
@@ -39,7 +37,6 @@ extension Problem {
         case .unknown: self = .noDraft
         case .ended(let ending):
             self.init(
-                .gone,
                 .draftExpired,
                 "This sign-up is over.",
                 [.init("reason", .string(ending.rawValue)), Self.restart]
@@ -47,7 +44,6 @@ extension Problem {
         case .unreadable:
             // Sealed with a key that is gone, it is gone too.
             self.init(
-                .gone,
                 .draftExpired,
                 "This sign-up cannot be read any more.",
                 [.init("reason", "unreadable"), Self.restart]
@@ -57,7 +53,6 @@ extension Problem {
     }
 
     static let noDraft = Problem(
-        .unauthorized,
         .noDraft,
         "Send the token of a sign-up, or begin one.",
         [restart],
@@ -88,7 +83,6 @@ extension Problem {
         switch error {
         case .busy, .stopped:
             self.init(
-                .serviceUnavailable,
                 .busy,
                 "Too many passwords are being hashed. Try again in a moment.",
                 headers: [.retryAfter: "2"]
@@ -101,11 +95,10 @@ extension Problem {
     init(_ error: ResendError, in language: Language, _ draft: (Draft) -> JSON) throws {
         switch error {
         case .locked(let next): self = .locked(next)
-        case .noCode: self.init(.notFound, .notFound, "This step has no code.")
+        case .noCode: self.init(.notFound, "This step has no code.")
         case .refused(let refusals): self = .refused(refusals, in: language)
         case .tooSoon(let wait, let every):
             self.init(
-                .tooManyRequests,
                 .rateLimited,
                 "A code was sent a moment ago.",
                 headers: [
@@ -134,7 +127,6 @@ extension Problem {
         switch error {
         case .incomplete(let standing):
             self.init(
-                .conflict,
                 .incomplete,
                 "Something is still missing.",
                 [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
@@ -142,7 +134,6 @@ extension Problem {
         case .stale(let current): self = .stale(current, draft)
         case .identifierTaken(let field):
             self.init(
-                .conflict,
                 .identifierTaken,
                 "Choose another one; the rest of the sign-up is kept.",
                 [.init("field", .string(field.rawValue))]
@@ -154,12 +145,11 @@ extension Problem {
     }
 
     static func locked(_ next: Step?) -> Problem {
-        Problem(.conflict, .stepLocked, "An earlier step comes first.", [.next(next)])
+        Problem(.stepLocked, "An earlier step comes first.", [.next(next)])
     }
 
     static func stale(_ current: Draft, _ draft: (Draft) -> JSON) -> Problem {
         Problem(
-            .preconditionFailed,
             .staleRevision,
             "It is at another revision than the one you named.",
             [.init("draft", draft(current))],
@@ -167,10 +157,9 @@ extension Problem {
         )
     }
 
-    static let committed = Problem(.conflict, .alreadyCommitted, "It has become an account and cannot be changed.")
+    static let committed = Problem(.alreadyCommitted, "It has become an account and cannot be changed.")
 
     private static let contended = Problem(
-        .serviceUnavailable,
         .unavailable,
         "Too many requests change this sign-up at once.",
         headers: [.retryAfter: "1"]
@@ -178,7 +167,6 @@ extension Problem {
 
     static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
         Problem(
-            .unprocessableContent,
             .validationFailed,
             "Nothing was changed.",
             [.init("errors", .array(refusals.map { $0.json(in: language) }))]

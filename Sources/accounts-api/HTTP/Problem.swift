@@ -5,14 +5,13 @@ import NIOCore
 
 /// A refusal on the wire: `application/problem+json` (RFC 9457). Its text never quotes what a person typed.
 struct Problem: Error {
-    let status: HTTPResponse.Status
     let slug: Slug
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
 
     /// The end of the problem's `type`; the title goes with it.
-    enum Slug: String {
+    enum Slug: String, CaseIterable {
         case malformedRequest = "malformed-request"
         case noDraft = "no-draft"
         case forbiddenOrigin = "forbidden-origin"
@@ -58,16 +57,34 @@ struct Problem: Error {
             case .internal: "Something went wrong"
             }
         }
+
+        var status: HTTPResponse.Status {
+            switch self {
+            case .malformedRequest: .badRequest
+            case .noDraft: .unauthorized
+            case .forbiddenOrigin: .forbidden
+            case .unknownStep, .notFound: .notFound
+            case .methodNotAllowed: .methodNotAllowed
+            case .notAcceptable: .notAcceptable
+            case .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken: .conflict
+            case .draftExpired: .gone
+            case .staleRevision: .preconditionFailed
+            case .tooLarge: .contentTooLarge
+            case .unsupportedMediaType: .unsupportedMediaType
+            case .validationFailed: .unprocessableContent
+            case .rateLimited: .tooManyRequests
+            case .busy, .unavailable: .serviceUnavailable
+            case .internal: .internalServerError
+            }
+        }
     }
 
     init(
-        _ status: HTTPResponse.Status,
         _ slug: Slug,
         _ detail: String,
         _ members: [JSON.Member] = [],
         headers: HTTPFields = [:]
     ) {
-        self.status = status
         self.slug = slug
         self.detail = detail
         self.members = members
@@ -78,11 +95,11 @@ struct Problem: Error {
         let body = JSON.object(
             [
                 .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")), .init("title", .string(slug.title)),
-                .init("status", .integer(status.code)), .init("detail", .string(detail)),
+                .init("status", .integer(slug.status.code)), .init("detail", .string(detail)),
                 .init("request_id", .string(requestID)),
             ] + members
         )
-        var response = Response(json: body, status: status)
+        var response = Response(json: body, status: slug.status)
         response.headers[.contentType] = "application/problem+json"
         for field in headers { response.headers[field.name] = field.value }
         return response

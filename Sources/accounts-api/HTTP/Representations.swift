@@ -128,6 +128,23 @@ struct Representations: Sendable {
         if field.kind is CodeField {
             return draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
         }
-        return draft.values[field.name].map { field.kind.shown($0, at: place) }
+        guard let stored = draft.values[field.name] else { return nil }
+        let shown = field.kind.shown(stored, at: place)
+        // The flow file may have made another kind of the field since.
+        return shown.isOfType(field.kind.shownSchema(at: place)["type"]) ? shown : nil
+    }
+}
+
+extension JSON {
+    /// Whether the value has that type of JSON Schema.
+    fileprivate func isOfType(_ type: JSON?) -> Bool {
+        switch self {
+        case .bool: type == "boolean"
+        case .integer: type == "integer"
+        case .string: type == "string"
+        case .array: type == "array"
+        case .object: type == "object"
+        case .null, .number, .secret: false
+        }
     }
 }

@@ -24,56 +24,84 @@ struct Routes: Sendable {
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: Edge(publicURL: publicURL, languages: signups.flow.languages))
-
-        let secrets = Set(
-            signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue)
-        )
-        let reader = BodyReader(secretMembers: secrets)
-        let finder = DraftFinder(signups: signups, session: session)
-        let open = router.group().add(middleware: Negotiator())
-            .add(middleware: OriginGuard(origins: origins, session: session))
-        let steps = open.group().add(middleware: StepFinder(flow: signups.flow))
-
-        let begin = open.group().add(middleware: BodyReader(secretMembers: [], isRequired: false))
-        let draft = open.group().add(middleware: finder).group(context: DraftContext.self)
-        let step = steps.group().add(middleware: finder).group(context: StepContext.self)
-        let answer = steps.group().add(middleware: reader).add(middleware: finder).group(context: StepContext.self)
-
-        begin.post("signup", use: start)
-        draft.get("signup", use: show)
-        draft.delete("signup", use: cancel)
-        draft.get("signup/review", use: review)
-        draft.post("signup/commit", use: commit)
-        step.get("signup/:step", use: showStep)
-        answer.put("signup/:step", use: submit)
-        answer.post("signup/:step", use: submit)
-        step.delete("signup/:step", use: clear)
-        answer.post("signup/:step/check", use: check)
-        step.post("signup/:step/resend", use: resend)
-
-        router.get("health/live", use: live)
-        router.get("health/ready", use: ready)
-
-        refuseOtherMethods(
-            on: router,
-            [
-                "signup": [.get, .head, .post, .delete], "signup/review": [.get, .head], "signup/commit": [.post],
-                "signup/:step": [.get, .head, .put, .post, .delete], "signup/:step/check": [.post],
-                "signup/:step/resend": [.post],
-                "health/live": [.get, .head], "health/ready": [.get, .head],
-            ]
-        )
+        let operations = operations
+        for operation in operations { add(operation, to: router) }
+        for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
+            refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, on: router)
+        }
         return router
     }
 
-    private func refuseOtherMethods(on router: Router<RequestScope>, _ allowed: [String: [HTTPRequest.Method]]) {
+    /// Everything that a client may ask for, in the order in which a person meets it.
+    var operations: [Operation] {
+        [
+            Operation(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], anyone: start),
+            Operation(.get, "signup", .show, gives: [.ok: .draft], draft: show),
+            Operation(.delete, "signup", .cancel, gives: [.noContent: .nothing], draft: cancel),
+            Operation(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], anyone: schema),
+            Operation(.get, "signup/review", .review, gives: [.ok: .review], draft: review),
+            Operation(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], draft: commit),
+            Operation(.get, "signup/:step", .showStep, gives: [.ok: .step], step: showStep),
+            Operation(.put, "signup/:step", .submit, gives: [.ok: .draft], step: submit),
+            Operation(.post, "signup/:step", .submitForm, gives: [.ok: .draft], step: submit),
+            Operation(.delete, "signup/:step", .clear, gives: [.ok: .draft], step: clear),
+            Operation(.post, "signup/:step/check", .check, gives: [.ok: .check], step: check),
+            Operation(.post, "signup/:step/resend", .resend, gives: [.accepted: .resend], step: resend),
+            Operation(
+                .get,
+                "openapi.json",
+                .openAPI,
+                gives: [.ok: .anything, .notModified: .nothing],
+                anyone: openAPI
+            ),
+            Operation(.get, "health/live", .live, gives: [.ok: .health], anyone: live),
+            Operation(.get, "health/ready", .ready, gives: [.ok: .health], anyone: ready),
+        ]
+    }
+
+    /// The cheap checks come first, and all of them before anybody asks the database.
+    private func add(_ operation: Operation, to router: Router<RequestScope>) {
+        let group = router.group()
+        if !operation.act.isHealth {
+            group.add(middleware: Negotiator()).add(middleware: OriginGuard(origins: origins, session: session))
+        }
+        if operation.isOfStep { group.add(middleware: StepFinder(flow: signups.flow)) }
+        switch operation.act.body {
+        case .none: break
+        case .start: group.add(middleware: BodyReader(secretMembers: [], isRequired: false))
+        case .answers, .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
+        }
+        let path = RouterPath(operation.path)
+        switch operation.handler {
+        case .anyone(let handle):
+            group.on(path, method: operation.method, use: handle)
+        case .draft(let handle):
+            group.add(middleware: finder).group(context: DraftContext.self)
+                .on(path, method: operation.method, use: handle)
+        case .step(let handle):
+            group.add(middleware: finder).group(context: StepContext.self)
+                .on(path, method: operation.method, use: handle)
+        }
+    }
+
+    private var finder: DraftFinder { DraftFinder(signups: signups, session: session) }
+
+    private var secretMembers: Set<String> {
+        Set(
+            signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue)
+        )
+    }
+
+    private func refuseOtherMethods(
+        than methods: [HTTPRequest.Method],
+        at path: String,
+        on router: Router<RequestScope>
+    ) {
         let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
-        for (path, methods) in allowed {
-            let allow = methods.map(\.rawValue).joined(separator: ", ")
-            for method in all where !methods.contains(method) {
-                router.on(RouterPath(path), method: method) { _, _ -> Response in
-                    throw Problem(.methodNotAllowed, .methodNotAllowed, "Use \(allow).", headers: [.allow: allow])
-                }
+        let allow = methods.map(\.rawValue).joined(separator: ", ")
+        for method in all where !methods.contains(method) {
+            router.on(RouterPath(path), method: method) { _, _ -> Response in
+                throw Problem(.methodNotAllowed, "Use \(allow).", headers: [.allow: allow])
             }
         }
     }
@@ -194,6 +222,37 @@ extension Routes {
     }
 }
 
+// MARK: - The description of the flow, and of all this
+
+extension Routes {
+    @Sendable private func schema(_ request: Request, _ context: RequestScope) async throws -> Response {
+        var response = Response(json: bodies.schema(in: context.language), unlessHeldBy: request)
+        response.headers[.contentLanguage] = context.language.rawValue
+        response.headers[.vary] = "Accept-Language"
+        return response
+    }
+
+    @Sendable private func openAPI(_ request: Request, _ context: RequestScope) async throws -> Response {
+        Response(json: description, unlessHeldBy: request)
+    }
+
+    var description: JSON {
+        OpenAPI(signups: signups, operations: operations, publicURL: publicURL, session: session).document
+    }
+}
+
+extension Response {
+    /// The body with an entity tag of its own, or 304 where the client holds it already (RFC 9110 §13.1.2).
+    fileprivate init(json: JSON, unlessHeldBy request: Request) {
+        let full = Response(json: json)
+        let tag = "\"\(json.digest)\""
+        let held = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
+        let isHeld = held.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }
+        self = isHeld ? Response(status: .notModified) : full
+        headers[.eTag] = tag
+    }
+}
+
 // MARK: - Health
 
 extension Routes {
@@ -207,7 +266,6 @@ extension Routes {
         let isStopping = Task.isShuttingDownGracefully
         guard !isStopping, (try? await database.read("SELECT 1")) != nil else {
             throw Problem(
-                .serviceUnavailable,
                 .unavailable,
                 isStopping ? "The server is stopping." : "The database is away.",
                 headers: [.retryAfter: "1"]
@@ -250,7 +308,7 @@ extension Routes {
         let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
         let isTag: (Substring) -> Bool = { $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
         guard !tags.isEmpty, tags.allSatisfy({ isTag($0.trimmingPrefix("W/")) }) else {
-            throw Problem(.badRequest, .malformedRequest, "If-Match names no entity tag.")
+            throw Problem(.malformedRequest, "If-Match names no entity tag.")
         }
         // A weak tag is well formed, but never strong enough to match.
         let revisions = tags.filter(isTag).compactMap { Int($0.dropFirst().dropLast()) }

@@ -8,7 +8,7 @@ struct Session: Sendable {
     /// True where `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.
     let isSecure: Bool
 
-    private var cookieName: String { isSecure ? "__Host-signup" : "signup" }
+    var cookieName: String { isSecure ? "__Host-signup" : "signup" }
 
     struct Credentials {
         let token: String?
@@ -26,7 +26,7 @@ struct Session: Sendable {
             field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : nil
         }
         guard Set(cookies + bearers).count <= 1 else {
-            throw Problem(.badRequest, .malformedRequest, "Two tokens came, and they differ.")
+            throw Problem(.malformedRequest, "Two tokens came, and they differ.")
         }
         return Credentials(
             token: cookies.first ?? bearers.first,

@@ -15,6 +15,7 @@ struct Site: Sendable {
     let stage: Stage
     let client: any TestClientProtocol
     let log: CapturedLog
+    private let contract: Contract
 
     enum Way: CaseIterable, Sendable {
         case router, socket
@@ -28,9 +29,10 @@ struct Site: Sendable {
         conninfo: String? = nil,
         keys: String = Stage.keys,
         hashing: HashingPool? = nil,
+        flow: String? = nil,
         _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
-        try await Stage.with(keys: keys, conninfo: conninfo, hashing: hashing) { stage in
+        try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing) { stage in
             let log = CapturedLog()
             let routes = Routes(
                 signups: stage.signups,
@@ -38,15 +40,33 @@ struct Site: Sendable {
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins
             )
+            let contract = try Contract(routes.description)
             let app = Application(
                 router: routes.router(),
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
             )
             try await app.test(way == .router ? .router : .live) { client in
-                try await body(Site(stage: stage, client: client, log: log))
+                try await body(Site(stage: stage, client: client, log: log, contract: contract))
             }
         }
+    }
+
+    /// Sends a request, and holds the answer against the contract.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: String?,
+        _ headers: HTTPFields
+    ) async throws -> Answer {
+        let answer = try await client.execute(
+            uri: path,
+            method: method,
+            headers: headers,
+            body: body.map { ByteBuffer(string: $0) }
+        ) { Answer($0) }
+        try contract.check(method, path, body, answer, isJSON: headers[.contentType] == "application/json")
+        return answer
     }
 
     /// Somebody with a client of their own, and no sign-up yet.
@@ -91,24 +111,23 @@ final class Visitor: Sendable {
         }
         if body != nil { headers[.contentType] = "application/json" }
         for field in extra { headers[field.name] = field.value }
-        return try await site.client.execute(
-            uri: path,
-            method: method,
-            headers: headers,
-            body: body.map { ByteBuffer(string: $0) }
-        ) { Answer($0) }
+        return try await site.send(method, path, body, headers)
     }
 
     /// Begins a sign-up and keeps the token.
     @discardableResult
     func start(_ members: String = "") async throws -> Answer {
         let answer = try await send(.post, "/signup", "{\"transport\": \"\(transport)\"\(members)}")
+        keepToken(of: answer)
+        return answer
+    }
+
+    func keepToken(of answer: Answer) {
         if let cookie = answer.headers[.setCookie]?.split(separator: ";").first, let equals = cookie.firstIndex(of: "=")
         {
             tokenText = String(cookie[cookie.index(after: equals)...])
         }
         if let text = answer.json["token"]?.string { tokenText = text }
-        return answer
     }
 
     @discardableResult

@@ -67,7 +67,7 @@ struct ConfirmationFieldTests {
         #expect(!confirmation.holds("anything"))
         let hash: JSON =
             "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-        confirmation.situation.values["password"] = hash
+        confirmation.situation.values["password"] = ["phc": hash]
         #expect(confirmation.holds(nil))
         confirmation.situation.answers = ["password": .typed(Self.good)]
         #expect(try confirmation.canonical(.typed(Self.good)) == nil)

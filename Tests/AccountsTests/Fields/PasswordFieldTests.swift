@@ -103,13 +103,14 @@ struct PasswordFieldTests {
 
     @Test(arguments: ["m=19456,t=2,p=1", "m=47104,t=1,p=1", "m=65536,t=3,p=1"])
     func `a hash at or above the floor holds`(costs: String) {
-        #expect(password.holds(.string(Self.hash(costs))))
+        #expect(password.holds(["phc": .string(Self.hash(costs))]))
     }
 
     @Test(
         arguments: [
-            nil, "", .string(good), .string(hash("m=19455,t=2,p=1")), .string(hash("m=19456,t=1,p=1")),
-            .string(hash("m=64,t=1,p=1")), .string(hash("m=19456,t=2,p=1") + "="), .typed(good), true, ["set": true],
+            nil, "", .string(good), .string(hash("m=19456,t=2,p=1")), ["phc": .string(hash("m=19455,t=2,p=1"))],
+            ["phc": .string(hash("m=19456,t=1,p=1"))], ["phc": .string(hash("m=64,t=1,p=1"))],
+            ["phc": .string(hash("m=19456,t=2,p=1") + "=")], .typed(good), true, ["set": true],
         ] as [JSON?]
     )
     func `nothing else does`(stored: JSON?) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-private func read(_ text: String, secretMembers: Set<String> = []) throws(MalformedJSON) -> JSON {
+private func read(_ text: String, secretMembers: Set<String> = []) throws(MalformedBody) -> JSON {
     try JSON.read(Array(text.utf8), secretMembers: secretMembers)
 }
 
@@ -108,10 +108,10 @@ struct JSONReaderTests {
             ("truee", .trailingBytes, 4),
             ("{} {}", .trailingBytes, 3),
             ("1\u{0}", .trailingBytes, 1),
-        ] as [(String, MalformedJSON.Reason, Int)]
+        ] as [(String, MalformedBody.Reason, Int)]
     )
-    func `text that is no JSON is refused`(text: String, reason: MalformedJSON.Reason, offset: Int) {
-        #expect(throws: MalformedJSON(reason: reason, offset: offset)) { try read(text) }
+    func `text that is no JSON is refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
+        #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
     }
 
     @Test(
@@ -136,14 +136,14 @@ struct JSONReaderTests {
             ("1e309", .numberOutOfRange, 0),
             ("-1e309", .numberOutOfRange, 0),
             ("1" + String(repeating: "0", count: 309), .numberOutOfRange, 0),
-        ] as [(String, MalformedJSON.Reason, Int)]
+        ] as [(String, MalformedBody.Reason, Int)]
     )
     func `numbers outside the grammar or the range are refused`(
         text: String,
-        reason: MalformedJSON.Reason,
+        reason: MalformedBody.Reason,
         offset: Int
     ) {
-        #expect(throws: MalformedJSON(reason: reason, offset: offset)) { try read(text) }
+        #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
     }
 
     @Test(
@@ -173,11 +173,11 @@ struct JSONReaderTests {
             (#""\udc00""#, .loneSurrogate, 1),
             (#""\udc00\ud800""#, .loneSurrogate, 1),
             (#"{"\ud800":1}"#, .loneSurrogate, 2),
-        ] as [(String, MalformedJSON.Reason, Int)]
+        ] as [(String, MalformedBody.Reason, Int)]
     )
-    func `strings with a fault are refused`(text: String, reason: MalformedJSON.Reason, offset: Int) {
-        #expect(throws: MalformedJSON(reason: reason, offset: offset)) { try read(text) }
-        #expect(throws: MalformedJSON(reason: reason, offset: offset + 5)) {
+    func `strings with a fault are refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
+        #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
+        #expect(throws: MalformedBody(reason: reason, offset: offset + 5)) {
             try read("{\"s\":" + text, secretMembers: ["s"])
         }
     }
@@ -193,7 +193,7 @@ struct JSONReaderTests {
         ] as [[UInt8]]
     )
     func `bytes that are not UTF-8 are refused and never repaired`(sequence: [UInt8]) {
-        let refusal = MalformedJSON(reason: .notUTF8, offset: 2)
+        let refusal = MalformedBody(reason: .notUTF8, offset: 2)
         #expect(throws: refusal) { try JSON.read(Array("\"a".utf8) + sequence + Array("\"".utf8)) }
         #expect(throws: refusal) { try JSON.read(Array("\"a".utf8) + sequence) }
     }
@@ -205,15 +205,15 @@ struct JSONReaderTests {
                 let pair = [UInt8(unit >> 8), UInt8(unit & 0xFF)]
                 return isBigEndian ? pair : pair.reversed()
             }
-            #expect(throws: MalformedJSON.self) { try JSON.read(bytes) }
+            #expect(throws: MalformedBody.self) { try JSON.read(bytes) }
         }
     }
 
     @Test func `thirty-two levels are read and thirty-three are refused`() throws {
         #expect(try read(nested(32)).text == nested(32))
-        #expect(throws: MalformedJSON(reason: .tooDeep, offset: 32)) { try read(nested(33)) }
+        #expect(throws: MalformedBody(reason: .tooDeep, offset: 32)) { try read(nested(33)) }
         #expect(try read(nestedObjects(32)).text == nestedObjects(32))
-        #expect(throws: MalformedJSON(reason: .tooDeep, offset: 160)) { try read(nestedObjects(33)) }
+        #expect(throws: MalformedBody(reason: .tooDeep, offset: 160)) { try read(nestedObjects(33)) }
     }
 
     @Test func `levels that were closed do not count`() throws {
@@ -228,7 +228,7 @@ struct JSONReaderTests {
         (#"[{"x":{"é":1,"é":2}}]"#, 14),
     ])
     func `a name said twice is refused`(text: String, offset: Int) {
-        #expect(throws: MalformedJSON(reason: .duplicateKey, offset: offset)) { try read(text) }
+        #expect(throws: MalformedBody(reason: .duplicateKey, offset: offset)) { try read(text) }
     }
 
     @Test(arguments: [2, 7, 8, 9, 10, 100])
@@ -238,7 +238,7 @@ struct JSONReaderTests {
         #expect(try read(distinct).text == distinct)
         for repeated in names {
             let text = "{" + (names + [repeated]).joined(separator: ",") + "}"
-            let refusal = MalformedJSON(reason: .duplicateKey, offset: text.utf8.count - repeated.utf8.count - 1)
+            let refusal = MalformedBody(reason: .duplicateKey, offset: text.utf8.count - repeated.utf8.count - 1)
             #expect(throws: refusal) { try read(text) }
         }
     }
@@ -255,9 +255,9 @@ struct JSONReaderTests {
     }
 
     @Test func `a refusal says why and where and nothing else`() {
-        #expect(throws: MalformedJSON.self) { try read(#"{"hunter2":1,"hunter2":2}"#) }
-        #expect(MalformedJSON(reason: .duplicateKey, offset: 12).description == "duplicate key at byte 12")
-        #expect("\(MalformedJSON(reason: .nul, offset: 3))" == "NUL at byte 3")
+        #expect(throws: MalformedBody.self) { try read(#"{"hunter2":1,"hunter2":2}"#) }
+        #expect(MalformedBody(reason: .duplicateKey, offset: 12).description == "duplicate key at byte 12")
+        #expect("\(MalformedBody(reason: .nul, offset: 3))" == "NUL at byte 3")
     }
 }
 
@@ -307,7 +307,7 @@ struct JSONSecretTests {
     }
 
     @Test func `a secret said twice is refused`() {
-        #expect(throws: MalformedJSON(reason: .duplicateKey, offset: 16)) {
+        #expect(throws: MalformedBody(reason: .duplicateKey, offset: 16)) {
             try read(#"{"password":"x","password":"x"}"#, secretMembers: ["password"])
         }
     }
@@ -379,7 +379,7 @@ struct HostileJSONTests {
     @Test(arguments: ["[", "{", "\"", "\\", "-", "{\"a\":", "[{\"\":"])
     func `a body of one piece repeated is refused`(piece: String) {
         let text = String(repeating: piece, count: Self.size / piece.utf8.count)
-        #expect(throws: MalformedJSON.self) { try read(text) }
+        #expect(throws: MalformedBody.self) { try read(text) }
     }
 
     @Test func `a body full of names is read, and refused when the last repeats the first`() throws {
@@ -387,7 +387,7 @@ struct HostileJSONTests {
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
         let text = "{" + (names + names.prefix(1)).joined(separator: ",") + "}"
-        #expect(throws: MalformedJSON(reason: .duplicateKey, offset: text.utf8.count - 11)) { try read(text) }
+        #expect(throws: MalformedBody(reason: .duplicateKey, offset: text.utf8.count - 11)) { try read(text) }
     }
 
     @Test(arguments: [Set<String>(), ["name", "note"]])
@@ -397,7 +397,7 @@ struct HostileJSONTests {
         let bytes = Array(text.utf8)
         #expect(throws: Never.self) { try JSON.read(bytes, secretMembers: secretMembers) }
         for length in bytes.indices {
-            #expect(throws: MalformedJSON.self, "cut after \(length) bytes") {
+            #expect(throws: MalformedBody.self, "cut after \(length) bytes") {
                 try JSON.read(Array(bytes[..<length]), secretMembers: secretMembers)
             }
         }

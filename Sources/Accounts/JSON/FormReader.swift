@@ -1,0 +1,133 @@
+extension JSON {
+    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON: pairs
+    /// with a `=`, whole escapes, UTF-8, no NUL, no name twice. Nothing is ever repaired.
+    ///
+    /// The values are strings; those of the `secretMembers` are ``JSON/secret(_:)``, decoded straight into memory that
+    /// is wiped, and those of `several` are arrays of strings, whose names alone may come again.
+    package static func readForm(
+        _ bytes: UnsafeRawBufferPointer,
+        secretMembers: Set<String> = [],
+        several: Set<String> = []
+    ) throws(MalformedBody) -> JSON {
+        var reader = FormReader(bytes: bytes)
+        var names: [FieldName] = []
+        var values: [[JSON]] = []
+        var places: [FieldName: Int] = [:]
+        while let pair = try reader.nextPair() {
+            let name = FieldName(try reader.text(pair.name))
+            let value: JSON =
+                try secretMembers.contains(name.rawValue)
+                ? .secret(SharedSecret(reader.decoded(pair.value))) : .string(reader.text(pair.value))
+            if let place = places[name] {
+                guard several.contains(name.rawValue) else {
+                    throw MalformedBody(reason: .duplicateKey, offset: pair.name.lowerBound)
+                }
+                values[place].append(value)
+            } else {
+                places[name] = names.count
+                names.append(name)
+                values.append([value])
+            }
+        }
+        return .object(
+            zip(names, values).map { name, values in
+                JSON.Member(name.rawValue, several.contains(name.rawValue) ? .array(values) : values[0])
+            }
+        )
+    }
+}
+
+/// One walk over the bytes of a form; the rules are those of ``JSON/readForm(_:secretMembers:several:)``.
+private struct FormReader {
+    let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    init(bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// Where the name and the value of the next pair stand; nil at the end.
+    mutating func nextPair() throws(MalformedBody) -> (name: Range<Int>, value: Range<Int>)? {
+        if bytes.isEmpty || position > bytes.count { return nil }
+        let start = position
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+        guard let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) else {
+            throw MalformedBody(reason: end == bytes.count ? .unexpectedEnd : .unexpectedByte, offset: end)
+        }
+        position = end + 1
+        return (start..<equals, equals + 1..<end)
+    }
+
+    func text(_ range: Range<Int>) throws(MalformedBody) -> String {
+        try decoded(range).withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes with their escapes resolved, known to be UTF-8. Ordinary values come this way too, so that there is one
+    /// decoder, and it is the careful one.
+    func decoded(_ range: Range<Int>) throws(MalformedBody) -> Secret {
+        try Secret(capacity: range.count) { (room) throws(MalformedBody) in
+            var index = range.lowerBound
+            var count = 0
+            while index < range.upperBound {
+                let start = index
+                let byte = try byte(at: &index, before: range.upperBound)
+                if byte == 0 { throw MalformedBody(reason: .nul, offset: start) }
+                room[count] = byte
+                count += 1
+            }
+            guard UnsafeRawBufferPointer(rebasing: room[..<count]).visitScalars({ _ in }) else {
+                throw MalformedBody(reason: .notUTF8, offset: range.lowerBound)
+            }
+            return count
+        }
+    }
+
+    /// The byte that stands at `index`, which moves past it.
+    private func byte(at index: inout Int, before end: Int) throws(MalformedBody) -> UInt8 {
+        let start = index
+        index += 1
+        switch bytes[start] {
+        case UInt8(ascii: "+"): return UInt8(ascii: " ")
+        case UInt8(ascii: "%"):
+            guard start + 2 < end, let high = Self.digit(bytes[start + 1]), let low = Self.digit(bytes[start + 2])
+            else {
+                throw MalformedBody(reason: .malformedEscape, offset: start)
+            }
+            index += 2
+            return high << 4 | low
+        case 0x01..<0x20, 0x7F: throw MalformedBody(reason: .controlCharacter, offset: start)
+        case let byte: return byte
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"): (byte | 0x20) - 0x57
+        default: nil
+        }
+    }
+}
+
+extension Step {
+    /// What the texts of a form mean to the fields of this step. A control that was left empty sent an empty text.
+    package func answers(inForm form: JSON) -> JSON {
+        guard case .object(let members) = form else { return form }
+        return .object(
+            members.map { member in
+                guard let field = field(named: FieldName(member.name)) else { return member }
+                let texts: [String]
+                switch member.value {
+                case .string(let text): texts = [text]
+                case .array(let several): texts = several.compactMap(\.string)
+                default: return member
+                }
+                let filled = texts.filter { !$0.isEmpty }
+                return JSON.Member(member.name, filled.isEmpty ? .null : field.kind.answer(inForm: filled))
+            }
+        )
+    }
+
+    /// The fields that a form may give more than once.
+    package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
+}

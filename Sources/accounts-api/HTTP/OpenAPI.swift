@@ -1,0 +1,111 @@
+import Accounts
+import HTTPTypes
+
+/// The service as OpenAPI 3.1 describes it, made of the flow and of the same table of operations that makes the router.
+struct OpenAPI {
+    let signups: Signups
+    let operations: [Operation]
+    let publicURL: String
+    let session: Session
+
+    private var flow: Flow { signups.flow }
+
+    var document: JSON {
+        [
+            "openapi": "3.1.0",
+            "info": [
+                "title": .string("Sign-up of \(signups.serviceName)"), "version": .string(flow.id),
+                "description": "Steps, fields and rules are those of the flow that this server has loaded.",
+            ],
+            "servers": [["url": .string(publicURL)]],
+            "paths": .object(paths),
+            "components": [
+                "schemas": .object(Schemas(flow: flow).all),
+                "securitySchemes": [
+                    "cookie": ["type": "apiKey", "in": "cookie", "name": .string(session.cookieName)],
+                    "bearer": ["type": "http", "scheme": "bearer"],
+                ],
+            ],
+        ]
+    }
+
+    /// Each step has paths of its own, since each has a body of its own.
+    private var paths: [JSON.Member] {
+        var paths: [(path: String, operations: [JSON.Member])] = []
+        for operation in operations {
+            let steps = operation.isOfStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
+            for step in steps {
+                let path = "/" + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
+                let member = JSON.Member(operation.method.rawValue.lowercased(), description(of: operation, on: step))
+                if let index = paths.firstIndex(where: { $0.path == path }) {
+                    paths[index].operations.append(member)
+                } else {
+                    paths.append((path, [member]))
+                }
+            }
+        }
+        return paths.map { .init($0.path, .object($0.operations)) }
+    }
+
+    private func description(of operation: Operation, on step: Step?) -> JSON {
+        let name = operation.act.rawValue + (step.map { ".\($0.name)" } ?? "")
+        var members: [JSON.Member] = [
+            .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
+        ]
+        if operation.needsDraft { members.append(.init("security", [["cookie": []], ["bearer": []]])) }
+        let conditions = conditions(of: operation)
+        if !conditions.isEmpty { members.append(.init("parameters", .array(conditions))) }
+        if let body = body(of: operation.act.body, on: step) { members.append(.init("requestBody", body)) }
+        return .object(members + [.init("responses", .object(responses(of: operation)))])
+    }
+
+    private func conditions(of operation: Operation) -> [JSON] {
+        let tag: JSON = ["type": "string"]
+        if operation.act.problems.contains(.staleRevision) {
+            return [["name": "If-Match", "in": "header", "schema": tag]]
+        }
+        if operation.gives[.notModified] != nil { return [["name": "If-None-Match", "in": "header", "schema": tag]] }
+        return []
+    }
+
+    private func body(of body: Operation.Body, on step: Step?) -> JSON? {
+        let name: String
+        switch body {
+        case .none: return nil
+        case .start: name = "Start"
+        case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
+        case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
+        }
+        let content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
+        return ["required": .bool(body != .start), "content": .object(content)]
+    }
+
+    private func responses(of operation: Operation) -> [JSON.Member] {
+        let good = operation.gives.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
+            var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
+            if answer != .nothing {
+                let schema = answer == .anything ? ["type": "object"] : Schemas.reference(answer.rawValue)
+                response.append(.init("content", ["application/json": ["schema": schema]]))
+            }
+            return .init("\(status.code)", .object(response))
+        }
+        let refusals = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }
+            .map { code, slugs -> JSON.Member in
+                .init(
+                    "\(code)",
+                    [
+                        "description": .string(slugs.map(\.rawValue).joined(separator: ", ")),
+                        "content": ["application/problem+json": ["schema": Schemas.reference("Problem")]],
+                    ]
+                )
+            }
+        return good + refusals
+    }
+}
+
+extension Step {
+    /// Whether the act makes sense on this step.
+    fileprivate func has(_ act: Operation.Act) -> Bool {
+        act != .resend || fields.contains { $0.kind is CodeField }
+    }
+}

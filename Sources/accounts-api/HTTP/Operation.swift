@@ -1,0 +1,141 @@
+import HTTPTypes
+import Hummingbird
+
+/// One thing that a client may ask for. The table of all of them makes the router, the `Allow` of each path, and the
+/// description in OpenAPI.
+struct Operation: Sendable {
+    let method: HTTPRequest.Method
+    /// With `:step` where the name of any step of the flow may stand.
+    let path: String
+    let act: Act
+    let gives: [HTTPResponse.Status: Answer]
+    let handler: Handler
+
+    /// What is done, and how it is called in the description.
+    enum Act: String, Sendable {
+        case start, show, cancel, schema, review, commit, showStep, submit, submitForm, clear, check, resend, openAPI,
+            live
+        case ready
+    }
+
+    /// What a good answer is: the name of its schema.
+    enum Answer: String, Sendable {
+        case draft = "Draft"
+        case step = "Step"
+        case review = "Review"
+        case account = "Commit"
+        case check = "Check"
+        case resend = "Resend"
+        case flow = "Flow"
+        case health = "Health"
+        case anything, nothing
+    }
+
+    enum Body: Sendable {
+        case none, start, answers, someAnswers
+    }
+
+    /// A handler, by what has to be found before it is reached.
+    enum Handler: Sendable {
+        case anyone(@Sendable (Request, RequestScope) async throws -> Response)
+        case draft(@Sendable (Request, DraftContext) async throws -> Response)
+        case step(@Sendable (Request, StepContext) async throws -> Response)
+    }
+
+    var isOfStep: Bool { path.contains(":step") }
+    var needsDraft: Bool { if case .anyone = handler { false } else { true } }
+    /// The methods it answers to.
+    var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
+}
+
+extension Operation {
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ act: Act,
+        gives: [HTTPResponse.Status: Answer],
+        anyone: @escaping @Sendable (Request, RequestScope) async throws -> Response
+    ) {
+        self.init(method: method, path: path, act: act, gives: gives, handler: .anyone(anyone))
+    }
+
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ act: Act,
+        gives: [HTTPResponse.Status: Answer],
+        draft: @escaping @Sendable (Request, DraftContext) async throws -> Response
+    ) {
+        self.init(method: method, path: path, act: act, gives: gives, handler: .draft(draft))
+    }
+
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ act: Act,
+        gives: [HTTPResponse.Status: Answer],
+        step: @escaping @Sendable (Request, StepContext) async throws -> Response
+    ) {
+        self.init(method: method, path: path, act: act, gives: gives, handler: .step(step))
+    }
+}
+
+extension Operation.Act {
+    var summary: String {
+        switch self {
+        case .start: "Begins a sign-up, or goes on with the one that the token belongs to"
+        case .show: "Where the sign-up stands; the account once it is committed"
+        case .cancel: "Gives the sign-up up: its values are gone at once"
+        case .schema: "The steps and fields of the flow, in the language asked for"
+        case .review: "Everything so far, and what is missing"
+        case .commit: "Makes the account; repeated, it answers the same"
+        case .showStep: "The fields of a step, with their rules and values"
+        case .submit: "Replaces the answers of a step"
+        case .submitForm: "The same as PUT, for forms"
+        case .clear: "Empties a step"
+        case .check: "Judges the fields that are given, and stores nothing"
+        case .resend: "Mails a new code; the old one is dead"
+        case .openAPI: "This description"
+        case .live: "The process answers"
+        case .ready: "The service can do its work"
+        }
+    }
+
+    var body: Operation.Body {
+        switch self {
+        case .start: .start
+        case .submit, .submitForm: .answers
+        case .check: .someAnswers
+        default: .none
+        }
+    }
+
+    var isHealth: Bool { self == .live || self == .ready }
+
+    /// The problems that this act has beside those of every request.
+    var problems: [Problem.Slug] {
+        switch self {
+        case .start: [.validationFailed]
+        case .show, .schema, .review, .openAPI, .live, .ready: []
+        case .cancel: [.alreadyCommitted, .staleRevision]
+        case .commit: [.incomplete, .identifierTaken, .staleRevision]
+        case .showStep: [.stepLocked, .alreadyCommitted]
+        case .submit, .submitForm, .clear: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .busy]
+        case .check: [.stepLocked, .alreadyCommitted]
+        case .resend: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .notFound]
+        }
+    }
+}
+
+extension Operation {
+    /// Every problem that it may answer with.
+    var problems: [Problem.Slug] {
+        var all: [Problem.Slug] = [.internal, .unavailable]
+        if act.isHealth { return all + act.problems }
+        all += [.malformedRequest, .notAcceptable]
+        if method != .get { all.append(.forbiddenOrigin) }
+        if needsDraft { all += [.noDraft, .draftExpired] }
+        if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }
+        return all + act.problems
+    }
+}

@@ -1,0 +1,162 @@
+import Accounts
+
+/// The bodies as JSON Schema (2020-12), as OpenAPI 3.1 wants it. ``Representations`` writes what these describe.
+struct Schemas {
+    let flow: Flow
+
+    static func reference(_ name: String) -> JSON { ["$ref": .string("#/components/schemas/\(name)")] }
+
+    var all: [JSON.Member] {
+        [
+            .init("Start", Self.start), .init("Draft", draft), .init("Step", step), .init("Review", review),
+            .init("Account", account), .init("Commit", Self.object(["account": Self.reference("Account")])),
+            .init("Check", Self.object(["valid": Self.bool, "errors": Self.errors])),
+            .init("Resend", Self.object(["resend_after": Self.count])), .init("Flow", flowSchema),
+            .init("Field", Self.field), .init("Health", Self.object(["status": Self.string])),
+            .init("Next", Self.object(["step": Self.string, "href": Self.string])),
+            .init("StepSummary", Self.object(Self.summary)), .init("Problem", Self.problem),
+            .init("Error", Self.error),
+        ]
+            + flow.steps.flatMap {
+                [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
+            }
+    }
+
+    // MARK: What a client sends
+
+    private static let start: JSON = [
+        "type": "object", "additionalProperties": false,
+        "properties": ["transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]]],
+    ]
+
+    private func fields(of step: Step) -> JSON {
+        let properties = step.fields.map { field -> JSON.Member in
+            let schema = field.kind.answerSchema
+            return .init(field.name.rawValue, field.isRequired ? schema : ["anyOf": [schema, ["type": "null"]]])
+        }
+        return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
+    }
+
+    /// An optional step is skipped with an empty object.
+    private func answers(to step: Step) -> JSON {
+        let required = step.isOptional ? [] : step.fields.filter(\.isRequired).map { JSON.string($0.name.rawValue) }
+        return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
+    }
+
+    // MARK: What it hears
+
+    private var draft: JSON {
+        Self.object(
+            [
+                "id": Self.string, "flow": Self.string, "revision": Self.count,
+                "state": ["enum": ["open", "ready", "committed"]],
+            ],
+            optional: [
+                "next": Self.reference("Next"), "progress": Self.object(["done": Self.count, "total": Self.count]),
+                "missing": Self.names, "steps": Self.list(of: Self.reference("StepSummary")),
+                "values": values(at: .draft), "cleared": Self.names, "account": Self.reference("Account"),
+                "token": Self.string,
+            ],
+            then: ["expires_at": Self.instant, "expires_in": Self.count]
+        )
+    }
+
+    private var step: JSON {
+        var field = Self.fieldMembers
+        field.append(.init("value", true))
+        return Self.object(
+            .object(Self.stepMembers + [.init("state", Self.state)]),
+            optional: ["resend_after": Self.count, "code_expires_at": Self.instant, "server_time": Self.instant],
+            then: ["fields": Self.list(of: Self.object(.object(field)))]
+        )
+    }
+
+    private var review: JSON {
+        Self.object([
+            "state": ["enum": ["open", "ready"]], "values": values(at: .review), "missing": Self.names,
+            "steps": Self.list(of: Self.reference("StepSummary")),
+        ])
+    }
+
+    private func values(at place: Place) -> JSON {
+        let properties = flow.fields.filter { !($0.kind is ConfirmationField) }
+            .map { JSON.Member($0.name.rawValue, $0.kind.shownSchema(at: place)) }
+        return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
+    }
+
+    /// The other answers stand beside these, under the names of their fields. An account may be older than the flow.
+    private var account: JSON {
+        [
+            "type": "object", "required": ["id", "created_at"],
+            "properties": [
+                "id": Self.string, "email": Self.string, "username": Self.string, "created_at": Self.instant,
+            ],
+        ]
+    }
+
+    private var flowSchema: JSON {
+        let step = Self.object(.object(Self.stepMembers + [.init("fields", Self.list(of: Self.reference("Field")))]))
+        return Self.object([
+            "flow": Self.string, "service": Self.string, "language": Self.string, "languages": Self.names,
+            "steps": Self.list(of: step),
+        ])
+    }
+
+    private static let stepMembers: [JSON.Member] = [
+        .init("name", string), .init("title", string), .init("required", bool), .init("href", string),
+    ]
+
+    private static let summary: JSON = ["name": string, "state": state, "required": bool, "href": string]
+
+    private static let fieldMembers: [JSON.Member] = [
+        .init("name", string), .init("kind", ["enum": .array(Flow.kinds.map(JSON.string))]), .init("label", string),
+        .init("help", ["type": ["string", "null"]]), .init("required", bool), .init("rules", ["type": "object"]),
+        .init("input", object(["type": string], optional: ["autocomplete": string, "inputmode": string])),
+    ]
+
+    private static let field = object(.object(fieldMembers))
+
+    // MARK: Refusals
+
+    private static let problem = object(
+        [
+            "type": ["type": "string", "format": "uri"], "title": string, "status": count, "detail": string,
+            "request_id": string,
+        ],
+        optional: [
+            "errors": errors, "missing": names, "next": reference("Next"), "draft": reference("Draft"),
+            "field": string, "reason": string, "restart": object(["method": string, "href": string]),
+        ]
+    )
+
+    private static let error = object([
+        "pointer": string, "field": string,
+        "code": ["enum": .array(Refusal.Code.allCases.map { .string($0.rawValue) })],
+        "params": ["type": "object"], "message": string,
+    ])
+
+    private static let errors = list(of: reference("Error"))
+
+    // MARK: Words
+
+    private static let string: JSON = ["type": "string"]
+    private static let bool: JSON = ["type": "boolean"]
+    private static let count: JSON = ["type": "integer", "minimum": 0]
+    private static let instant: JSON = ["type": "string", "format": "date-time"]
+    private static let names = list(of: string)
+    private static let state: JSON = ["enum": .array(StepState.allCases.map { .string($0.rawValue) })]
+
+    private static func list(of item: JSON) -> JSON { ["type": "array", "items": item] }
+
+    /// An object of these members, all of them there but the optional ones, and no others.
+    private static func object(_ members: JSON, optional: JSON = [:], then rest: JSON = [:]) -> JSON {
+        guard case .object(let first) = members, case .object(let others) = optional, case .object(let last) = rest
+        else {
+            preconditionFailure("members are an object")
+        }
+        return [
+            "type": "object", "properties": .object(first + others + last),
+            "required": .array((first + last).map { .string($0.name) }), "additionalProperties": false,
+        ]
+    }
+}

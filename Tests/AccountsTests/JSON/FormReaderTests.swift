@@ -1,0 +1,107 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("A form")
+struct FormReaderTests {
+    private func read(_ text: String, secret: Set<String> = [], several: Set<String> = []) throws(MalformedBody) -> JSON
+    {
+        try read(Array(text.utf8), secret: secret, several: several)
+    }
+
+    private func read(_ bytes: [UInt8], secret: Set<String> = [], several: Set<String> = []) throws(MalformedBody)
+        -> JSON
+    {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
+            try JSON.readForm(bytes, secretMembers: secret, several: several)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", [:]), ("a=", ["a": ""]), ("a=b", ["a": "b"]), ("a=b&c=d", ["a": "b", "c": "d"]),
+            ("a=b=c", ["a": "b=c"]), ("a=b+c", ["a": "b c"]), ("a=%2B%26%3d%25", ["a": "+&=%"]),
+            ("%61=%6A", ["a": "j"]), ("a=%EA%B9%80", ["a": "김"]), ("a=김", ["a": "김"]), ("=b", ["": "b"]),
+            ("a=%0D%0Ab", ["a": "\r\nb"]), ("a=1&%C3%A9=2&e%CC%81=3", ["a": "1", "\u{E9}": "2", "e\u{301}": "3"]),
+        ] as [(String, JSON)]
+    )
+    func `its pairs are members, and their values texts`(text: String, json: JSON) throws {
+        #expect(try read(text) == json)
+    }
+
+    @Test(
+        arguments: [
+            ("a", .unexpectedEnd, 1), ("a&b=c", .unexpectedByte, 1), ("a=b&", .unexpectedEnd, 4),
+            ("a=b&&c=d", .unexpectedByte, 4), ("&a=b", .unexpectedByte, 0), ("a=%", .malformedEscape, 2),
+            ("a=%4", .malformedEscape, 2), ("a=%4g", .malformedEscape, 2), ("a=%u0041", .malformedEscape, 2),
+            ("a=%4&b=1", .malformedEscape, 2), ("%4=1", .malformedEscape, 0), ("a=%00", .nul, 2), ("a%00=b", .nul, 1),
+            ("a=\0", .nul, 2), ("a=\n", .controlCharacter, 2), ("a=b&a=c", .duplicateKey, 4),
+            ("a=b&%61=c", .duplicateKey, 4), ("a=%FF", .notUTF8, 2), ("a=%ED%A0%80", .notUTF8, 2),
+            ("a=%C0%80", .notUTF8, 2), ("%EA%B9=b", .notUTF8, 0), ("a=\u{7F}", .controlCharacter, 2),
+        ] as [(String, MalformedBody.Reason, Int)]
+    )
+    func `what is malformed is refused where it is`(text: String, reason: MalformedBody.Reason, offset: Int) {
+        #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
+    }
+
+    @Test func `bytes that are not UTF-8 are not repaired`() {
+        #expect(throws: MalformedBody(reason: .notUTF8, offset: 2)) { try read([0x61, 0x3D, 0xFF]) }
+    }
+
+    @Test func `what may be given several times is a list, also where it came once`() throws {
+        #expect(try read("a=1&b=2&a=3", several: ["a"]) == ["a": ["1", "3"], "b": "2"])
+        #expect(try read("a=1", several: ["a"]) == ["a": ["1"]])
+    }
+
+    @Test func `a secret is never an ordinary text`() throws {
+        guard case .secret(let shared)? = try read("password=p%C3%A4ss+1", secret: ["password"])["password"] else {
+            Issue.record("it is a text")
+            return
+        }
+        shared.secret.withBytes { #expect(Array($0) == Array("päss 1".utf8)) }
+        #expect(throws: MalformedBody(reason: .notUTF8, offset: 9)) { try read("password=%FF", secret: ["password"]) }
+    }
+
+    @Test func `a body full of pairs takes no longer than its length`() throws {
+        let one = String(repeating: "a=&", count: 21_845)
+        #expect(throws: MalformedBody(reason: .duplicateKey, offset: 3)) { try read(one) }
+        guard case .array(let all)? = try read(String(one.dropLast()), several: ["a"])["a"] else {
+            Issue.record("it is no list")
+            return
+        }
+        #expect(all.count == 21_845)
+    }
+}
+
+@Suite("The answers of a form")
+struct FormAnswersTests {
+    private static let step = Result {
+        try Flow.asking([
+            [
+                "name: text, kind: text", "name: number, kind: number",
+                "name: terms, kind: consent, version: v1, document: Be kind",
+                "name: one, kind: choice, options: [{value: a, label: A}]",
+                "name: many, kind: choice, choose: several, options: [{value: a, label: A}, {value: b, label: B}]",
+            ]
+        ]).steps[0]
+    }
+
+    @Test(
+        arguments: [
+            (["text": "abc"], ["text": "abc"]), (["text": ""], ["text": nil]), (["number": "42"], ["number": 42]),
+            (["number": "-7"], ["number": -7]), (["number": "4.2"], ["number": "4.2"]),
+            (["number": "٤"], ["number": "٤"]), (["terms": "on"], ["terms": true]),
+            (["terms": "true"], ["terms": true]), (["terms": "false"], ["terms": false]),
+            (["terms": "yes"], ["terms": "yes"]), (["one": "a"], ["one": "a"]),
+            (["many": ["b", "a"]], ["many": ["b", "a"]]), (["many": [""]], ["many": nil]),
+            (["many": ["", "a"]], ["many": ["a"]]), (["other": "x"], ["other": "x"]),
+        ] as [(JSON, JSON)]
+    )
+    func `mean what their fields take them for`(form: JSON, answers: JSON) throws {
+        #expect(try Self.step.get().answers(inForm: form) == answers)
+    }
+
+    @Test func `only a choice of several may come several times`() throws {
+        #expect(try Self.step.get().severalFields == ["many"])
+    }
+}
