@@ -57,6 +57,10 @@ package struct ChoiceField: FieldKind {
         return isMultiple ? ["type": "array", "items": one] : one
     }
 
+    package func shownSchema(at place: Place) -> JSON {
+        isMultiple ? ["type": "array", "items": ["type": "string"]] : ["type": "string"]
+    }
+
     package var takesSeveral: Bool { isMultiple }
 
     package func answer(inForm texts: [String]) -> JSON {

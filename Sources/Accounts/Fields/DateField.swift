@@ -92,7 +92,7 @@ package struct DateField: FieldKind {
 
     package var control: Control { Control(type: "date", autocomplete: minAge == nil ? nil : "bday") }
     package var answerSchema: JSON { ["type": "string", "format": "date"] }
-    package func shownSchema(at place: Place) -> JSON { place == .draft ? .isSetSchema : answerSchema }
+    package func shownSchema(at place: Place) -> JSON { place == .draft ? .isSetSchema : ["type": "string"] }
 
     private static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)

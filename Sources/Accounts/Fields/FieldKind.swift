@@ -51,7 +51,8 @@ extension FieldKind {
 
     package func shown(_ stored: JSON, at place: Place) -> JSON { stored }
     package func rules(in language: Language) -> [JSON.Member] { [] }
-    package func shownSchema(at place: Place) -> JSON { answerSchema }
+    /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
+    package func shownSchema(at place: Place) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
     package var takesSeveral: Bool { false }
     package func contextWords(of stored: JSON) -> [String] { [] }

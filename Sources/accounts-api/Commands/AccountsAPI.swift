@@ -8,7 +8,7 @@ struct AccountsAPI: AsyncParsableCommand {
         commandName: "accounts-api",
         abstract: "A registration service: drafts become accounts.",
         version: "0.1.0",
-        subcommands: [Serve.self, Migrate.self, Healthcheck.self]
+        subcommands: [Serve.self, Migrate.self, Healthcheck.self, FlowCommands.self]
     )
 
     /// Exit codes: 0 done, 1 refused or not found, 2 usage, 69 database unavailable.

@@ -41,14 +41,14 @@ struct Representations: Sendable {
     /// One step, with everything that a client needs to ask for it.
     func step(_ step: Step, of draft: Draft) -> JSON {
         let standing = signups.standing(of: draft)
+        let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in
             .object(
-                description(of: field, in: draft.language)
-                    + [.init("value", value(of: field, draft, at: .step) ?? .null)]
+                description.members(of: field) + [.init("value", value(of: field, draft, at: .step) ?? .null)]
             )
         }
         var members =
-            description(of: step, in: draft.language) + [
+            description.members(of: step) + [
                 .init("state", .string(standing.states[step.name]!.rawValue)), .init("fields", .array(fields)),
             ]
         for field in step.fields {
@@ -66,36 +66,10 @@ struct Representations: Sendable {
     }
 
     /// The whole flow, for clients that build their forms before anybody begins.
-    func schema(in language: Language) -> JSON {
-        let flow = signups.flow
-        let steps = flow.steps.map { step -> JSON in
-            let fields = step.fields.map { JSON.object(description(of: $0, in: language)) }
-            return .object(description(of: step, in: language) + [.init("fields", .array(fields))])
-        }
-        return [
-            "flow": .string(flow.id), "service": .string(signups.serviceName), "language": .string(language.rawValue),
-            "languages": .array(flow.languages.map { .string($0.rawValue) }), "steps": .array(steps),
-        ]
-    }
+    func schema(in language: Language) -> JSON { description(in: language).json }
 
-    private func description(of step: Step, in language: Language) -> [JSON.Member] {
-        [
-            .init("name", .string(step.name.rawValue)), .init("title", .string(step.titles[language] ?? "")),
-            .init("required", .bool(!step.isOptional)), .init("href", .string(step.href)),
-        ]
-    }
-
-    private func description(of field: Field, in language: Language) -> [JSON.Member] {
-        var input: [JSON.Member] = [.init("type", .string(field.control.type))]
-        if let token = field.control.autocomplete { input.append(.init("autocomplete", .string(token))) }
-        if let mode = field.control.inputMode { input.append(.init("inputmode", .string(mode))) }
-        return [
-            .init("name", .string(field.name.rawValue)), .init("kind", .string(type(of: field.kind).name)),
-            .init("label", .string(field.labels[language] ?? "")),
-            .init("help", field.helps[language].map(JSON.string) ?? .null),
-            .init("required", .bool(field.isRequired)), .init("rules", .object(field.kind.rules(in: language))),
-            .init("input", .object(input)),
-        ]
+    private func description(in language: Language) -> FlowDescription {
+        FlowDescription(flow: signups.flow, serviceName: signups.serviceName, language: language)
     }
 
     func review(_ draft: Draft) -> JSON {
@@ -131,19 +105,20 @@ struct Representations: Sendable {
         guard let stored = draft.values[field.name] else { return nil }
         let shown = field.kind.shown(stored, at: place)
         // The flow file may have made another kind of the field since.
-        return shown.isOfType(field.kind.shownSchema(at: place)["type"]) ? shown : nil
+        guard shown.fits(field.kind.shownSchema(at: place)) else { return .none }
+        return shown
     }
 }
 
 extension JSON {
-    /// Whether the value has that type of JSON Schema.
-    fileprivate func isOfType(_ type: JSON?) -> Bool {
+    /// Whether the value has the type of that JSON Schema, and an object the members that it requires and no others.
+    fileprivate func fits(_ schema: JSON) -> Bool {
         switch self {
-        case .bool: type == "boolean"
-        case .integer: type == "integer"
-        case .string: type == "string"
-        case .array: type == "array"
-        case .object: type == "object"
+        case .bool: schema["type"] == "boolean"
+        case .integer: schema["type"] == "integer"
+        case .string: schema["type"] == "string"
+        case .array: schema["type"] == "array"
+        case .object(let members): schema["required"] == .array(members.map { .string($0.name) })
         case .null, .number, .secret: false
         }
     }

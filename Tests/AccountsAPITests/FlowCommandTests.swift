@@ -1,0 +1,87 @@
+import Accounts
+import Testing
+
+@Suite("The flow commands", .timeLimit(.minutes(3)))
+struct FlowCommandTests {
+    private static let good = """
+        flow: tea
+        version: 2
+        languages: [en, ko]
+        steps:
+          - name: first
+            title: {en: First, ko: 첫 번째}
+            optional: true
+            fields:
+              - name: drink
+                kind: choice
+                required: false
+                options: [{value: tea, label: {en: Tea, ko: 차}}, {value: coffee, label: {en: Coffee, ko: 커피}}]
+                label: {en: Drink, ko: 음료}
+
+        """
+    private static let bad = good.replacing("kind: choice", with: "kind: chois")
+
+    @Test func `a good file is said to be one`() async throws {
+        try await withFile(Self.good) { file in
+            let run = try await CommandRun.of("flow", "check", file)
+            #expect(run.status == 0 && run.output == "\(file): tea@2 is good: 1 steps, 1 fields\n")
+            let json = try await CommandRun.of("flow", "check", file, "--json")
+            #expect(json.status == 0 && json.output == "{\"valid\":true,\"flow\":\"tea@2\"}\n")
+        }
+    }
+
+    @Test func `another is refused with file, line and reason`() async throws {
+        try await withFile(Self.bad) { file in
+            let run = try await CommandRun.of("flow", "check", file)
+            #expect(run.status == 1 && run.complaints == "\(file):10: chois is no kind of field\n")
+            let json = try await CommandRun.of("flow", "check", file, "--json")
+            #expect(json.status == 1 && json.complaints.isEmpty)
+            let told: JSON = [
+                "valid": false, "file": .string(file), "line": 10, "reason": "chois is no kind of field",
+            ]
+            #expect(try JSON.read(Array(json.output.utf8)) == told)
+        }
+    }
+
+    @Test func `neither the command without a file nor a file that is none is good`() async throws {
+        #expect(try await CommandRun.of("flow", "check").status == 2)
+        let nowhere = try await CommandRun.of("flow", "check", "/nowhere/signup.yaml")
+        #expect(nowhere.status == 1)
+        #expect(nowhere.complaints == "/nowhere/signup.yaml: the file cannot be read as UTF-8 text\n")
+    }
+
+    @Test func `the table has a line for each field`() async throws {
+        try await withFile(Self.good) { file in
+            let run = try await CommandRun.of("flow", "show", "--language", "ko", settings: ["FLOW_FILE": file])
+            #expect(run.status == 0)
+            #expect(
+                run.output == """
+                    tea@2
+
+                    STEP              FIELD  LABEL  KIND    REQUIRED  RULES
+                    first (optional)  drink  음료   choice  no        choose one, options tea|coffee
+
+                    """
+            )
+        }
+    }
+
+    @Test func `without a file it is the flow that ships`() async throws {
+        let run = try await CommandRun.of("flow", "show", "--json")
+        let shown = try JSON.read(Array(run.output.utf8))
+        #expect(run.status == 0 && shown["flow"] == "default@1" && shown["service"] == "Accounts")
+    }
+
+    @Test func `a language that the flow does not speak is a misuse`() async throws {
+        let run = try await CommandRun.of("flow", "show", "--language", "fr")
+        #expect(run.status == 2 && run.complaints.contains("en or ko"))
+    }
+
+    @Test func `a server does not start with a flow that is refused`() async throws {
+        try await withFile(Self.bad) { file in
+            let settings = ["FLOW_FILE": file, "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": ""]
+            let run = try await CommandRun.of("serve", settings: settings)
+            #expect(run.status != 0 && run.complaints.contains("\(file):10: chois is no kind of field"))
+        }
+    }
+}

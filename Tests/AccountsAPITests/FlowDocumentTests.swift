@@ -1,0 +1,205 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+/// The YAML of `docs/flow.md`, in order.
+private let blocks = Result {
+    let file = URL(filePath: #filePath).appending(path: "../../../docs/flow.md").standardized
+    let text = try String(contentsOf: file, encoding: .utf8)
+    return text.components(separatedBy: "```yaml\n").dropFirst().map {
+        String($0.prefix(upTo: $0.range(of: "```")!.lowerBound))
+    }
+}
+
+@Suite("What docs/flow.md shows", .freshDatabase, .timeLimit(.minutes(3)))
+struct FlowDocumentTests {
+    private func example(_ name: String) throws -> String {
+        try #require(blocks.get().first { $0.hasPrefix("flow: \(name)\n") }, "the document has no flow \(name)")
+    }
+
+    @Test func `the document has three flows, and each loads`() throws {
+        let flows = try blocks.get().filter { $0.hasPrefix("flow: ") }
+        #expect(try flows.map { try Flow(yaml: $0, file: "flow.md").id } == ["minimal@1", "names@1", "business@3"])
+    }
+
+    @Test func `address and password are enough for an account`() async throws {
+        try await Site.with(flow: example("minimal")) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
+            try await kim.put("password", "{\"password\": \"a pass phrase of mine\"}")
+            let account = try await kim.commit()
+            #expect(account.status == 201 && account.json["account"]?["email"] == "kim@example.com")
+        }
+    }
+
+    @Test func `a name is enough, and nothing is mailed`() async throws {
+        try await Site.with(flow: example("names")) { site in
+            let kim = site.visitor(.bearer)
+            #expect(try await kim.start(", \"locale\": \"ko\"").status == 201)
+            #expect(try await kim.put("name", "{\"username\": \"Kim\"}").json["values"]?["username"] == "kim")
+            let phrase = "a pass phrase of mine"
+            try await kim.put("password", "{\"password\": \"\(phrase)\", \"again\": \"\(phrase)\"}")
+            #expect(try await kim.commit().json["account"]?["username"] == "kim")
+            #expect(try Session().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 0)
+        }
+    }
+
+    @Test func `a business keeps its answers in the profile`() async throws {
+        try await Site.with(flow: example("business")) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.put("person", "{\"full_name\": \" Kim  Minji\", \"email\": \"kim@example.com\"}")
+            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
+            let refused = try await kim.put(
+                "company",
+                "{\"company_name\": \"\", \"business_number\": \"123\", \"employees\": 0, \"industry\": \"x\", \"interests\": \"stock\"}"
+            )
+            #expect(
+                refused.refusals == [
+                    "company_name:required", "business_number:bad_format", "employees:not_allowed",
+                    "industry:not_allowed",
+                    "interests:wrong_type",
+                ]
+            )
+            let company = """
+                {"company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail",
+                 "interests": ["stock", "invoices"], "founded_on": "1999-12-31"}
+                """
+            #expect(try await kim.put("company", company).nextStep == "contact")
+            #expect(try await kim.put("contact", "{}").nextStep == "password")
+            let phrase = "a pass phrase of ours"
+            try await kim.put("password", "{\"password\": \"\(phrase)\", \"confirmation\": \"\(phrase)\"}")
+            try await kim.put("terms", "{\"terms\": true}")
+            let account = try await kim.commit().json["account"]
+            #expect(account?["full_name"] == "Kim  Minji" && account?["employees"] == 12)
+            #expect(account?["interests"] == ["invoices", "stock"] && account?["founded_on"] == "1999-12-31")
+            let profile = try Session().query("SELECT profile ->> 'business_number' FROM accounts").only.decode(
+                String.self
+            )
+            #expect(profile == "123-45-67890")
+        }
+    }
+
+    /// The standard flow, changed as the document shows: another step after `profile`, and no terms.
+    private func changed() throws -> String {
+        let step = try #require(blocks.get().first { $0.hasPrefix("  - name: source") })
+        let standard = String(decoding: PackageResources.signup_yaml, as: UTF8.self)
+        let (before, after) = try halves(of: standard, at: "  - name: contact\n")
+        return try (before + step + "\n" + halves(of: after, at: "  - name: terms\n").0)
+            .replacing("version: 1", with: "version: 2")
+    }
+
+    private func halves(of text: String, at line: String) throws -> (String, String) {
+        let range = try #require(text.range(of: line))
+        return (String(text[..<range.lowerBound]), String(text[range.lowerBound...]))
+    }
+
+    @Test func `an edited file changes what is asked, checked, described and committed`() async throws {
+        let token = Mutex<String?>(nil)
+        try await Site.with { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            #expect(try await kim.fill().json["state"] == "ready")
+            token.withLock { $0 = kim.tokenText }
+        }
+        try await Site.with(flow: changed()) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = token.withLock { $0 }
+
+            // Asked: nothing that holds is asked again, and nothing that is gone is shown.
+            let draft = try await kim.send(.get, "/signup")
+            #expect(draft.json["state"] == "open" && draft.nextStep == "source" && draft.missing == ["heard_from"])
+            #expect(draft.json["values"]?["username"] == "kim" && draft.json["values"]?["terms"] == nil)
+            #expect(draft.states == ["complete", "complete", "complete", "complete", "current", "locked"])
+            #expect(try await kim.send(.get, "/signup/terms").slug == "unknown-step")
+
+            // Described.
+            let schema = try await kim.send(.get, "/signup/schema", headers: [.acceptLanguage: "ko"])
+            let field = try #require(schema.fields.first { $0["name"] == "heard_from" })
+            #expect(
+                field["rules"]?["options"]
+                    == .array([
+                        ["value": "friend", "label": "친구"], ["value": "search", "label": "검색"],
+                        ["value": "other", "label": "기타"],
+                    ])
+            )
+            let paths = try await kim.send(.get, "/openapi.json").json["paths"]
+            #expect(paths?["/signup/source"] != nil && paths?["/signup/terms"] == nil)
+
+            // Checked.
+            let check = try await kim.send(.post, "/signup/source/check", "{\"heard_from\": \"radio\"}")
+            #expect(check.refusals == ["heard_from:not_allowed"])
+            #expect(try await kim.commit().slug == "incomplete")
+            #expect(try await kim.put("source", "{\"heard_from\": \"friend\"}").json["state"] == "ready")
+
+            // Committed.
+            let account = try await kim.commit().json["account"]
+            #expect(account?["heard_from"] == "friend" && account?["username"] == "kim")
+            #expect(try Session().query("SELECT flow FROM accounts").only.decode(String.self) == "default@2")
+            #expect(try Session().query("SELECT count(*) FROM consents").only.decode(Int.self) == 0)
+        }
+    }
+
+    @Test func `an option that is gone is shown, to be chosen anew`() async throws {
+        let token = Mutex<String?>(nil)
+        let flow = { (option: String) in
+            """
+            flow: test
+            version: 1
+            steps:
+              - name: one
+                title: One
+                fields:
+                  - {name: tea, kind: choice, label: Tea, options: [{value: \(option), label: Some}]}
+                  - {name: cups, kind: number, label: Cups, max: \(option == "green" ? 9 : 3)}
+            """
+        }
+        try await Site.with(flow: flow("green")) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            #expect(try await kim.put("one", "{\"tea\": \"green\", \"cups\": 5}").status == 200)
+            token.withLock { $0 = kim.tokenText }
+        }
+        try await Site.with(flow: flow("black")) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = token.withLock { $0 }
+            let draft = try await kim.send(.get, "/signup")
+            #expect(draft.states == ["invalid"] && draft.missing == ["tea", "cups"])
+            #expect(draft.json["values"] == ["tea": "green", "cups": 5])
+            #expect(try await kim.put("one", "{\"tea\": \"black\", \"cups\": 3}").json["state"] == "ready")
+        }
+    }
+
+    @Test func `a password that the file turns into a text is never shown as one`() async throws {
+        let token = Mutex<String?>(nil)
+        let flow = { (kind: String) in
+            "flow: test\nversion: 1\nsteps: [{name: one, title: One, fields: [{name: word, kind: \(kind), label: Word}]}]"
+        }
+        try await Site.with(flow: flow("password")) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            #expect(try await kim.put("one", "{\"word\": \"a pass phrase of mine\"}").status == 200)
+            token.withLock { $0 = kim.tokenText }
+        }
+        for kind in [
+            "text", "choice, options: [{value: a, label: A}]", "number", "email", "consent, version: v, document: D",
+        ] {
+            try await Site.with(flow: flow(kind)) { site in
+                let kim = site.visitor(.bearer)
+                kim.tokenText = token.withLock { $0 }
+                for path in ["/signup", "/signup/one", "/signup/review"] {
+                    let answer = try await kim.send(.get, path)
+                    #expect(answer.status == 200 && !answer.body.contains("argon2"))
+                }
+                #expect(try await kim.commit().slug == "incomplete")
+            }
+        }
+    }
+}
