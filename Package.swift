@@ -41,7 +41,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            resources: [.embedInCode("0001-drafts.sql")],
+            resources: [.embedInCode("0001-drafts.sql"), .embedInCode("0002-limits.sql")],
             swiftSettings: settings
         ),
         .target(

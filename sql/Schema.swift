@@ -8,6 +8,7 @@ package enum Schema {
 
     /// In the order in which they are applied.
     package static let migrations = [
-        Migration(name: "0001-drafts", script: PackageResources._001_drafts_sql)
+        Migration(name: "0001-drafts", script: PackageResources._001_drafts_sql),
+        Migration(name: "0002-limits", script: PackageResources._002_limits_sql),
     ]
 }

@@ -14,6 +14,7 @@ struct Settings: Sendable {
     let mailFrom: String
     let serviceName: String
     let allowedOrigins: Set<String>
+    let trustedProxies: [IPBlock]
     let argon2: Argon2Parameters
     let argon2Workers: Int
     let argon2Queue: Int
@@ -33,6 +34,7 @@ struct Settings: Sendable {
         mailFrom = reader.text("MAIL_FROM") ?? "no-reply@localhost"
         serviceName = reader.text("SERVICE_NAME") ?? flow?.serviceName ?? "Accounts"
         allowedOrigins = Set(reader.list("ALLOWED_ORIGINS"))
+        trustedProxies = reader.blocks("TRUSTED_PROXIES")
         argon2 = reader.argon2()
         argon2Workers = reader.integer("ARGON2_WORKERS", in: 1...256) ?? ProcessInfo.processInfo.activeProcessorCount
         argon2Queue = reader.integer("ARGON2_QUEUE", in: 1...10_000) ?? 32
@@ -123,6 +125,14 @@ private struct SettingReader {
         (text(name) ?? "").split(separator: ",").map { String($0.trimmingWhitespace()) }
     }
 
+    mutating func blocks(_ name: String) -> [IPBlock] {
+        list(name).compactMap { text in
+            let block = IPBlock(text)
+            if block == nil { mistake("\(name) is a list of addresses and blocks such as 10.0.0.0/8, by comma") }
+            return block
+        }
+    }
+
     mutating func address(_ name: String, default standard: (String, Int)) -> (host: String, port: Int) {
         guard let text = text(name) else { return standard }
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
@@ -192,6 +202,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: "how mail names the service (SERVICE_NAME; the service of the flow file, or Accounts)")
     var serviceName: String?
     @Option(help: "other origins that may use the cookie, by comma (ALLOWED_ORIGINS)") var allowedOrigins: String?
+    @Option(help: "proxies whose X-Forwarded-For counts, by comma (TRUSTED_PROXIES)") var trustedProxies: String?
     @Option(help: "memory of a hash in KiB (ARGON2_MEMORY_KIB; 19456)") var argon2MemoryKib: String?
     @Option(help: "iterations of a hash (ARGON2_ITERATIONS; 2)") var argon2Iterations: String?
     @Option(help: "hashes at once (ARGON2_WORKERS; the cores)") var argon2Workers: String?
@@ -205,7 +216,8 @@ struct SettingFlags: ParsableArguments {
         let given = [
             "DATABASE_URL": databaseUrl, "LISTEN": listen, "PUBLIC_URL": publicUrl, "FLOW_FILE": flowFile,
             "SMTP_URL": smtpUrl, "MAIL_FROM": mailFrom, "SERVICE_NAME": serviceName, "ALLOWED_ORIGINS": allowedOrigins,
-            "ARGON2_MEMORY_KIB": argon2MemoryKib, "ARGON2_ITERATIONS": argon2Iterations,
+            "TRUSTED_PROXIES": trustedProxies, "ARGON2_MEMORY_KIB": argon2MemoryKib,
+            "ARGON2_ITERATIONS": argon2Iterations,
             "ARGON2_WORKERS": argon2Workers, "ARGON2_QUEUE": argon2Queue, "DATABASE_CONNECTIONS": databaseConnections,
             "SHUTDOWN_TIMEOUT": shutdownTimeout, "LOG_LEVEL": logLevel, "LOG_FORMAT": logFormat,
         ]

@@ -90,7 +90,7 @@ struct CrowdTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", "{\"email\": \"kim@example.com\"}")
-            try Session().run("UPDATE proofs SET sent_at = sent_at - interval '60 s'")
+            try Session().letPass("1 minute")
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for _ in 0..<8 { group.addTask { try await kim.send(.post, "/signup/code/resend") } }
                 return try await group.reduce(into: []) { $0.append($1) }

@@ -45,6 +45,26 @@ package final class Session: Sendable {
                 """
         ).decode(Int.self)
     }
+
+    /// Ages everything that waits for a time, as if that much of it had passed; `time` is an interval of PostgreSQL's.
+    package func letPass(_ time: String) throws {
+        func ages(_ table: String, _ columns: String...) -> String {
+            let ages = columns.map { "\($0) = \($0) - interval '\(time)'" }
+            return "UPDATE \(table) SET \(ages.joined(separator: ", "))"
+        }
+        try run(
+            [
+                ages("drafts", "created_at", "updated_at", "ends_at"), ages("endings", "until"),
+                ages("leases", "until"),
+                ages("proofs", "sent_at", "expires_at", "proved_at"),
+                ages("outbox", "created_at", "due_at", "useless_after"),
+                """
+                UPDATE limits SET until = until - interval '\(time)',
+                                  hits = ARRAY(SELECT hit - interval '\(time)' FROM unnest(hits) AS hit ORDER BY hit)
+                """,
+            ].joined(separator: ";")
+        )
+    }
 }
 
 package struct NeverCame: Error, CustomStringConvertible {

@@ -12,7 +12,9 @@ package struct Stage: Sendable {
 
     /// Lends a stage and clears it afterwards.
     ///
-    /// - Parameter flow: another flow than the standard one, as YAML.
+    /// - Parameters:
+    ///   - flow: another flow than the standard one, as YAML.
+    ///   - limits: other limits than those of the flow; nil leaves them alone.
     @discardableResult
     package static func with<Value>(
         flow yaml: String? = nil,
@@ -20,6 +22,7 @@ package struct Stage: Sendable {
         conninfo: String? = nil,
         connections: Int = 4,
         hashing: HashingPool? = nil,
+        limits: Limits? = .lavish,
         _ body: (Stage) async throws -> Value
     ) async throws -> Value {
         let database = Database(
@@ -28,7 +31,7 @@ package struct Stage: Sendable {
             logger: .silent
         )
         do {
-            let stage = try Stage(database, flow: yaml, keys: keys, hashing: hashing ?? Self.hashing.get())
+            let stage = try Stage(database, flow: yaml, keys: keys, hashing: hashing ?? Self.hashing.get(), limits)
             let value = try await body(stage)
             await database.shutdown()
             return value
@@ -38,8 +41,11 @@ package struct Stage: Sendable {
         }
     }
 
-    private init(_ database: Database, flow yaml: String?, keys text: String, hashing: HashingPool) throws {
-        let flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
+    private init(_ database: Database, flow yaml: String?, keys text: String, hashing: HashingPool, _ limits: Limits?)
+        throws
+    {
+        var flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
+        if let limits { flow.limits = limits }
         let keys = try KeyRing(text)
         let outbox = Outbox(keys: keys)
         let mailbox = Mailbox()
@@ -128,6 +134,14 @@ extension Stage {
     package func deliver() async throws {
         while try await sender.deliverNext() {}
     }
+}
+
+extension Limits {
+    /// More than any test that is not about limits can use.
+    package static let lavish = Limits(
+        byName: Dictionary(uniqueKeysWithValues: Name.allCases.map { ($0, Limit(100_000, per: .seconds(3600))) }),
+        revisions: 1_000_000
+    )
 }
 
 /// Where mail ends up in tests.

@@ -43,6 +43,17 @@ package struct ChoiceField: FieldKind {
         return .array(values.filter(chosen.contains))
     }
 
+    /// The order is the file's, and another file may have another.
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        guard isMultiple else {
+            return stored.map { value in options.contains { .string($0.value) == value } } ?? false
+        }
+        guard case .array(let chosen)? = stored, !chosen.isEmpty, Set(chosen).count == chosen.count else {
+            return false
+        }
+        return Set(chosen).isSubset(of: options.map { .string($0.value) })
+    }
+
     package func rules(in language: Language) -> [JSON.Member] {
         let told = options.map { option -> JSON in
             ["value": .string(option.value), "label": .string(option.labels[language] ?? option.value)]

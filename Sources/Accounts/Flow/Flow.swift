@@ -15,6 +15,7 @@ package struct Flow: Sendable {
     /// How long a draft lives at most.
     package let absolute: Duration
     package let steps: [Step]
+    package var limits: Limits
 
     /// The name and version that a draft records, such as `default@1`.
     package var id: String { "\(name)@\(version)" }

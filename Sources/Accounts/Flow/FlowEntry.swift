@@ -86,11 +86,28 @@ package struct FlowEntry {
     /// A whole number with its unit: `45s`, `10m`, `24h`, `7d`.
     package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
         guard let text = try optionalText(key) else { return nil }
+        guard let duration = Self.duration(text[...]), range.contains(duration) else {
+            throw error("\(key) is a time such as 45s, 10m, 24h or 7d within its bounds", at: key)
+        }
+        return duration
+    }
+
+    private static func duration(_ text: Substring) -> Duration? {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000,
-            range.contains(.seconds(number * unit))
-        else { throw error("\(key) is a time such as 45s, 10m, 24h or 7d within its bounds", at: key) }
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000 else {
+            return nil
+        }
         return .seconds(number * unit)
+    }
+
+    /// How often in which time: `5/1h`.
+    mutating func limit(_ key: String) throws(FlowFileError) -> Limit? {
+        guard let text = try optionalText(key) else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = Int(parts[0]), (1...100_000).contains(count),
+            let period = Self.duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
+        else { throw error("\(key) is a number and a time of at most a day, such as 5/1h", at: key) }
+        return Limit(count, per: period)
     }
 
     /// A time zone by its IANA name.

@@ -49,6 +49,7 @@ extension Flow {
         try draft?.finish()
         if idle > absolute { throw entry.error("a draft cannot idle longer than it lives", at: "draft") }
         steps = try Self.steps(&entry)
+        limits = try Limits(of: &entry)
     }
 
     private static func languages(_ entry: inout FlowEntry) throws(FlowFileError) -> [Language] {

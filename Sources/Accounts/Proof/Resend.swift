@@ -6,8 +6,8 @@ package enum ResendError: Error {
     case noCode
     /// The address is proved already, or its proof is exhausted for good.
     case refused([Refusal])
-    /// The last mail is too young.
-    case tooSoon(wait: Duration, every: Duration)
+    /// The last mail is too young, or there were too many.
+    case limited(LimitReached)
     /// The draft is at another revision than the one asked for.
     case stale(Draft)
     case committed
@@ -40,7 +40,9 @@ extension Signups {
                 if proof.isProved { throw .refused([Refusal(field.name, .notAllowed)]) }
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
                 let wait = proof.namesCurrentAddress ? proof.wait(by: code, at: draft.now) : .zero
-                if wait > .zero { throw .tooSoon(wait: wait, every: code.resendAfter) }
+                if wait > .zero {
+                    throw .limited(LimitReached(name: "resend", limit: Limit(1, per: code.resendAfter), wait: wait))
+                }
             }
             if try await sendAgain(field.name, code, to: address, of: draft) { return code.resendAfter }
             do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
@@ -56,26 +58,30 @@ extension Signups {
         of draft: Draft
     ) async throws(ResendError) -> Bool {
         let last = draft.proofs[field]?.generation
+        let charges = mailCharges(to: address, code, of: draft)
         // `revised` is the draft itself, which keeps its revision: what the person typed is the same.
         let statement: SQL = """
-            WITH revised AS (
+            WITH current AS (
                 SELECT id FROM drafts
                  WHERE \(isCurrent(draft))
                    AND (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
                        IS NOT DISTINCT FROM \(last)
-            ), \(newCode(field, code, address: address, generation: (last ?? 0) + 1, of: draft, part: "0"))
-            SELECT EXISTS (SELECT FROM revised)
+            ), \(refused(charges)), revised AS (SELECT id FROM current WHERE NOT EXISTS (SELECT FROM refused)),
+            \(newCode(field, code, address: address, generation: (last ?? 0) + 1, of: draft, part: "0"))
+            SELECT EXISTS (SELECT FROM revised), \([Charge].columns)
             """
+        let row: (isSent: Bool, number: Int?, wait: Int?)
         do throws(DatabaseError) {
             let rows = try await database.transaction(
                 "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
                 statement
             )[1]
-            guard try rows[0].decode(Bool.self) else { return false }
+            row = try rows[0].decode(Bool.self, Int?.self, Int?.self)
         } catch {
             throw .database(error)
         }
-        outbox.ring()
-        return true
+        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if row.isSent { outbox.ring() }
+        return row.isSent
     }
 }

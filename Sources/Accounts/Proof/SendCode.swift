@@ -3,8 +3,8 @@ internal import Foundation
 extension Signups {
     /// Part of a statement over `revised`: a new code for the address and the mail that carries it, in one transaction.
     ///
-    /// An address that has an account gets a code that cannot match and another mail. Everything else is the same, so
-    /// nobody learns from the answer who is registered.
+    /// An address that has an account gets a code that cannot match, and at most once a day another mail. Everything else is
+    /// the same, so nobody learns from the answer who is registered.
     func newCode(
         _ field: FieldName,
         _ code: CodeField,
@@ -17,10 +17,12 @@ extension Signups {
         let mail = outbox.seal(
             .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60))
         )
+        let notice = charge("notice", Limit(1, per: .seconds(86_400)), [Array(address.utf8)])
         return """
+            \(uselessMail(of: field, part: number)),
             proof_\(number) AS (
-                INSERT INTO proofs (draft, field, address_digest, code_digest, expires_at)
-                SELECT id, \(field.rawValue), \(addressDigests(address)[0]),
+                INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at)
+                SELECT id, \(field.rawValue), \(mail.id), \(addressDigests(address)[0]),
                        CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address))
                             THEN \(codeDigests(digits, of: draft.id, address: address, generation: generation)[0])
                        END,
@@ -29,15 +31,41 @@ extension Signups {
                 ON CONFLICT (draft, field) DO UPDATE
                    SET address_digest = excluded.address_digest, code_digest = excluded.code_digest,
                        generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
-                       expires_at = excluded.expires_at
+                       expires_at = excluded.expires_at, mail = excluded.mail
                 RETURNING code_digest, expires_at
             ), mail_\(number) AS (
                 INSERT INTO outbox (id, template, sealed, useless_after)
                 SELECT \(mail.id), CASE WHEN code_digest IS NULL THEN 'already-registered' ELSE 'verification-code' END,
                        \(mail.sealed), expires_at
                   FROM proof_\(number)
+                 WHERE CASE WHEN code_digest IS NULL THEN NOT EXISTS (SELECT FROM \(take([notice]))) ELSE true END
             )
             """
+    }
+
+    /// Part of a statement over `revised`: the mail with a code that is dead now is not sent any more, unless it is on its
+    /// way already.
+    func uselessMail(of field: FieldName, part number: SQL) -> SQL {
+        """
+        useless_\(number) AS (
+            DELETE FROM outbox USING (
+                SELECT outbox.id FROM outbox JOIN proofs ON mail = outbox.id JOIN revised ON draft = revised.id
+                 WHERE field = \(field.rawValue) AND state = 'waiting' AND template = 'verification-code'
+                   FOR UPDATE OF outbox SKIP LOCKED
+            ) AS waiting
+             WHERE outbox.id = waiting.id
+        )
+        """
+    }
+
+    /// What a mail with a code counts against. No resend resets any of it, and no stranger uses up the owner's.
+    func mailCharges(to address: String, _ code: CodeField, of draft: Draft) -> [Charge] {
+        let address = Array(address.utf8)
+        return [
+            charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, address]),
+            charge(.mailsToAddressFromNetwork, address, network.prefix), charge(.mailsToAddress, address),
+            charge(.mailsFromNetwork, network.prefix),
+        ]
     }
 
     /// What stands for a code in the database, under each key of the ring. It is bound to the draft, the address and the

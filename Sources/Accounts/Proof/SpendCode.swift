@@ -13,20 +13,32 @@ extension Signups {
         guard let proof = draft.proofs[field], proof.namesCurrentAddress,
             let address = draft.values[code.proves]?.string
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        let spend: SQL = """
-            UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
-             WHERE draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
-               AND attempts < \(code.attempts) AND failures < \(Proof.mostFailures)
-               AND now() < expires_at AND proved_at IS NULL
-            RETURNING code_digest, attempts
+        let charges = [charge(.guessesForAddress, Array(address.utf8))]
+        let isOpen: SQL = """
+            draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
+            AND attempts < \(code.attempts) AND failures < \(Proof.mostFailures)
+            AND now() < expires_at AND proved_at IS NULL
             """
-        let spent: (digest: [UInt8]?, attempts: Int)?
+        let spend: SQL = """
+            WITH current AS (SELECT FROM proofs WHERE \(isOpen)), \(refused(charges)), spent AS (
+                UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
+                 WHERE \(isOpen) AND NOT EXISTS (SELECT FROM refused)
+                RETURNING code_digest, attempts
+            )
+            SELECT (SELECT attempts FROM spent), (SELECT code_digest FROM spent), \([Charge].columns)
+            """
+        let row: (attempts: Int?, digest: [UInt8]?, number: Int?, wait: Int?)
         do throws(DatabaseError) {
-            spent = try await database.transaction(spend)[0].first?.decode([UInt8]?.self, Int.self)
+            // Locked first, so that the statement after it counts for a code that is still open.
+            row = try await database.transaction(
+                "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE",
+                spend
+            )[1].only.decode(Int?.self, [UInt8]?.self, Int?.self, Int?.self)
         } catch {
             throw .database(error)
         }
-        guard let spent else {
+        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        guard let attempts = row.attempts else {
             // Another request was faster: what it did to the code, the draft as it is now tells.
             let draft = try await again(draft)
             if draft.account != nil { throw .committed }
@@ -37,8 +49,8 @@ extension Signups {
             throw .refused([Self.refusal(of: field, now, code, at: draft.now)])
         }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
-        guard let digest = spent.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
-            let left = JSON.integer(max(0, code.attempts - spent.attempts))
+        guard let digest = row.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
+            let left = JSON.integer(max(0, code.attempts - attempts))
             throw .refused([Refusal(field, .codeWrong, ["attempts_left": left])])
         }
         return proof.generation

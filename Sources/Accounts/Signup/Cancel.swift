@@ -24,7 +24,12 @@ extension Signups {
                     DELETE FROM drafts WHERE id = \(draft.id) AND account_id IS NULL \(asked)
                     RETURNING id, token_hash, ends_at
                 ), spent AS (
-                    DELETE FROM proofs USING ended WHERE draft = ended.id
+                    DELETE FROM proofs USING ended WHERE draft = ended.id RETURNING mail
+                ), useless AS (
+                    DELETE FROM outbox WHERE id IN (
+                        SELECT id FROM outbox JOIN spent ON mail = id
+                         WHERE state = 'waiting' AND template = 'verification-code' FOR UPDATE OF outbox SKIP LOCKED
+                    )
                 ), released AS (
                     DELETE FROM leases USING ended WHERE draft = ended.id
                 ), remembered AS (

@@ -7,6 +7,7 @@ package enum CommitError: Error {
     case identifierTaken(FieldName)
     /// The draft is at another revision than the one asked for.
     case stale(Draft)
+    case limited(LimitReached)
     case find(FindError)
     /// The draft kept changing under the commit.
     case contended
@@ -32,13 +33,14 @@ extension Signups {
             guard standing.isReady else { throw .incomplete(standing) }
             let id = ID<Account>()
             switch await write(id, of: draft) {
-            case .success(true):
+            case .success(.made):
                 outbox.ring()
                 return (try await account(id), true)
+            case .success(.limited(let reached)): throw .limited(reached)
             case .failure(let error) where error.violatedUniqueConstraint == "identifiers_pkey":
                 throw .identifierTaken(try await takenIdentifier(of: draft))
             // Overtaken, or lost on the way: the draft knows what became of it, and is asked next.
-            case .success(false), .failure(.outcomeUnknown): break
+            case .success(.overtaken), .failure(.outcomeUnknown): break
             case .failure(let error): throw .database(error)
             }
             do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
@@ -46,8 +48,15 @@ extension Signups {
         throw .contended
     }
 
-    /// Success is false where the draft is not at that revision any more.
-    private func write(_ account: ID<Account>, of draft: Draft) async -> Result<Bool, DatabaseError> {
+    private enum Written {
+        case made
+        /// The draft is not at that revision any more.
+        case overtaken
+        case limited(LimitReached)
+    }
+
+    private func write(_ account: ID<Account>, of draft: Draft) async -> Result<Written, DatabaseError> {
+        let charges = [charge(.commits, network.prefix)]
         let rivals = rivals(of: draft)
         let lock: SQL = """
             SELECT id FROM drafts
@@ -55,8 +64,11 @@ extension Signups {
              ORDER BY id FOR UPDATE
             """
         do throws(DatabaseError) {
-            let rows = try await database.transaction(lock, statement(account, of: draft, ending: rivals))[1]
-            return .success(try rows[0].decode(Bool.self))
+            let statement = statement(account, of: draft, ending: rivals, charges)
+            let row = try await database.transaction(lock, statement)[1].only
+            let (isMade, number, wait) = try row.decode(Bool.self, Int?.self, Int?.self)
+            if let reached = charges.reached(number, wait) { return .success(.limited(reached)) }
+            return .success(isMade ? .made : .overtaken)
         } catch {
             return .failure(error)
         }
@@ -78,7 +90,12 @@ extension Signups {
         return nil
     }
 
-    private func statement(_ account: ID<Account>, of draft: Draft, ending rivals: ByteStrings) -> SQL {
+    private func statement(
+        _ account: ID<Account>,
+        of draft: Draft,
+        ending rivals: ByteStrings,
+        _ charges: [Charge]
+    ) -> SQL {
         let identifiers = flow.fields.filter { $0.isIdentifier && draft.values[$0.name] != nil }
         func identifier(_ kind: String) -> String? {
             identifiers.first { type(of: $0.kind).name == kind }.flatMap { draft.values[$0.name]?.string }
@@ -87,8 +104,8 @@ extension Signups {
         let mail = email.map { outbox.seal(.init(to: $0, language: draft.language, code: nil)) }
 
         var parts: SQL = """
-            WITH own AS (\(own(draft))),
-            account AS (
+            WITH current AS (\(own(draft))), \(refused(charges)),
+            own AS (SELECT * FROM current WHERE NOT EXISTS (SELECT FROM refused)), account AS (
                 INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
                 SELECT \(account), \(email), own.proved_at, \(identifier(UsernameField.name)),
                        \(profile(of: draft).text)::jsonb, \(draft.language.rawValue), \(flow.id)
@@ -137,7 +154,7 @@ extension Signups {
                 """
             parts = "\(parts), mail AS (\(part))"
         }
-        return "\(parts) SELECT EXISTS (SELECT FROM account)"
+        return "\(parts) SELECT EXISTS (SELECT FROM account), \([Charge].columns)"
     }
 
     /// The draft, if it is still the one that was checked and its address is still proved.

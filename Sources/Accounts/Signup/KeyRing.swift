@@ -80,6 +80,9 @@ package struct KeyRing: Sendable {
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         keys.map { $0.digest(parts) }
     }
+
+    /// The digest under the newest key, for what need not outlive a rotation.
+    func digest(_ parts: [[UInt8]]) -> [UInt8] { keys[0].digest(parts) }
 }
 
 extension KeyRing.Key {

@@ -27,6 +27,12 @@ extension Change {
         return nil
     }
 
+    /// Whether the name that is asked for is another's, so that nothing will come of the change, as SQL.
+    fileprivate func isVain(_ signups: Signups, _ draft: Draft) -> SQL {
+        for case .lease(_, let kind, let name) in effects { return signups.isTaken(name, kind, except: draft.id) }
+        return "false"
+    }
+
     /// Whether the lease was had, as SQL beside it; true where none is asked for.
     fileprivate var isLeased: SQL { leased == nil ? "true" : "EXISTS (SELECT FROM lease)" }
 }
@@ -37,6 +43,7 @@ enum Revision {
     case overtaken
     /// The name in that field belongs to somebody else.
     case taken(FieldName)
+    case limited(LimitReached)
 }
 
 extension Signups {
@@ -89,21 +96,45 @@ extension Signups {
         _ sealed: [UInt8],
         to draft: Draft
     ) async throws(DatabaseError) -> Revision {
-        var parts: SQL = "WITH current AS (SELECT id, ends_at FROM drafts WHERE \(isCurrent(draft)))"
-        var conditions: SQL = "\(isCurrent(draft))"
+        let names = change.effects.flatMap { nameCharges($0, of: draft) }
+        let mails = change.effects.flatMap { mailCharges($0, of: draft) }
+        let charges = names + mails
+        var conditions = isCurrent(draft)
         for effect in change.effects {
-            if let part = before(effect) { parts = "\(parts), \(part)" }
             if let condition = condition(of: effect, draft) { conditions = "\(conditions) AND \(condition)" }
         }
-        parts = "\(parts), revised AS (\(update(of: draft, by: change, sealed)) WHERE \(conditions) RETURNING id)"
+        var parts: SQL = """
+            WITH current AS (SELECT id, ends_at FROM drafts WHERE \(conditions)), 
+                 \(refused(names, then: mails, unless: change.isVain(self, draft))),
+                 allowed AS (SELECT * FROM current WHERE NOT EXISTS (SELECT FROM refused))
+            """
+        for case .lease(_, let kind, let name) in change.effects {
+            parts = "\(parts), \(lease(of: name, kind: kind, by: draft.id))"
+        }
+        parts = """
+            \(parts), revised AS (
+                \(update(of: draft, by: change, sealed))
+                 WHERE \(isCurrent(draft)) AND EXISTS (SELECT FROM allowed) AND \(change.isLeased) RETURNING id
+            )
+            """
         for (number, effect) in change.effects.enumerated() {
             if let part = after(effect, SQL(stringLiteral: "\(number)"), draft) { parts = "\(parts), \(part)" }
         }
         let rows = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
-            "\(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised), \(change.isLeased)"
+            """
+            \(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised), \(change.isLeased),
+                            \([Charge].columns)
+            """
         )[1]
-        let (isCurrent, isRevised, isLeased) = try rows[0].decode(Bool.self, Bool.self, Bool.self)
+        let (isCurrent, isRevised, isLeased, number, wait) = try rows[0].decode(
+            Bool.self,
+            Bool.self,
+            Bool.self,
+            Int?.self,
+            Int?.self
+        )
+        if let reached = charges.reached(number, wait) { return .limited(reached) }
         if isRevised {
             outbox.ring()
             do throws(FindError) {
@@ -136,14 +167,19 @@ extension Signups {
 // MARK: - What each effect adds to the statement
 
 extension Signups {
-    private func before(_ effect: Change.Effect) -> SQL? {
-        guard case .lease(_, let kind, let name) = effect else { return nil }
-        return lease(of: name, kind: kind)
+    /// To ask for one's own name again tells nothing.
+    private func nameCharges(_ effect: Change.Effect, of draft: Draft) -> [Charge] {
+        guard case .lease(let field, _, let name) = effect, draft.values[field]?.string != name else { return [] }
+        return [charge(.usernameChecks, draft.id.bytes)]
+    }
+
+    private func mailCharges(_ effect: Change.Effect, of draft: Draft) -> [Charge] {
+        guard case .sendCode(_, let code, let address, _) = effect else { return [] }
+        return mailCharges(to: address, code, of: draft)
     }
 
     private func condition(of effect: Change.Effect, _ draft: Draft) -> SQL? {
         switch effect {
-        case .lease: "EXISTS (SELECT FROM lease)"
         case .sendCode(let field, _, _, let generation):
             """
             (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
@@ -154,7 +190,7 @@ extension Signups {
             EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
                                          AND generation = \(generation) AND proved_at IS NULL)
             """
-        case .withdraw, .release: nil
+        case .lease, .withdraw, .release: nil
         }
     }
 
@@ -173,7 +209,8 @@ extension Signups {
         case .withdraw(let field):
             """
             withdrawn_\(number) AS (UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
-                            FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
+                            FROM revised WHERE draft = revised.id AND field = \(field.rawValue)),
+            \(uselessMail(of: field, part: number))
             """
         }
     }

@@ -8,6 +8,8 @@ package struct Signups: Sendable {
     let keys: KeyRing
     let hashing: HashingPool
     let outbox: Outbox
+    /// Where the person acts from; limits count by it.
+    private(set) var network = Network.unknown
 
     package init(
         flow: Flow,
@@ -23,6 +25,13 @@ package struct Signups: Sendable {
         self.keys = keys
         self.hashing = hashing
         self.outbox = outbox
+    }
+
+    /// The same, for somebody who acts from there.
+    package func from(_ network: Network) -> Signups {
+        var signups = self
+        signups.network = network
+        return signups
     }
 
     package func situation(of draft: Draft, answers: JSON = .object([])) -> Situation {

@@ -1,6 +1,7 @@
 internal import Foundation
 
 package enum StartError: Error {
+    case limited(LimitReached)
     case database(DatabaseError)
 }
 
@@ -11,31 +12,41 @@ extension Signups {
         let token = Token(for: id)
         let values = Values()
         let sealed = keys.seal(values.sealable, for: id.bytes)
+        let charges = [charge(.starts, network.prefix)]
         let insert: SQL = """
-            INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
-            VALUES (\(id), \(token.hash), now() + make_interval(secs => \(flow.absolute.seconds)),
-                    \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed))
-            RETURNING now(), \(deadline), revision
-            """
-        do throws(DatabaseError) {
-            let (now, expiresAt, revision) = try await database.write(insert, to: id.rawValue)[0]
-                .decode(Date.self, Date.self, Int.self)
-            let draft = Draft(
-                id: id,
-                flow: flow.id,
-                language: language,
-                revision: revision,
-                values: values,
-                proofs: [:],
-                expiresAt: expiresAt,
-                now: now,
-                account: nil,
-                tokenHash: token.hash,
-                sealed: sealed
+            WITH current AS (SELECT), \(refused(charges)), started AS (
+                INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
+                SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.absolute.seconds)),
+                       \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed)
+                 WHERE NOT EXISTS (SELECT FROM refused)
+                RETURNING \(deadline) AS deadline, revision
             )
-            return (draft, token)
+            SELECT now(), (SELECT deadline FROM started), (SELECT revision FROM started), \([Charge].columns)
+            """
+        let row: (now: Date, expiresAt: Date?, revision: Int?, number: Int?, wait: Int?)
+        do throws(DatabaseError) {
+            row = try await database.transaction(insert)[0].only
+                .decode(Date.self, Date?.self, Int?.self, Int?.self, Int?.self)
         } catch {
             throw .database(error)
         }
+        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        guard let expiresAt = row.expiresAt, let revision = row.revision else {
+            throw .database(.unexpectedAnswer("a draft neither begun nor refused"))
+        }
+        let draft = Draft(
+            id: id,
+            flow: flow.id,
+            language: language,
+            revision: revision,
+            values: values,
+            proofs: [:],
+            expiresAt: expiresAt,
+            now: row.now,
+            account: nil,
+            tokenHash: token.hash,
+            sealed: sealed
+        )
+        return (draft, token)
     }
 }

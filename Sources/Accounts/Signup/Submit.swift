@@ -4,6 +4,7 @@ package enum SubmitError: Error {
     /// An earlier required step is missing.
     case locked(next: Step?)
     case refused([Refusal])
+    case limited(LimitReached)
     /// The draft is at another revision than the one asked for.
     case stale(Draft)
     case committed
@@ -56,16 +57,24 @@ extension Signups {
             }
             let standing = standing(of: draft)
             if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
+            if draft.revision >= flow.limits.revisions { throw .limited(revisions(of: draft)) }
             guard let change = try await change(draft) else {
                 return Outcome(draft: try await again(draft), cleared: [])
             }
             switch try await attempt(change, on: draft) {
             case .made(let revised): return Outcome(draft: revised, cleared: change.cleared)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
+            case .limited(let reached): throw .limited(reached)
             case .overtaken: draft = try await again(draft)
             }
         }
         throw .contended
+    }
+
+    /// The draft has changed as often as it may; only its end helps.
+    private func revisions(of draft: Draft) -> LimitReached {
+        let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
+        return LimitReached(name: "revisions", limit: Limit(flow.limits.revisions, per: flow.absolute), wait: left)
     }
 
     private func attempt(_ change: Change, on draft: Draft) async throws(SubmitError) -> Revision {
@@ -99,14 +108,16 @@ extension Signups {
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         var change = Change(values: values)
         change.values.answered.insert(step.name)
+        // A code given twice, as by an impatient finger, has done its work the first time.
+        var isRepeated = false
         for field in step.fields {
             switch (field.kind, values[field.name]) {
             case (let code as CodeField, _):
                 guard let digits = codes[field.name] else { continue }
-                // A code given twice, as by an impatient finger, has done its work the first time.
-                if draft.proofs[field.name]?.isProved == true { return nil }
+                isRepeated = true
+                if draft.proofs[field.name]?.isProved == true { continue }
                 let generation = try await spendOnce(digits, on: field.name, code, of: draft, &labour)
-                guard let generation else { return nil }
+                guard let generation else { continue }
                 change.effects.append(.prove(field.name, generation: generation))
             case (is PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
@@ -122,7 +133,7 @@ extension Signups {
             }
         }
         try await clearPasswords(equalTo: step, of: draft, &change, &labour)
-        return change
+        return isRepeated && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
     /// The canonical values after this submission, the codes that came with it, and everything that is wrong with it.
@@ -136,8 +147,10 @@ extension Signups {
         var codes: [FieldName: String] = [:]
         // A few dozen unknown names say enough: the answer to a body of nothing else would be ten times its length.
         let unknown = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
-        var refusals = unknown.prefix(32).map { Refusal($0, .unknownField) }
-        for field in step.fields {
+        var refusals: [Refusal] = []
+        // Passwords come last, when every name that they must not equal is known.
+        let isPassword = { (field: Field) in field.kind is PasswordField }
+        for field in step.fields.filter({ !isPassword($0) }) + step.fields.filter(isPassword) {
             let answer = answers[field.name.rawValue] ?? .null
             if answer.isBlank {
                 if field.isRequired { refusals.append(Refusal(field.name, .required)) }
@@ -152,7 +165,7 @@ extension Signups {
                 refusals += error.all
             }
         }
-        return (situation.values, codes, refusals)
+        return (situation.values, codes, unknown.prefix(32).map { Refusal($0, .unknownField) } + step.sorted(refusals))
     }
 
     private func hashOnce(
@@ -199,7 +212,14 @@ extension Signups {
         of draft: Draft,
         _ change: inout Change
     ) throws(SubmitError) {
-        guard let (codeField, code) = flow.code(proving: field) else { return }
+        guard let (codeField, code) = flow.code(proving: field) else {
+            // Proofs by codes that have left the flow would hold again if the codes came back.
+            if address != draft.values[field]?.string {
+                let orphans = draft.proofs.keys.filter { !(flow.field(named: $0)?.kind is CodeField) }
+                change.effects += orphans.map { .withdraw($0) }
+            }
+            return
+        }
         let proof = draft.proofs[codeField.name]
         let isSame = address == draft.values[field]?.string
         if !isSame, proof?.isProved == true { change.cleared.append(codeField.name) }
@@ -254,6 +274,13 @@ extension Signups {
             if case .tooCostly = error { return true }
             throw .hashing(error)
         }
+    }
+}
+
+extension Step {
+    /// In the order of the fields.
+    fileprivate func sorted(_ refusals: [Refusal]) -> [Refusal] {
+        fields.flatMap { field in refusals.filter { $0.field == field.name } }
     }
 }
 

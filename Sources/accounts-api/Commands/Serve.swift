@@ -96,7 +96,8 @@ struct Server {
             signups: signups,
             database: database,
             publicURL: settings.publicURL,
-            allowedOrigins: settings.allowedOrigins
+            allowedOrigins: settings.allowedOrigins,
+            trustedProxies: settings.trustedProxies
         )
         let logger = logger
         return Application(

@@ -10,6 +10,10 @@ struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The language that the request asks for; a draft's own comes first.
     var language: Language
+    /// Who is at the other end of the connection; nil where that is no IP address.
+    let peer: IPAddress?
+    /// Where the client comes from, as far as limits are concerned.
+    var network = Network.unknown
     /// Set on the way in, by the middleware that found each.
     var step: Step?
     var answers: JSON = .object([])
@@ -19,6 +23,7 @@ struct RequestScope: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         language = .english
+        peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
     }
 }
 
@@ -26,11 +31,13 @@ struct RequestScope: RequestContext {
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
+    let network: Network
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
         coreContext = context.coreContext
+        network = context.network
         self.draft = draft
     }
 }
@@ -40,6 +47,7 @@ struct StepContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
     let step: Step
+    let network: Network
     /// The body as it was read; an empty object where there was none.
     let answers: JSON
     var language: Language { draft.language }
@@ -48,6 +56,7 @@ struct StepContext: ChildRequestContext {
         guard let draft = context.draft else { throw Problem.noDraft }
         guard let step = context.step else { throw Problem(.unknownStep, "The flow has no such step.") }
         coreContext = context.coreContext
+        network = context.network
         self.draft = draft
         self.step = step
         answers = context.answers

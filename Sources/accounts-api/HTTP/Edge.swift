@@ -9,6 +9,7 @@ struct Edge: RouterMiddleware {
     let publicURL: String
     /// Those that the flow speaks; the first where nobody asks for another.
     let languages: [Language]
+    let proxies: Proxies
 
     func handle(
         _ request: Request,
@@ -20,6 +21,7 @@ struct Edge: RouterMiddleware {
         var context = context
         context.logger[metadataKey: "request_id"] = "\(requestID)"
         context.language = Language.negotiated(request.headers[.acceptLanguage], among: languages)
+        context.network = proxies.network(of: context.peer, request.headers)
         var response: Response
         do {
             response = try await next(request, context)

@@ -115,13 +115,14 @@ extension Operation.Act {
     /// The problems that this act has beside those of every request.
     var problems: [Problem.Slug] {
         switch self {
-        case .start: [.validationFailed]
+        case .start: [.validationFailed, .rateLimited]
         case .show, .schema, .review, .openAPI, .live, .ready: []
         case .cancel: [.alreadyCommitted, .staleRevision]
-        case .commit: [.incomplete, .identifierTaken, .staleRevision]
+        case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
         case .showStep: [.stepLocked, .alreadyCommitted]
-        case .submit, .submitForm, .clear: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .busy]
-        case .check: [.stepLocked, .alreadyCommitted]
+        case .submit, .submitForm, .clear:
+            [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
+        case .check: [.stepLocked, .alreadyCommitted, .rateLimited]
         case .resend: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .notFound]
         }
     }

@@ -28,6 +28,7 @@ extension Problem {
 
     init(_ error: StartError) throws {
         switch error {
+        case .limited(let reached): self = .limited(reached)
         case .database(let error): try self.init(error)
         }
     }
@@ -63,6 +64,7 @@ extension Problem {
         switch error {
         case .locked(let next): self = .locked(next)
         case .refused(let refusals): self = .refused(refusals, in: language)
+        case .limited(let reached): self = .limited(reached)
         case .stale(let current): self = .stale(current, draft)
         case .committed: self = .committed
         case .find(let error): try self.init(error)
@@ -72,10 +74,12 @@ extension Problem {
         }
     }
 
-    init(_ error: CheckError) {
+    init(_ error: CheckError) throws {
         switch error {
         case .locked(let next): self = .locked(next)
         case .committed: self = .committed
+        case .limited(let reached): self = .limited(reached)
+        case .database(let error): try self.init(error)
         }
     }
 
@@ -97,15 +101,7 @@ extension Problem {
         case .locked(let next): self = .locked(next)
         case .noCode: self.init(.notFound, "This step has no code.")
         case .refused(let refusals): self = .refused(refusals, in: language)
-        case .tooSoon(let wait, let every):
-            self.init(
-                .rateLimited,
-                "A code was sent a moment ago.",
-                headers: [
-                    .retryAfter: "\(wait.seconds)", .rateLimitPolicy: "\"resend\";q=1;w=\(every.seconds)",
-                    .rateLimit: "\"resend\";r=0;t=\(wait.seconds)",
-                ]
-            )
+        case .limited(let reached): self = .limited(reached)
         case .committed: self = .committed
         case .stale(let current): self = .stale(current, draft)
         case .find(let error): try self.init(error)
@@ -132,6 +128,7 @@ extension Problem {
                 [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
             )
         case .stale(let current): self = .stale(current, draft)
+        case .limited(let reached): self = .limited(reached)
         case .identifierTaken(let field):
             self.init(
                 .identifierTaken,
@@ -142,6 +139,20 @@ extension Problem {
         case .contended: self = .contended
         case .database(let error): try self.init(error)
         }
+    }
+
+    /// With the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers).
+    static func limited(_ reached: LimitReached) -> Problem {
+        let (name, wait) = (reached.name, reached.wait.seconds)
+        return Problem(
+            .rateLimited,
+            "This happened too often. Try again later.",
+            headers: [
+                .retryAfter: "\(wait)",
+                .rateLimitPolicy: "\"\(name)\";q=\(reached.limit.count);w=\(reached.limit.period.seconds)",
+                .rateLimit: "\"\(name)\";r=0;t=\(wait)",
+            ]
+        )
     }
 
     static func locked(_ next: Step?) -> Problem {

@@ -10,12 +10,20 @@ struct Routes: Sendable {
     let publicURL: String
     let session: Session
     let origins: Origins
+    let proxies: Proxies
 
-    init(signups: Signups, database: Database, publicURL: String, allowedOrigins: Set<String>) {
+    init(
+        signups: Signups,
+        database: Database,
+        publicURL: String,
+        allowedOrigins: Set<String>,
+        trustedProxies: [IPBlock] = []
+    ) {
         self.signups = signups
         self.database = database
         self.publicURL = publicURL
         session = Session(isSecure: publicURL.hasPrefix("https://"))
+        proxies = Proxies(trusted: trustedProxies)
         origins = Origins(own: publicURL, allowed: allowedOrigins)
     }
 
@@ -23,7 +31,7 @@ struct Routes: Sendable {
 
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Edge(publicURL: publicURL, languages: signups.flow.languages))
+        router.add(middleware: Edge(publicURL: publicURL, languages: signups.flow.languages, proxies: proxies))
         let operations = operations
         for operation in operations { add(operation, to: router) }
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
@@ -115,7 +123,7 @@ extension Routes {
         let wish = try StartWish(context.answers, in: context.language, of: signups.flow.languages)
         if let draft = try await openDraft(of: request) { return answer(draft) }
         let (draft, token) = try await acting { () throws(StartError) in
-            try await signups.start(in: wish.language)
+            try await signups.from(context.network).start(in: wish.language)
         } problem: {
             try Problem($0)
         }
@@ -168,7 +176,12 @@ extension Routes {
     @Sendable private func submit(_ request: Request, _ context: StepContext) async throws -> Response {
         let revision = try expectedRevision(of: request, context.draft)
         let outcome = try await acting { () throws(SubmitError) in
-            try await signups.submit(context.answers, to: context.step, of: context.draft, at: revision)
+            try await signups.from(context.network).submit(
+                context.answers,
+                to: context.step,
+                of: context.draft,
+                at: revision
+            )
         } problem: {
             try Problem($0, in: context.language, current)
         }
@@ -177,9 +190,9 @@ extension Routes {
 
     @Sendable private func check(_ request: Request, _ context: StepContext) async throws -> Response {
         let refusals = try await acting { () throws(CheckError) in
-            try signups.check(context.answers, on: context.step, of: context.draft)
+            try await signups.check(context.answers, on: context.step, of: context.draft)
         } problem: {
-            Problem($0)
+            try Problem($0)
         }
         return Response(json: [
             "valid": .bool(refusals.isEmpty), "errors": .array(refusals.map { $0.json(in: context.language) }),
@@ -199,7 +212,7 @@ extension Routes {
     @Sendable private func resend(_ request: Request, _ context: StepContext) async throws -> Response {
         let revision = try expectedRevision(of: request, context.draft)
         let wait = try await acting { () throws(ResendError) in
-            try await signups.resend(context.step, of: context.draft, at: revision)
+            try await signups.from(context.network).resend(context.step, of: context.draft, at: revision)
         } problem: {
             try Problem($0, in: context.language, current)
         }
@@ -214,7 +227,7 @@ extension Routes {
     @Sendable private func commit(_ request: Request, _ context: DraftContext) async throws -> Response {
         let revision = try expectedRevision(of: request, context.draft)
         let (account, isNew) = try await acting { () throws(CommitError) in
-            try await signups.commit(context.draft, at: revision)
+            try await signups.from(context.network).commit(context.draft, at: revision)
         } problem: {
             try Problem($0, current)
         }

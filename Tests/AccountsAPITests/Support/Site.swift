@@ -30,15 +30,18 @@ struct Site: Sendable {
         keys: String = Stage.keys,
         hashing: HashingPool? = nil,
         flow: String? = nil,
+        limits: Limits? = .lavish,
+        trustedProxies: [IPBlock] = [],
         _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
-        try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing) { stage in
+        try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) { stage in
             let log = CapturedLog()
             let routes = Routes(
                 signups: stage.signups,
                 database: stage.database,
                 publicURL: publicURL,
-                allowedOrigins: allowedOrigins
+                allowedOrigins: allowedOrigins,
+                trustedProxies: trustedProxies
             )
             let contract = try Contract(routes.description)
             let app = Application(

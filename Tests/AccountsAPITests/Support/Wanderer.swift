@@ -5,6 +5,8 @@ import HummingbirdTesting
 import NIOCore
 import Synchronization
 
+@testable import accounts_api
+
 /// Somebody who walks the whole journey by bearer, over a new connection for each request, and remembers what was
 /// acknowledged.
 final class Wanderer: Sendable {
@@ -14,6 +16,10 @@ final class Wanderer: Sendable {
     }
 
     let email: String
+    /// Each has a network of their own, so that limits do not add them up.
+    private let network =
+        "2001:db8:\(String(UInt16.random(in: 0...UInt16.max), radix: 16)):"
+        + "\(String(UInt16.random(in: 0...UInt16.max), radix: 16))::1"
     private let mails: Mails
     private let token = Mutex<String?>(nil)
     private let acknowledged = Mutex<[String]>([])
@@ -69,7 +75,9 @@ final class Wanderer: Sendable {
     private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws
         -> Answer
     {
-        var headers: HTTPFields = [.contentType: "application/json", .connection: "close"]
+        var headers: HTTPFields = [
+            .contentType: "application/json", .connection: "close", .forwardedFor: network,
+        ]
         if let text = token.withLock({ $0 }) { headers[.authorization] = "Bearer \(text)" }
         let request = TestClient.Request(
             path,

@@ -61,6 +61,7 @@ extension SubmitError: ToldInWords {
         switch self {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
         case .refused(let refusals): refusals.inWords
+        case .limited(let reached): reached.inWords
         case .stale(let draft): "stale, it is at \(draft.revision)"
         case .committed: "committed"
         case .find(let error): error.inWords
@@ -77,7 +78,7 @@ extension ResendError: ToldInWords {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
         case .noCode: "no code"
         case .refused(let refusals): refusals.inWords
-        case .tooSoon: "too soon"
+        case .limited(let reached): reached.inWords
         case .committed: "committed"
         case .stale(let draft): "stale, it is at \(draft.revision)"
         case .find(let error): error.inWords
@@ -103,10 +104,35 @@ extension CommitError: ToldInWords {
         switch self {
         case .incomplete(let standing): "incomplete: " + standing.missing.map(\.rawValue).joined(separator: ", ")
         case .identifierTaken(let field): "taken: \(field)"
+        case .limited(let reached): reached.inWords
         case .stale(let draft): "stale, it is at \(draft.revision)"
         case .find(let error): error.inWords
         case .contended: "contended"
         case .database(let error): "\(error)"
         }
     }
+}
+
+extension StartError: ToldInWords {
+    var inWords: String {
+        switch self {
+        case .limited(let reached): reached.inWords
+        case .database(let error): "\(error)"
+        }
+    }
+}
+
+extension CheckError: ToldInWords {
+    var inWords: String {
+        switch self {
+        case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
+        case .committed: "committed"
+        case .limited(let reached): reached.inWords
+        case .database(let error): "\(error)"
+        }
+    }
+}
+
+extension LimitReached: ToldInWords {
+    var inWords: String { "too many: \(name)" }
 }

@@ -12,24 +12,8 @@ extension Session {
         try query("SELECT \(condition)").only.decode(Bool.self)
     }
 
-    /// Ages everything that waits for a time, as if that much of it had passed; `time` is an interval of PostgreSQL's.
-    func letPass(_ time: String) throws {
-        func ages(_ table: String, _ columns: String...) -> String {
-            let ages = columns.map { "\($0) = \($0) - interval '\(time)'" }
-            return "UPDATE \(table) SET \(ages.joined(separator: ", "))"
-        }
-        try run(
-            [
-                ages("drafts", "created_at", "updated_at", "ends_at"), ages("endings", "until"),
-                ages("leases", "until"),
-                ages("proofs", "sent_at", "expires_at", "proved_at"),
-                ages("outbox", "created_at", "due_at", "useless_after"),
-            ].joined(separator: ";")
-        )
-    }
-
     /// Everything that all tables hold, a row a line, binary columns in hexadecimal.
-    func dump() throws -> String {
+    func dump(except left: String? = nil) throws -> String {
         let tables = try query(
             """
             SELECT relname::text FROM pg_class
@@ -39,6 +23,7 @@ extension Session {
         var lines: [String] = []
         for table in tables {
             let name = try table.decode(String.self)
+            if name == left { continue }
             let rows = try query(SQL(stringLiteral: "SELECT row::text FROM \"\(name)\" AS row ORDER BY 1"))
             lines += try rows.map { "\(name) \(try $0.decode(String.self))" }
         }

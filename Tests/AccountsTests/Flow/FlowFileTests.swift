@@ -308,6 +308,23 @@ struct FlowFileTests {
             "version: 1", "version: 1\ndraft:\n  idle: 1d\n  absolute: 91d",
             "flow.yaml:5: absolute is a time such as 45s, 10m, 24h or 7d within its bounds"
         ),
+        (
+            "version: 1", "version: 1\nlimits: {starts: 120}",
+            "flow.yaml:3: starts is a number and a time of at most a day, such as 5/1h"
+        ),
+        (
+            "version: 1", "version: 1\nlimits:\n  starts: 9/1h\n  commits: 0/1h",
+            "flow.yaml:5: commits is a number and a time of at most a day, such as 5/1h"
+        ),
+        (
+            "version: 1", "version: 1\nlimits: {starts: 5/2d}",
+            "flow.yaml:3: starts is a number and a time of at most a day, such as 5/1h"
+        ),
+        ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: logins is no key here"),
+        (
+            "version: 1", "version: 1\nlimits: {revisions: 9}",
+            "flow.yaml:3: revisions is a whole number from 10 to 1000000"
+        ),
         ("name: first", "names: first", "flow.yaml:5: name is missing"),
         ("name: first", "name: First", "flow.yaml:5: a name is 1 to 40 of a-z 0-9 _ -"),
         ("name: first", "name: second", "flow.yaml:8: there is a step second already"),
@@ -346,6 +363,23 @@ struct FlowFileTests {
         let changed = file.replacing(line, with: other, maxReplacements: 1)
         #expect(changed != file)
         #expect(Self.refusal(of: changed) == refusal)
+    }
+
+    @Test func `limits are those of the design, unless the file says otherwise`() throws {
+        let limits = try Flow.standard().limits
+        #expect(
+            limits[.starts] == Limit(120, per: .seconds(600)) && limits[.commits] == Limit(100, per: .seconds(3600))
+        )
+        #expect(limits[.mailsToAddressFromNetwork] == Limit(5, per: .seconds(3600)))
+        #expect(limits[.mailsToAddress] == Limit(30, per: .seconds(86_400)))
+        #expect(limits[.mailsFromNetwork] == Limit(100, per: .seconds(3600)))
+        #expect(limits[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
+        #expect(limits[.usernameChecks] == Limit(60, per: .seconds(3600)) && limits.revisions == 600)
+        let file = Self.file("name: text, kind: text")
+            .replacing("version: 1", with: "version: 1\nlimits: {starts: 7/1d, revisions: 10}")
+        let changed = try Flow(yaml: file, file: "flow.yaml").limits
+        #expect(changed[.starts] == Limit(7, per: .seconds(86_400)) && changed.revisions == 10)
+        #expect(changed[.commits] == limits[.commits])
     }
 
     @Test(arguments: ["review", "commit", "schema", "handoff", "resume"])

@@ -1,0 +1,132 @@
+/// How often something may happen within a period. The window slides.
+package struct Limit: Hashable, Sendable {
+    package let count: Int
+    package let period: Duration
+
+    package init(_ count: Int, per period: Duration) {
+        self.count = count
+        self.period = period
+    }
+}
+
+/// What is counted, and how much of it is allowed. All but `revisions` are counted by the database, over all servers.
+package struct Limits: Sendable {
+    package enum Name: String, CaseIterable, Sendable {
+        /// Sign-ups begun from a client network.
+        case starts
+        /// Commits from a client network.
+        case commits
+        /// Mails to an address that one client network caused, so that no stranger uses up the owner's.
+        case mailsToAddressFromNetwork = "mails_to_address_from_network"
+        case mailsToAddress = "mails_to_address"
+        case mailsFromNetwork = "mails_from_network"
+        /// Codes given for an address, over all drafts.
+        case guessesForAddress = "guesses_for_address"
+        /// Names that a draft asked for.
+        case usernameChecks = "username_checks"
+    }
+
+    package var byName: [Name: Limit]
+    /// Changes of one draft, which its revision counts.
+    package var revisions: Int
+
+    package init(byName: [Name: Limit], revisions: Int) {
+        self.byName = byName
+        self.revisions = revisions
+    }
+
+    package subscript(name: Name) -> Limit { byName[name] ?? Self.standard(name) }
+
+    static func standard(_ name: Name) -> Limit {
+        switch name {
+        case .starts: Limit(120, per: .seconds(600))
+        case .commits: Limit(100, per: .seconds(3600))
+        case .mailsToAddressFromNetwork: Limit(5, per: .seconds(3600))
+        case .mailsToAddress: Limit(30, per: .seconds(86_400))
+        case .mailsFromNetwork: Limit(100, per: .seconds(3600))
+        case .guessesForAddress: Limit(100, per: .seconds(86_400))
+        case .usernameChecks: Limit(60, per: .seconds(3600))
+        }
+    }
+
+    /// Reads the mapping `limits` of a flow file, such as `{starts: 120/10m}`.
+    init(of flow: inout FlowEntry) throws(FlowFileError) {
+        self.init(byName: [:], revisions: 600)
+        guard var entry = try flow.entry("limits") else { return }
+        for name in Name.allCases { byName[name] = try entry.limit(name.rawValue) }
+        revisions = try entry.integer("revisions", in: 10...1_000_000) ?? revisions
+        try entry.finish()
+    }
+}
+
+/// An allowance that is used up.
+package struct LimitReached: Error, Hashable, Sendable {
+    /// As clients hear it, such as `mails_to_address`.
+    package let name: String
+    package let limit: Limit
+    package let wait: Duration
+}
+
+/// One thing that is about to happen, and the limit that it counts against.
+struct Charge: Sendable {
+    let name: String
+    let limit: Limit
+    /// A keyed digest of whatever the limit is counted by.
+    let subject: [UInt8]
+}
+
+extension Signups {
+    func charge(_ name: Limits.Name, _ subject: [UInt8]...) -> Charge {
+        charge(name.rawValue, flow.limits[name], subject)
+    }
+
+    func charge(_ name: String, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
+        Charge(name: name, limit: limit, subject: keys.digest([Array("limit".utf8), Array(name.utf8)] + subject))
+    }
+
+    /// Part of a statement over `current`: takes one from each allowance, or none. It has a row where one is used up.
+    func refused(_ charges: [Charge]) -> SQL {
+        let rows: SQL =
+            charges.isEmpty
+            ? "SELECT NULL::bigint AS number, NULL::bigint AS wait WHERE false"
+            : "SELECT taken.number, taken.wait FROM current, LATERAL \(take(charges)) AS taken"
+        return "refused AS MATERIALIZED (\(rows))"
+    }
+
+    /// The same in two rounds: the second takes only where the first passed and `isVain` is false.
+    func refused(_ charges: [Charge], then later: [Charge], unless isVain: SQL) -> SQL {
+        guard !charges.isEmpty, !later.isEmpty else { return refused(charges + later) }
+        return """
+            refused AS MATERIALIZED (
+                SELECT coalesce(one.number, other.number + \(charges.count)) AS number,
+                       coalesce(one.wait, other.wait) AS wait
+                  FROM current LEFT JOIN LATERAL \(take(charges)) AS one ON true
+                  LEFT JOIN LATERAL \(take(later, when: "one.number IS NULL AND NOT \(isVain)")) AS other ON true
+                 WHERE one.number IS NOT NULL OR other.number IS NOT NULL
+            )
+            """
+    }
+
+    /// The call that takes one from each allowance, or none. Where the condition is false it takes nothing.
+    func take(_ charges: [Charge], when condition: SQL = "true") -> SQL {
+        var (quotas, periods): (SQL, SQL) = ("", "")
+        for (index, charge) in charges.enumerated() {
+            quotas = index == 0 ? "\(charge.limit.count)" : "\(quotas), \(charge.limit.count)"
+            periods = index == 0 ? "\(charge.limit.period.seconds)" : "\(periods), \(charge.limit.period.seconds)"
+        }
+        let subjects: SQL = "CASE WHEN \(condition) THEN \(ByteStrings(charges.map(\.subject))) ELSE '{}' END"
+        return "take_from_limits(\(subjects), ARRAY[\(quotas)]::bigint[], ARRAY[\(periods)]::bigint[])"
+    }
+}
+
+extension [Charge] {
+    /// The columns of `refused` beside whatever else a statement returns.
+    static var columns: SQL { "(SELECT number FROM refused), (SELECT wait FROM refused)" }
+
+    /// What the columns say: nil where every allowance had one left.
+    func reached(_ number: Int?, _ wait: Int?) -> LimitReached? {
+        guard let number, let wait, indices.contains(number - 1) else { return nil }
+        let charge = self[number - 1]
+        return LimitReached(name: charge.name, limit: charge.limit, wait: .seconds(Swift.max(1, wait)))
+    }
+}

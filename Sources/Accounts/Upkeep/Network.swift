@@ -1,0 +1,63 @@
+internal import Foundation
+
+/// Where a client comes from, as far as limits tell clients apart: an IPv4 address, or the first 64 bits of an IPv6
+/// address, which is what one subscriber has.
+package struct Network: Hashable, Sendable {
+    /// Four bytes, eight, or none where nobody knows.
+    let prefix: [UInt8]
+
+    /// All clients whose address is not known are one.
+    package static let unknown = Network(prefix: [])
+
+    private init(prefix: [UInt8]) {
+        self.prefix = prefix
+    }
+
+    package init(_ address: IPAddress) {
+        prefix = address.bytes.count == 4 ? address.bytes : Array(address.bytes.prefix(8))
+    }
+}
+
+/// An IPv4 or IPv6 address in bytes. An IPv4 address that was mapped into IPv6 is the same as itself (RFC 4291 §2.5.5.2).
+package struct IPAddress: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    /// Nil for what is none; a zone behind `%` does not matter.
+    package init?(_ text: some StringProtocol) {
+        let text = String(text.prefix { $0 != "%" })
+        if let bytes = Self.parsed(text, AF_INET, 4) {
+            self.bytes = bytes
+        } else if let bytes = Self.parsed(text, AF_INET6, 16) {
+            let isMapped = bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
+            self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+        } else {
+            return nil
+        }
+    }
+
+    private static func parsed(_ text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+}
+
+/// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`; an address by itself is a block of one.
+package struct IPBlock: Hashable, Sendable {
+    private let first: IPAddress
+    private let length: Int
+
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = IPAddress(parts[0]), parts.count <= 2 else { return nil }
+        let bits = first.bytes.count * 8
+        guard let length = parts.count == 2 ? Int(parts[1]) : bits, (0...bits).contains(length) else { return nil }
+        (self.first, self.length) = (first, length)
+    }
+
+    package func contains(_ address: IPAddress) -> Bool {
+        guard address.bytes.count == first.bytes.count else { return false }
+        return (0..<length).allSatisfy { bit in
+            (address.bytes[bit / 8] ^ first.bytes[bit / 8]) & (0x80 >> (bit % 8)) == 0
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("Limits on the wire", .freshDatabase, .timeLimit(.minutes(3)))
+struct LimitTests {
+    private static let few = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+
+    @Test func `who began too often hears for how long, and by which policy`() async throws {
+        try await Site.with(limits: Self.few) { site in
+            #expect(try await site.visitor().start().status == 201)
+            let answer = try await site.visitor().start()
+            #expect(answer.status == 429 && answer.slug == "rate-limited")
+            let wait = try #require(Int(answer.headers[.retryAfter] ?? ""))
+            #expect((595...600).contains(wait))
+            #expect(answer.headers[.rateLimitPolicy] == "\"starts\";q=1;w=600")
+            #expect(answer.headers[.rateLimit] == "\"starts\";r=0;t=\(wait)")
+        }
+    }
+
+    @Test func `only a trusted proxy says for whom it asks`() async throws {
+        for (trusted, statuses) in [([], [201, 429]), (["127.0.0.0/8"], [201, 201])] {
+            try Session().run("TRUNCATE limits")
+            try await Site.with(.socket, limits: Self.few, trustedProxies: trusted.compactMap { IPBlock($0) }) { site in
+                var heard: [Int] = []
+                for client in ["192.0.2.1", "192.0.2.2"] {
+                    heard.append(try await site.visitor(headers: [.forwardedFor: client]).start().status)
+                }
+                #expect(heard == statuses)
+            }
+        }
+    }
+
+    @Test func `over two servers and a kill, the number is one`() async throws {
+        let flow = """
+            flow: names
+            version: 1
+            limits: {starts: 3/10m}
+            steps:
+              - name: name
+                title: Name
+                fields: [{name: username, kind: username, identifier: true, label: Username}]
+            """
+        try await withFile(flow) { file in
+            let settings = ["FLOW_FILE": file, "TRUSTED_PROXIES": ""]
+            let database = FreshDatabase.current.conninfo
+            let first = try await ServerProcess.start(database: database, settings: settings)
+            let second = try await ServerProcess.start(database: database, settings: settings)
+            func begin(at server: ServerProcess) throws -> String {
+                let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                return String(try RawClient(port: server.port).ask(start).dropFirst(9).prefix(3))
+            }
+            #expect(try begin(at: first) == "201")
+            #expect(try begin(at: second) == "201")
+            await first.end(by: SIGKILL)
+            let third = try await ServerProcess.start(database: database, settings: settings)
+            #expect(try begin(at: third) == "201")
+            #expect(try begin(at: second) == "429")
+            #expect(try begin(at: third) == "429")
+            await second.end(by: SIGTERM)
+            await third.end(by: SIGTERM)
+        }
+    }
+}
+
+@Suite("Who a proxy asks for")
+struct ProxiesTests {
+    private let proxies = Proxies(trusted: ["10.0.0.0/8", "2001:db8:1::/48"].compactMap { IPBlock($0) })
+
+    @Test(arguments: [
+        ("192.0.2.1", nil, "192.0.2.1"), ("192.0.2.1", "198.51.100.7", "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"), ("10.0.0.1", "1.2.3.4, 198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2", "198.51.100.7"), ("10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        ("10.0.0.1", "198.51.100.7,nonsense", "10.0.0.1"), ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", nil, "10.0.0.1"),
+        ("2001:db8:1::5", "2001:db8:2::7", "2001:db8:2::7"), ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+    ])
+    func `is the last that is no proxy`(peer: String, forwarded: String?, client: String) throws {
+        let headers: HTTPFields = forwarded.map { [.forwardedFor: $0] } ?? [:]
+        #expect(proxies.network(of: IPAddress(peer), headers) == Network(try #require(IPAddress(client))))
+    }
+
+    @Test func `several fields are one list`() throws {
+        var headers: HTTPFields = [:]
+        headers[values: .forwardedFor] = ["198.51.100.7", "10.0.0.2"]
+        #expect(proxies.network(of: IPAddress("10.0.0.1"), headers) == Network(try #require(IPAddress("198.51.100.7"))))
+    }
+
+    @Test func `nobody at the other end is unknown, whatever is claimed`() {
+        #expect(proxies.network(of: nil, [.forwardedFor: "198.51.100.7"]) == .unknown)
+    }
+}

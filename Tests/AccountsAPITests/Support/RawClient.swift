@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// A connection that says just what it is told.
+final class RawClient: Sendable {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw ServerProcess.Failure(description: "no connection") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func send(_ text: String) throws {
+        guard Foundation.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
+            throw ServerProcess.Failure(description: "not sent")
+        }
+    }
+
+    /// Nothing more will be sent.
+    func finish() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    func readAll() -> String {
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count <= 0 { return String(decoding: answer, as: UTF8.self) }
+            answer += buffer[..<count]
+        }
+    }
+
+    func ask(_ text: String) throws -> String {
+        try send(text)
+        return readAll()
+    }
+}

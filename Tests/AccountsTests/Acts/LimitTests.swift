@@ -1,0 +1,374 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Limits", .freshDatabase, .timeLimit(.minutes(5)))
+struct LimitTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
+
+    /// Answers the e-mail step from there; the outcome in words.
+    private func giveAddress(_ address: String, from network: Network, of draft: Draft, on stage: Stage) async -> String
+    {
+        await outcome {
+            try await stage.signups.from(network)
+                .submit(["email": .string(address)], to: stage.signups.flow.steps[0], of: draft)
+        }
+    }
+
+    // MARK: - Counting
+
+    /// Two subjects: the first twice a minute, the other so often an hour.
+    private func take(_ count: Int) throws -> Rows {
+        try session.query(
+            """
+            SELECT number, wait
+              FROM take_from_limits(ARRAY['\\x01', '\\x02']::bytea[], ARRAY[2, \(count)], '{60, 3600}'::bigint[])
+            """
+        )
+    }
+
+    @Test func `each hit counts against every limit, or against none`() throws {
+        #expect(try take(3).isEmpty && take(3).isEmpty)
+        let (number, wait) = try take(3).only.decode(Int.self, Int.self)
+        #expect(number == 1 && (58...60).contains(wait))
+        #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 2)
+
+        try session.letPass("61 seconds")
+        #expect(try take(3).isEmpty)
+        let (other, longer) = try take(3).only.decode(Int.self, Int.self)
+        #expect(other == 2 && (3530...3540).contains(longer))
+        #expect(try session.number(of: "limits WHERE cardinality(hits) = 3") == 1)
+        #expect(try session.number(of: "limits WHERE cardinality(hits) = 1") == 1)
+    }
+
+    @Test func `the window slides, so that no hour has more than its number`() throws {
+        let take: SQL = "SELECT wait FROM take_from_limits(ARRAY['\\x01']::bytea[], '{2}'::bigint[], '{60}'::bigint[])"
+        #expect(try session.query(take).isEmpty)
+        try session.letPass("40 seconds")
+        #expect(try session.query(take).isEmpty)
+        try session.letPass("30 seconds")
+        #expect(try session.query(take).isEmpty)
+        #expect((28...30).contains(try session.query(take).only.decode(Int.self)))
+    }
+
+    @Test func `of hits at once no more pass than may, from several sessions and in any order`() async throws {
+        let passed = try await atOnce(40) { number in
+            let (one, other) = number.isMultiple(of: 2) ? ("\\x01", "\\x02") : ("\\x02", "\\x01")
+            let take = SQL(
+                stringLiteral:
+                    "SELECT wait FROM take_from_limits(ARRAY['\(one)', '\(other)']::bytea[], '{7,7}', '{60,60}')"
+            )
+            return try Session().query(take).isEmpty
+        }
+        #expect(passed.count { $0 } == 7)
+        #expect(try await session.deadlocks() == 0)
+    }
+
+    // MARK: - What is limited
+
+    @Test func `a network begins so many sign-ups, and another network its own`() async throws {
+        let limits = Limits(byName: [.starts: Limit(3, per: .seconds(600))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            let (here, there) = (try network("192.0.2.1"), try network("192.0.2.2"))
+            for _ in 0..<3 { _ = try await stage.signups.from(here).start(in: .english) }
+            #expect(await outcome { try await stage.signups.from(here).start(in: .english) } == "too many: starts")
+            #expect(await outcome { try await stage.signups.from(there).start(in: .english) } == "done")
+            #expect(try session.number(of: "drafts") == 4)
+            try session.letPass("10 minutes")
+            #expect(await outcome { try await stage.signups.from(here).start(in: .english) } == "done")
+        }
+    }
+
+    @Test func `the neighbours of an IPv6 address are one network`() async throws {
+        let limits = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            func start(from address: String) async throws -> String {
+                let signups = try stage.signups.from(network(address))
+                return await outcome { try await signups.start(in: .english) }
+            }
+            var outcomes: [String] = []
+            for address in [
+                "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1", "::ffff:192.0.2.1", "192.0.2.1",
+            ] {
+                outcomes.append(try await start(from: address))
+            }
+            #expect(outcomes == ["done", "too many: starts", "done", "done", "too many: starts"])
+        }
+    }
+
+    @Test func `one stranger cannot use up the mails of an address`() async throws {
+        try await Stage.with(limits: nil) { stage in
+            let (stranger, owner) = (try network("192.0.2.1"), try network("192.0.2.2"))
+            for _ in 0..<5 {
+                #expect(
+                    await giveAddress("kim@example.com", from: stranger, of: try await stage.start(), on: stage)
+                        == "done"
+                )
+            }
+            let draft = try await stage.start()
+            #expect(
+                await giveAddress("kim@example.com", from: stranger, of: draft, on: stage)
+                    == "too many: mails_to_address_from_network"
+            )
+            #expect(try session.number(of: "outbox") == 5)
+            // Nothing of the refused step was kept.
+            #expect(try await stage.signups.reread(draft).revision == 1)
+            #expect(await giveAddress("kim@example.com", from: owner, of: draft, on: stage) == "done")
+            #expect(
+                await giveAddress("lee@example.com", from: stranger, of: try await stage.start(), on: stage) == "done"
+            )
+        }
+    }
+
+    @Test func `an address gets so many mails a day over all, registered or not`() async throws {
+        let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            _ = try await stage.signups.commit(stage.readyDraft(email: "kim@example.com"))
+            try session.letPass("1 day")
+            for address in ["kim@example.com", "new@example.com"] {
+                var outcomes: [String] = []
+                for number in 1...4 {
+                    let draft = try await stage.start()
+                    outcomes.append(
+                        await giveAddress(address, from: try network("192.0.2.\(number)"), of: draft, on: stage)
+                    )
+                }
+                #expect(outcomes == ["done", "done", "done", "too many: mails_to_address"])
+            }
+        }
+    }
+
+    @Test func `a network causes so many mails over all addresses`() async throws {
+        let limits = Limits(byName: [.mailsFromNetwork: Limit(3, per: .seconds(3600))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            let here = try network("192.0.2.1")
+            let draft = try await stage.start()
+            var outcomes: [String] = []
+            var current = draft
+            for number in 1...4 {
+                outcomes.append(await giveAddress("kim\(number)@example.com", from: here, of: current, on: stage))
+                current = try await stage.signups.reread(draft)
+            }
+            #expect(outcomes == ["done", "done", "done", "too many: mails_from_network"])
+            #expect(current.values["email"] == "kim3@example.com")
+        }
+    }
+
+    @Test func `who goes back and forth between two addresses waits as for a resend`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.start()
+            for address in ["kim@example.com", "lee@example.com"] {
+                draft = try await stage.submit(["email": .string(address)], to: "email", of: draft)
+            }
+            let back = await giveAddress("kim@example.com", from: .unknown, of: draft, on: stage)
+            #expect(back == "too many: resend")
+            try session.letPass("1 minute")
+            draft = try await stage.signups.reread(draft)
+            #expect(await giveAddress("kim@example.com", from: .unknown, of: draft, on: stage) == "done")
+        }
+    }
+
+    @Test func `a mail whose code is dead is not sent any more`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.start()
+            for address in ["kim@example.com", "lee@example.com"] {
+                draft = try await stage.submit(["email": .string(address)], to: "email", of: draft)
+            }
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.map(\.to) == ["lee@example.com"])
+            let other = try await stage.fill(stage.start(), through: "email", email: "han@example.com")
+            try await stage.signups.cancel(other)
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.count == 1)
+        }
+    }
+
+    @Test func `the owner of an account gets one notice a day`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft(email: "kim@example.com"))
+            try await stage.deliver()
+            let before = stage.mailbox.mails.count
+            for _ in 0..<3 { _ = try await stage.fill(stage.start(), through: "email", email: "kim@example.com") }
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.dropFirst(before).map(\.subject) == ["You already have an account at Acme"])
+            try session.letPass("1 day")
+            _ = try await stage.fill(stage.start(), through: "email", email: "kim@example.com")
+            try await stage.deliver()
+            #expect(stage.mailbox.mails.count == before + 2)
+        }
+    }
+
+    @Test func `a hundred codes a day are tried for an address, over all drafts`() async throws {
+        let limits = Limits(byName: [.guessesForAddress: Limit(7, per: .seconds(86_400))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            #expect(Limits(byName: [:], revisions: 600)[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
+            var outcomes: [String] = []
+            for _ in 0..<2 {
+                let draft = try await stage.fill(stage.start(), through: "email")
+                let code = try await stage.readCode(for: "kim@example.com")
+                let wrong = code == "000000" ? "000001" : "000000"
+                for _ in 0..<4 {
+                    outcomes.append(
+                        await outcome { try await stage.submit(["code": .string(wrong)], to: "code", of: draft) }
+                    )
+                }
+                if outcomes.count == 8 {
+                    // The right one does not pass either: its turn comes with the next day.
+                    let right = await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+                    #expect(right == "too many: guesses_for_address")
+                }
+            }
+            #expect(outcomes.filter { $0 == "too many: guesses_for_address" }.count == 1)
+            #expect(try session.number(of: "proofs WHERE attempts = 4") == 1)
+            #expect(try session.number(of: "proofs WHERE attempts = 3") == 1)
+        }
+    }
+
+    @Test func `a network commits so many sign-ups an hour`() async throws {
+        let limits = Limits(byName: [.commits: Limit(1, per: .seconds(3600))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            let here = stage.signups.from(try network("192.0.2.1"))
+            let first = try await stage.readyDraft(email: "kim@example.com", username: "kim")
+            let second = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            #expect(await outcome { try await here.commit(first) } == "done")
+            #expect(await outcome { try await here.commit(second) } == "too many: commits")
+            // To hear of one's own account again is no other commit.
+            #expect(await outcome { try await here.commit(first) } == "done")
+            #expect(try session.number(of: "accounts") == 1)
+            try session.letPass("1 hour")
+            #expect(await outcome { try await here.commit(second) } == "done")
+        }
+    }
+
+    @Test func `a draft asks for so many names, in checks and submissions together`() async throws {
+        let limits = Limits(byName: [.usernameChecks: Limit(3, per: .seconds(3600))], revisions: 600)
+        try await Stage.with(limits: limits) { stage in
+            let rival = try await stage.fill(
+                stage.start(),
+                through: "profile",
+                email: "lee@example.com",
+                username: "taken"
+            )
+            #expect(rival.values["username"] == "taken")
+            var draft = try await stage.fill(stage.start(), through: "password")
+            let profile = try #require(stage.signups.flow.step(named: "profile"))
+            func check(_ name: String, _ draft: Draft) async throws(CheckError) -> [Refusal] {
+                try await stage.signups.check(["username": .string(name)], on: profile, of: draft)
+            }
+            #expect(try await check("taken", draft) == [Refusal("username", .taken)])
+            #expect(try await check("free", draft) == [])
+            draft = try await stage.submit(["username": "free"], to: "profile", of: draft)
+            // One's own name costs nothing, and another is one too many.
+            #expect(try await check("free", draft) == [])
+            draft = try await stage.submit(["username": "free", "display_name": "Kim"], to: "profile", of: draft)
+            #expect(await outcome { try await check("other", draft) } == "too many: username_checks")
+            let other: JSON = ["username": "other"]
+            #expect(
+                await outcome { try await stage.submit(other, to: "profile", of: draft) } == "too many: username_checks"
+            )
+            #expect(try await stage.signups.reread(draft).values["username"] == "free")
+        }
+    }
+
+    @Test func `a name that is taken costs a name and no mail, where one step asks for both`() async throws {
+        let flow = """
+            flow: test
+            version: 1
+            steps:
+              - name: one
+                title: One
+                fields:
+                  - {name: username, kind: username, identifier: true, label: Name}
+                  - {name: email, kind: email, identifier: true, label: Address}
+              - name: two
+                title: Two
+                fields: [{name: code, kind: code, proves: email, label: Code}]
+            """
+        try await Stage.with(flow: flow) { stage in
+            let answers = { (name: String) -> JSON in ["username": .string(name), "email": "kim@example.com"] }
+            _ = try await stage.submit(
+                ["username": "kim", "email": "lee@example.com"],
+                to: "one",
+                of: try await stage.start()
+            )
+            try session.run("TRUNCATE limits")
+            let draft = try await stage.start()
+            #expect(
+                await outcome { try await stage.submit(answers("kim"), to: "one", of: draft) }
+                    == "refused: username taken"
+            )
+            #expect(try session.number(of: "limits") == 2)
+            #expect(await outcome { try await stage.submit(answers("minji"), to: "one", of: draft) } == "done")
+            #expect(try session.number(of: "limits") == 6)
+            #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
+        }
+    }
+
+    @Test func `a draft changes so many times`() async throws {
+        try await Stage.with(limits: Limits(byName: [:], revisions: 3)) { stage in
+            var draft = try await stage.start()
+            for number in 1...2 {
+                draft = try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: draft)
+            }
+            let full = draft
+            #expect(
+                await outcome { try await stage.submit(["email": "a@b.example"], to: "email", of: full) }
+                    == "too many: revisions"
+            )
+            #expect(try await stage.signups.reread(draft).revision == 3)
+        }
+    }
+
+    @Test func `the database learns neither addresses nor networks`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            #expect(
+                await giveAddress("canary@example.com", from: try network("203.0.113.77"), of: draft, on: stage)
+                    == "done"
+            )
+            let dump = try session.dump()
+            #expect(try session.number(of: "limits") == 5)
+            #expect(!dump.contains("canary") && !dump.contains("203.0.113") && !dump.contains("cb00714d"))
+        }
+    }
+}
+
+@Suite("A client's address")
+struct NetworkTests {
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("::ffff:192.0.2.1", "192.0.2.1", true),
+        ("2001:db8::1", "2001:db8::2", true), ("2001:db8::1", "2001:db8:0:0:ffff::", true),
+        ("2001:db8::1", "2001:db8:0:1::1", false), ("fe80::1%eth0", "fe80::2", true), ("::1", "127.0.0.1", false),
+    ])
+    func `is of a network`(one: String, other: String, isSame: Bool) throws {
+        #expect((Network(try #require(IPAddress(one))) == Network(try #require(IPAddress(other)))) == isSame)
+    }
+
+    @Test(arguments: ["", "192.0.2", "192.0.2.256", "192.0.2.1:80", "[::1]", "example.com", "1", ":::", "192.0.2.01x"])
+    func `is written in no other way`(text: String) {
+        #expect(IPAddress(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.255.1.2", true), ("10.0.0.0/8", "11.0.0.1", false), ("192.0.2.7", "192.0.2.7", true),
+        ("192.0.2.7", "192.0.2.8", false), ("0.0.0.0/0", "8.8.8.8", true), ("0.0.0.0/0", "::1", false),
+        ("2001:db8::/33", "2001:db8:7fff::1", true), ("2001:db8::/33", "2001:db8:8000::1", false),
+        ("10.0.0.0/8", "::ffff:10.1.2.3", true),
+    ])
+    func `is in a block`(block: String, address: String, isInside: Bool) throws {
+        #expect(try #require(IPBlock(block)).contains(try #require(IPAddress(address))) == isInside)
+    }
+
+    @Test(arguments: ["", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "all", "/8"])
+    func `a block is written in no other way`(text: String) {
+        #expect(IPBlock(text) == nil)
+    }
+}
