@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+
+@testable import Accounts
+
+/// An answer, and what it is: who judges it needs no validator of their own.
+struct RandomAnswer {
+    /// Nil where it is not even there.
+    let json: JSON?
+    let meaning: Meaning
+
+    enum Meaning: Equatable {
+        case nothing
+        /// What no rule of the kind lets pass, and why.
+        case nonsense(Refusal.Code)
+        case address(String)
+        case name(String)
+        case text(String)
+        case number(Int)
+        case birth(String, age: Int)
+        case option(String)
+        case options([String])
+        /// Where it is held, to which version.
+        case agreement(Bool, to: Int? = nil)
+        case password(String)
+        case repetition(String)
+        case digits(String)
+    }
+
+    init(_ json: JSON?, _ meaning: Meaning) {
+        (self.json, self.meaning) = (json, meaning)
+    }
+}
+
+/// Who signs up: names and addresses that nobody else has, and the year.
+struct RandomPerson {
+    let tag: String
+    let year: Int
+    /// A username that another draft has leased.
+    static let takenName = "somebody-else"
+
+    /// In another field the same name has another address, so a mail says which field it is for.
+    func addresses(in field: FieldName) -> [String] {
+        usernames.map { "\($0)@\(field).example.com" }
+    }
+
+    static func tag(of seed: UInt64) -> String { String(format: "%016lx", seed) }
+
+    static func tag(of address: String) -> String {
+        String(address.prefix { $0 != "@" }.drop { $0 != "." }.dropFirst())
+    }
+
+    var usernames: [String] { (0..<2).map { "kim\($0).\(tag)" } }
+
+    /// Some are what the person may be called elsewhere.
+    var passwords: [String] { ["a pass phrase of mine", usernames[0], addresses(in: "email")[0]] }
+}
+
+extension RandomPerson {
+    enum Care {
+        case careful, careless
+    }
+
+    /// An answer that is right where care is taken, unless the rule makes that too hard; anything otherwise.
+    ///
+    /// - Parameter digits: the code that was mailed last.
+    func answer(
+        to field: RandomFlow.Field,
+        with care: Care,
+        digits: String?,
+        using chance: inout SeededChance
+    ) -> RandomAnswer {
+        let isBlank = field.isRequired ? care == .careless && chance.happens(in: 12) : chance.happens(in: 35)
+        if isBlank { return RandomAnswer([nil, .null, "", []].randomElement(using: &chance)!, .nothing) }
+        if care == .careless, chance.happens(in: 12) { return nonsense(for: field, using: &chance) }
+        var answer = something(for: field, digits, using: &chance)
+        for _ in 0..<60 where care == .careful && field.fault(of: answer.meaning) != nil {
+            answer = something(for: field, digits, using: &chance)
+        }
+        return answer
+    }
+
+    /// What may be right or wrong, as the rule will have it.
+    private func something(
+        for field: RandomFlow.Field,
+        _ digits: String?,
+        using chance: inout SeededChance
+    ) -> RandomAnswer {
+        switch field.rule {
+        case .email:
+            let address = addresses(in: field.name).randomElement(using: &chance)!
+            return RandomAnswer(.string(chance.happens(in: 30) ? address.uppercased() : address), .address(address))
+        case .code:
+            guard let digits, chance.happens(in: 80) else { return RandomAnswer("000000", .digits("000000")) }
+            return RandomAnswer(.string(digits), .digits(digits))
+        case .username:
+            let name = chance.happens(in: 8) ? Self.takenName : usernames.randomElement(using: &chance)!
+            return RandomAnswer(.string(chance.happens(in: 30) ? name.uppercased() : name), .name(name))
+        case .text:
+            var text = String(
+                repeating: "abc".randomElement(using: &chance)!,
+                count: .random(in: 1...9, using: &chance)
+            )
+            if chance.happens(in: 10) { text = "a\nb" }
+            return RandomAnswer(.string(chance.happens(in: 20) ? "  \(text) " : text), .text(text))
+        case .number:
+            let number = Int.random(in: -25...25, using: &chance)
+            return RandomAnswer(.integer(number), .number(number))
+        case .date:
+            let age = Int.random(in: 0...155, using: &chance)
+            let date = "\(year - age)-01-01"
+            return RandomAnswer(.string(date), .birth(date, age: age))
+        case .choice(_, isMultiple: false):
+            let option = ["a", "b", "c", "d", "e"].randomElement(using: &chance)!
+            return RandomAnswer(.string(option), .option(option))
+        case .choice(_, isMultiple: true):
+            let chosen = (0..<3).map { _ in ["a", "b", "c", "d", "e"].randomElement(using: &chance)! }
+            return RandomAnswer(.array(chosen.map { .string($0) }), .options(Set(chosen).sorted()))
+        case .consent:
+            let isAccepted = chance.happens(in: 75)
+            return RandomAnswer(.bool(isAccepted), .agreement(isAccepted))
+        case .password, .confirmation:
+            let password = (passwords + [usernames[0], "short"]).randomElement(using: &chance)!
+            let isRepeated = if case .confirmation = field.rule { true } else { false }
+            return RandomAnswer(.password(password), isRepeated ? .repetition(password) : .password(password))
+        }
+    }
+
+    private func nonsense(for field: RandomFlow.Field, using chance: inout SeededChance) -> RandomAnswer {
+        let all: [(JSON, Refusal.Code)] =
+            switch field.rule {
+            case .email: [("nobody", .badFormat), (7, .wrongType), ("a\u{7}@example.com", .badCharacters)]
+            case .code: [("12ab", .badFormat), ("12345", .badFormat), (7, .wrongType)]
+            case .username: [("1kim", .badFormat), ("k", .tooShort), ("admin", .reserved), ("kim!", .badCharacters)]
+            case .text: [(7, .wrongType), ("a\u{7}", .badCharacters), ("   ", .tooShort)]
+            case .number: [("7", .wrongType), (.number(0.5), .wrongType), (1000, .notAllowed)]
+            case .date:
+                [
+                    ("yesterday", .badFormat), ("2023-02-29", .impossibleDate),
+                    (.string("\(year + 2)-01-01"), .inFuture),
+                ]
+            case .choice(_, isMultiple: false): [(7, .wrongType), (["a"], .wrongType), ("zebra", .notAllowed)]
+            case .choice(_, isMultiple: true): [(7, .wrongType), ("a", .wrongType), (["a", "zebra"], .notAllowed)]
+            case .consent: [("yes", .wrongType), (1, .wrongType)]
+            case .password, .confirmation: [(7, .wrongType)]
+            }
+        let (json, code) = all.randomElement(using: &chance)!
+        return RandomAnswer(json, .nonsense(code))
+    }
+}

@@ -1,0 +1,344 @@
+@testable import Accounts
+
+/// A sign-up as the design tells it: kept in plain dictionaries, judged by loops, without a thought for speed.
+struct SignupModel {
+    var flow: RandomFlow
+    private var held: [FieldName: RandomAnswer.Meaning] = [:]
+    private var answered: Set<StepName> = []
+    private(set) var codes: [FieldName: SentCode] = [:]
+    /// How many mails went to each address.
+    private(set) var mails: [String: Int] = [:]
+    /// How long ago the last one went there, in seconds.
+    private var mailAges: [String: Int] = [:]
+
+    /// The last code for an address, by the code field's name.
+    struct SentCode {
+        let address: String
+        /// Nil until somebody has read the mail.
+        var digits: String?
+        var age = 0
+        var attempts = 0
+        var isWithdrawn = false
+        var isProved = false
+    }
+
+    init(flow: RandomFlow) {
+        self.flow = flow
+    }
+}
+
+// MARK: - What a field takes
+
+extension RandomFlow.Field {
+    /// Why the field does not take it; nil where it does. What depends on other fields is not judged here.
+    func fault(of meaning: RandomAnswer.Meaning) -> Refusal.Code? {
+        switch (rule, meaning) {
+        case (_, .nothing): return isRequired ? .required : nil
+        case (_, .nonsense(let code)): return code
+        case (.email, .address), (.username, .name), (.code, .digits), (.confirmation, .repetition): return nil
+        case (.text(let min, let max, let isMultiline), .text(let text)):
+            if text.contains("\n"), !isMultiline { return .badCharacters }
+            return text.count < min ? .tooShort : text.count > max ? .tooLong : nil
+        case (.number(let min, let max), .number(let number)): return number < min || number > max ? .notAllowed : nil
+        case (.date(let min, let max), .birth(_, let age)): return age < min ? .tooYoung : age > max ? .tooOld : nil
+        case (.choice(let options, isMultiple: false), .option(let option)):
+            return options.contains(option) ? nil : .notAllowed
+        case (.choice(let options, isMultiple: true), .options(let chosen)):
+            return chosen.allSatisfy(options.contains) ? nil : .notAllowed
+        case (.consent, .agreement(let isAccepted, _)): return isRequired && !isAccepted ? .notAccepted : nil
+        case (.password, .password(let password)): return password.count < 15 ? .tooShort : nil
+        default: return .wrongType
+        }
+    }
+
+    /// What is kept of an answer: of a consent the version, of several options the order in the flow file.
+    func kept(_ meaning: RandomAnswer.Meaning) -> RandomAnswer.Meaning? {
+        switch (rule, meaning) {
+        case (.consent(let version), .agreement(let isAccepted, _)): .agreement(isAccepted, to: version)
+        case (.choice(let options, isMultiple: true), .options(let chosen)): .options(options.filter(chosen.contains))
+        default: meaning.stored == nil ? nil : meaning
+        }
+    }
+}
+
+// MARK: - Where it stands
+
+extension SignupModel {
+    /// A code holds while the address is proved, a repetition while the password holds, a consent to this version only.
+    func holds(_ field: RandomFlow.Field) -> Bool {
+        switch (field.rule, held[field.name]) {
+        case (.code, _): return isProved(field.name)
+        case (.confirmation(let password), _): return held[password] != nil
+        case (_, nil): return false
+        case (.consent(let version), .agreement(_, let agreed)?) where agreed != version: return false
+        case (_, let value?): return field.fault(of: value) == nil
+        }
+    }
+
+    func isProved(_ code: FieldName) -> Bool {
+        guard let sent = currentCode(code) else { return false }
+        return sent.isProved
+    }
+
+    /// The last code, if it was for the address that is held now.
+    private func currentCode(_ field: FieldName) -> SentCode? {
+        guard case .code(let proves, _)? = flow.field(named: field)?.rule, case .address(let address)? = held[proves],
+            let sent = codes[field], sent.address == address
+        else { return nil }
+        return sent
+    }
+
+    /// Held before, no longer does.
+    private func isInvalid(_ step: RandomFlow.Step) -> Bool {
+        step.fields.contains { held[$0.name] != nil && !holds($0) }
+    }
+
+    /// Every required field holds something valid; where none is required, the step was submitted.
+    private func isFilled(_ step: RandomFlow.Step) -> Bool {
+        let required = step.fields.filter(\.isRequired)
+        if isInvalid(step) { return false }
+        return required.isEmpty ? answered.contains(step.name) : required.allSatisfy(holds)
+    }
+
+    /// An optional step that was submitted with nothing.
+    private func isSkipped(_ step: RandomFlow.Step) -> Bool {
+        let isEmpty = step.fields.allSatisfy { held[$0.name] == nil && !holds($0) }
+        return step.isOptional && answered.contains(step.name) && isEmpty
+    }
+
+    private func isMet(_ step: RandomFlow.Step) -> Bool { isFilled(step) || isSkipped(step) }
+
+    /// An earlier required step is missing.
+    func isLocked(_ step: RandomFlow.Step) -> Bool {
+        for earlier in flow.steps {
+            if earlier.name == step.name { return false }
+            if !earlier.isOptional, !isFilled(earlier) { return true }
+        }
+        preconditionFailure("the step is one of the flow's")
+    }
+
+    /// The first that is required and unmet, or optional and unanswered.
+    var next: RandomFlow.Step? { flow.steps.first { !isMet($0) } }
+
+    private func state(of step: RandomFlow.Step) -> StepState {
+        if isLocked(step) { return .locked }
+        if isInvalid(step) { return .invalid }
+        if isMet(step) { return .complete }
+        if step.isOptional { return .optional }
+        return next == step ? .current : .open
+    }
+
+    /// Everything that the library says of a draft, to be compared as text.
+    var report: String {
+        let required = flow.steps.filter { !$0.isOptional }
+        let missing = required.flatMap(\.fields).filter { $0.isRequired && !holds($0) }.map(\.name)
+        let done = required.count(where: isFilled)
+        let isReady = done == required.count && !flow.steps.contains(where: isInvalid)
+        return Self.report(
+            states: flow.steps.map { ($0.name, state(of: $0)) },
+            next: next?.name,
+            missing: missing,
+            progress: (done, required.count),
+            isReady: isReady,
+            values: held.compactMapValues(\.stored),
+            proved: flow.fields.map(\.name).filter(isProved)
+        )
+    }
+
+    static func report(
+        states: [(StepName, StepState)],
+        next: StepName?,
+        missing: [FieldName],
+        progress: (done: Int, total: Int),
+        isReady: Bool,
+        values: [FieldName: JSON],
+        proved: [FieldName]
+    ) -> String {
+        let values = JSON.object(values.sorted { $0.key < $1.key }.map { .init($0.key.rawValue, $0.value) })
+        return """
+            \(states.map { "\($0) is \($1)" }.joined(separator: ", ")); next is \(next?.rawValue ?? "the review"); \
+            missing \(missing.map(\.rawValue)); \(progress.done) of \(progress.total)\(isReady ? ", ready" : ""); \
+            holds \(String(decoding: values.bytes, as: UTF8.self)); proved \(proved.map(\.rawValue))
+            """
+    }
+}
+
+extension RandomAnswer.Meaning {
+    /// Its canonical form: the version and the answer of a consent, and of a password only that there is one.
+    fileprivate var stored: JSON? {
+        switch self {
+        case .nothing, .nonsense, .repetition, .digits: nil
+        case .address(let text), .name(let text), .text(let text), .birth(let text, _), .option(let text):
+            .string(text)
+        case .number(let number): .integer(number)
+        case .options(let chosen): .array(chosen.map { .string($0) })
+        case .agreement(let isAccepted, let version):
+            ["accepted": .bool(isAccepted), "version": .string("v\(version ?? 0)")]
+        case .password: "set"
+        }
+    }
+}
+
+// MARK: - What is done
+
+extension SignupModel {
+    /// How a submission ends, in the words of ``ToldInWords``.
+    mutating func submit(_ answers: [(field: FieldName, answer: RandomAnswer)], to step: RandomFlow.Step) -> String {
+        if isLocked(step) { return "locked, next is \(next!.name)" }
+        let given = answers.filter { $0.answer.json != nil }
+        func meaning(_ field: FieldName) -> RandomAnswer.Meaning {
+            given.first { $0.field == field }?.answer.meaning ?? .nothing
+        }
+        var after = held
+        var refusals: [String] = []
+        for (field, _) in given where !step.fields.contains(where: { $0.name == field }) {
+            refusals.append("\(field) unknown_field")
+        }
+        for field in step.fields {
+            if case .nonsense = meaning(field.name) { continue }
+            after[field.name] = field.kept(meaning(field.name))
+        }
+        for field in step.fields {
+            if let fault = field.fault(of: meaning(field.name)) {
+                refusals.append("\(field.name) \(fault.rawValue)")
+            }
+            switch (field.rule, meaning(field.name)) {
+            case (.password, .password(let password)) where words(in: after).contains(password):
+                refusals.append("\(field.name) contains_identifier")
+            case (.confirmation(let original), .repetition(let password)) where meaning(original) != .password(password):
+                refusals.append("\(field.name) mismatch")
+            default: break
+            }
+        }
+        let isSkipped = step.isOptional && given.isEmpty
+        if !refusals.isEmpty, !isSkipped { return "refused: " + refusals.joined(separator: ", ") }
+
+        var proved: [FieldName] = []
+        for field in step.fields {
+            guard case .code(_, let attempts) = field.rule, case .digits(let digits) = meaning(field.name),
+                !isProved(field.name)
+            else { continue }
+            if let refusal = spend(digits, on: field.name, attempts) { return "refused: \(field.name) \(refusal)" }
+            proved.append(field.name)
+        }
+        for field in step.fields {
+            guard case .address(let address)? = after[field.name], let code = flow.code(proving: field.name),
+                wantsMail(to: address, code, isSame: after[field.name] == held[field.name]), isTooSoon(address)
+            else { continue }
+            return "too many: resend"
+        }
+        for field in step.fields where field.rule == .username(isIdentifier: true) {
+            if after[field.name] == .name(RandomPerson.takenName) { return "refused: \(field.name) taken" }
+        }
+
+        for field in proved { codes[field]!.isProved = true }
+        var cleared: [FieldName] = []
+        for field in step.fields {
+            guard case .address(let address)? = after[field.name], let code = flow.code(proving: field.name) else {
+                continue
+            }
+            let isSame = after[field.name] == held[field.name]
+            if !isSame, isProved(code) { cleared.append(code) }
+            if wantsMail(to: address, code, isSame: isSame) { send(code, to: address) }
+        }
+        let new = words(in: after, of: step.fields.filter { after[$0.name] != held[$0.name] })
+        held = after
+        for field in flow.fields {
+            guard case .password(let password)? = held[field.name], new.contains(password) else { continue }
+            held[field.name] = nil
+            cleared.append(field.name)
+        }
+        answered.insert(step.name)
+        return Self.done(cleared)
+    }
+
+    static func done(_ cleared: [FieldName]) -> String {
+        cleared.isEmpty ? "done" : "done, cleared " + cleared.sorted().map(\.rawValue).joined(separator: " and ")
+    }
+
+    mutating func clear(_ step: RandomFlow.Step) -> String {
+        if isLocked(step) { return "locked, next is \(next!.name)" }
+        var cleared: [FieldName] = []
+        for field in step.fields {
+            if let code = flow.code(proving: field.name) {
+                if isProved(code) { cleared.append(code) }
+                withdraw(code)
+            }
+            withdraw(field.name)
+            held[field.name] = nil
+        }
+        answered.remove(step.name)
+        return Self.done(cleared)
+    }
+
+    mutating func resend(_ step: RandomFlow.Step) -> String {
+        if isLocked(step) { return "locked, next is \(next!.name)" }
+        for field in step.fields {
+            guard case .code(let proves, _) = field.rule, case .address(let address)? = held[proves] else { continue }
+            if isProved(field.name) { return "refused: \(field.name) not_allowed" }
+            if isTooSoon(address) { return "too many: resend" }
+            send(field.name, to: address)
+            return "done"
+        }
+        return "no code"
+    }
+
+    mutating func letPass(seconds: Int) {
+        for code in codes.keys { codes[code]!.age += seconds }
+        for address in mailAges.keys { mailAges[address]! += seconds }
+    }
+
+    mutating func read(_ digits: String, from code: FieldName) {
+        codes[code]!.digits = digits
+    }
+
+    /// What a password must not equal.
+    private func words(
+        in values: [FieldName: RandomAnswer.Meaning],
+        of fields: [RandomFlow.Field]? = nil
+    ) -> [String] {
+        (fields ?? flow.fields).flatMap { field -> [String] in
+            switch values[field.name] {
+            case .address(let address): [address, String(address.prefix { $0 != "@" })]
+            case .name(let name): [name]
+            default: []
+            }
+        }
+    }
+
+    /// A new address gets a code. The same again gets one only where the last cannot be used, and no sooner than a
+    /// resend would.
+    private func wantsMail(to address: String, _ code: FieldName, isSame: Bool) -> Bool {
+        guard let sent = codes[code], sent.address == address else { return true }
+        if isSame, sent.isProved || isUsable(sent, code) { return false }
+        return sent.age >= 60
+    }
+
+    /// A minute lies between two mails to one address.
+    private func isTooSoon(_ address: String) -> Bool { mailAges[address, default: 60] < 60 }
+
+    private func isUsable(_ sent: SentCode, _ code: FieldName) -> Bool {
+        guard case .code(_, let attempts)? = flow.field(named: code)?.rule else { return false }
+        return !sent.isWithdrawn && sent.age < 600 && sent.attempts < attempts
+    }
+
+    private mutating func send(_ code: FieldName, to address: String) {
+        codes[code] = SentCode(address: address)
+        mails[address, default: 0] += 1
+        mailAges[address] = 0
+    }
+
+    private mutating func withdraw(_ code: FieldName) {
+        codes[code]?.isProved = false
+        codes[code]?.isWithdrawn = true
+    }
+
+    /// Spends an attempt; nil where the code is the right one.
+    private mutating func spend(_ digits: String, on field: FieldName, _ attempts: Int) -> String? {
+        guard let sent = currentCode(field) else { return "code_expired" }
+        if sent.attempts >= attempts { return "code_exhausted" }
+        if sent.isWithdrawn || sent.age >= 600 { return "code_expired" }
+        codes[field]!.attempts += 1
+        return digits == sent.digits ? nil : "code_wrong (\(attempts - sent.attempts - 1) left)"
+    }
+}
