@@ -2,6 +2,7 @@ import Accounts
 import ArgumentParser
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -100,9 +101,15 @@ struct Server {
             trustedProxies: settings.trustedProxies
         )
         let logger = logger
+        let wire = WireLimits()
         return Application(
             router: routes.router(),
-            configuration: .init(address: .hostname(settings.listen.host, port: settings.listen.port), serverName: nil),
+            server: routes.server(within: wire),
+            configuration: .init(
+                address: .hostname(settings.listen.host, port: settings.listen.port),
+                serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(wire.connections)
+            ),
             onServerRunning: { channel in
                 logger.notice("serving", metadata: ["address": "\(channel.localAddress?.description ?? "unknown")"])
             },

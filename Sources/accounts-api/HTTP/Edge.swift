@@ -10,6 +10,7 @@ struct Edge: RouterMiddleware {
     /// Those that the flow speaks; the first where nobody asks for another.
     let languages: [Language]
     let proxies: Proxies
+    let origins: Origins
 
     func handle(
         _ request: Request,
@@ -24,12 +25,16 @@ struct Edge: RouterMiddleware {
         context.network = proxies.network(of: context.peer, request.headers)
         var response: Response
         do {
-            response = try await next(request, context)
+            if request.uri.string.utf8.count > Self.mostURIBytes {
+                throw Problem(.uriTooLong, "A path has at most \(Self.mostURIBytes) bytes.")
+            }
+            response = origins.isPreflight(request) ? Origins.preflight : try await next(request, context)
         } catch {
             let problem = problem(for: error, context)
             response = problem.response(publicURL: publicURL, requestID: requestID)
         }
-        harden(&response, requestID)
+        harden(&response.headers, requestID)
+        origins.share(&response.headers, with: request.headers[.origin])
         context.logger.info(
             "request",
             metadata: [
@@ -62,13 +67,31 @@ struct Edge: RouterMiddleware {
         }
     }
 
-    private func harden(_ response: inout Response, _ requestID: String) {
-        response.headers[.requestID] = requestID
-        response.headers[.cacheControl] = "no-store"
-        response.headers[.xContentTypeOptions] = "nosniff"
-        response.headers[.referrerPolicy] = "no-referrer"
-        response.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+    private func harden(_ headers: inout HTTPFields, _ requestID: String) {
+        headers[.requestID] = requestID
+        headers[.cacheControl] = "no-store"
+        headers[.xContentTypeOptions] = "nosniff"
+        headers[.referrerPolicy] = "no-referrer"
+        headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+        headers[.crossOriginResourcePolicy] = "same-origin"
+        if publicURL.hasPrefix("https://") {
+            headers[.strictTransportSecurity] = "max-age=63072000; includeSubDomains"
+        }
     }
+
+    /// The whole answer to a request that got no further than the connection; the client hears no more on it.
+    @Sendable func answer(before problem: Problem.Slug) -> (HTTPResponse, ByteBuffer) {
+        let requestID = ID<Request>().description
+        let detail =
+            problem == .headersTooLarge ? "Send fewer or shorter header fields." : "The request could not be read."
+        let (head, body) = Problem(problem, detail).parts(publicURL: publicURL, requestID: requestID)
+        var response = head
+        harden(&response.headerFields, requestID)
+        response.headerFields[.connection] = "close"
+        return (response, body)
+    }
+
+    private static let mostURIBytes = 8192
 
     /// The caller's id if it is one that can do no harm in a log, or a new one.
     private static func requestID(of request: Request) -> String {

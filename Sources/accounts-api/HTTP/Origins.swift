@@ -20,6 +20,32 @@ struct Origins: Sendable {
         return !Self.isForm(headers[.contentType])
     }
 
+    /// Whether a browser asks, for one of those sites, if it may send a request (Fetch Standard, “CORS-preflight fetch”).
+    func isPreflight(_ request: Request) -> Bool {
+        request.method == .options && request.headers[.accessControlRequestMethod] != nil
+            && request.headers[.origin].map(allowed.contains) == true
+    }
+
+    static let preflight = Response(
+        status: .noContent,
+        headers: [
+            .accessControlAllowMethods: "GET, POST, PUT, DELETE",
+            .accessControlAllowHeaders: "authorization, content-type, if-match, if-none-match, accept-language",
+            .accessControlMaxAge: "600",
+        ]
+    )
+
+    /// Lets scripts of those sites read the answer; others hear nothing about it.
+    func share(_ headers: inout HTTPFields, with origin: String?) {
+        guard !allowed.isEmpty else { return }
+        headers[.vary] = headers[.vary].map { "\($0), Origin" } ?? "Origin"
+        guard let origin, allowed.contains(origin) else { return }
+        headers[.accessControlAllowOrigin] = origin
+        headers[.accessControlAllowCredentials] = "true"
+        headers[.accessControlExposeHeaders] =
+            "ETag, Location, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id"
+    }
+
     /// The types that an HTML form can send without script.
     private static func isForm(_ contentType: String?) -> Bool {
         guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else {

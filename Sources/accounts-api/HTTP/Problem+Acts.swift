@@ -212,6 +212,7 @@ extension HTTPField.Name {
     static let rateLimit = Self("RateLimit")!
     static let rateLimitPolicy = Self("RateLimit-Policy")!
     static let requestID = Self("X-Request-Id")!
+    static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")!
     static let referrerPolicy = Self("Referrer-Policy")!
     static let secFetchSite = Self("Sec-Fetch-Site")!
 }

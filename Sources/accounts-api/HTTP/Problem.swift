@@ -26,6 +26,8 @@ struct Problem: Error {
         case draftExpired = "draft-expired"
         case staleRevision = "stale-revision"
         case tooLarge = "too-large"
+        case uriTooLong = "uri-too-long"
+        case headersTooLarge = "headers-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case validationFailed = "validation-failed"
         case rateLimited = "rate-limited"
@@ -49,6 +51,8 @@ struct Problem: Error {
             case .draftExpired: "The sign-up has ended"
             case .staleRevision: "The sign-up has changed"
             case .tooLarge: "The request is too large"
+            case .uriTooLong: "The path is too long"
+            case .headersTooLarge: "The header is too large"
             case .unsupportedMediaType: "The media type is not supported"
             case .validationFailed: "Some answers were refused"
             case .rateLimited: "Too many requests"
@@ -70,6 +74,8 @@ struct Problem: Error {
             case .draftExpired: .gone
             case .staleRevision: .preconditionFailed
             case .tooLarge: .contentTooLarge
+            case .uriTooLong: .uriTooLong
+            case .headersTooLarge: .requestHeaderFieldsTooLarge
             case .unsupportedMediaType: .unsupportedMediaType
             case .validationFailed: .unprocessableContent
             case .rateLimited: .tooManyRequests
@@ -92,6 +98,11 @@ struct Problem: Error {
     }
 
     func response(publicURL: String, requestID: String) -> Response {
+        let (head, body) = parts(publicURL: publicURL, requestID: requestID)
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
+    }
+
+    func parts(publicURL: String, requestID: String) -> (head: HTTPResponse, body: ByteBuffer) {
         let body = JSON.object(
             [
                 .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")), .init("title", .string(slug.title)),
@@ -99,10 +110,12 @@ struct Problem: Error {
                 .init("request_id", .string(requestID)),
             ] + members
         )
-        var response = Response(json: body, status: slug.status)
-        response.headers[.contentType] = "application/problem+json"
-        for field in headers { response.headers[field.name] = field.value }
-        return response
+        let bytes = ByteBuffer(bytes: body.bytes)
+        var fields: HTTPFields = [
+            .contentType: "application/problem+json", .contentLength: "\(bytes.readableBytes)",
+        ]
+        for field in headers { fields[field.name] = field.value }
+        return (HTTPResponse(status: slug.status, headerFields: fields), bytes)
     }
 }
 

@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import ServiceLifecycle
 
 /// The paths of the service, in the order in which a person meets them.
@@ -31,13 +32,32 @@ struct Routes: Sendable {
 
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Edge(publicURL: publicURL, languages: signups.flow.languages, proxies: proxies))
+        router.add(middleware: edge)
         let operations = operations
         for operation in operations { add(operation, to: router) }
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
             refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, on: router)
         }
         return router
+    }
+
+    private var edge: Edge {
+        Edge(publicURL: publicURL, languages: signups.flow.languages, proxies: proxies, origins: origins)
+    }
+
+    /// The server for these routes on plain HTTP/1.1, which a proxy stands before.
+    func server(within limits: WireLimits = WireLimits()) -> HTTPServerBuilder {
+        let edge = edge
+        return .http1(
+            configuration: .init(
+                additionalChannelHandlers: [Wire(limits: limits, dress: edge.answer)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerBytes,
+                    maxHeaderListSize: limits.headerBytes,
+                    maxHeaderFieldCount: limits.headerCount
+                )
+            )
+        )
     }
 
     /// Everything that a client may ask for, in the order in which a person meets it.

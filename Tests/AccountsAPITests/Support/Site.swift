@@ -32,6 +32,7 @@ struct Site: Sendable {
         flow: String? = nil,
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
+        wire: WireLimits = WireLimits(),
         _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
         try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) { stage in
@@ -46,6 +47,7 @@ struct Site: Sendable {
             let contract = try Contract(routes.description)
             let app = Application(
                 router: routes.router(),
+                server: routes.server(within: wire),
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
             )
