@@ -19,7 +19,7 @@ package struct UsernameField: FieldKind {
                 Self.marks.contains($0) && Self.marks.contains($1)
             })
         else { throw Refusals(field, .badFormat) }
-        if Self.reserved.contains(name) { throw Refusals(field, .reserved) }
+        if Self.reserved.contains(Self.skeleton(of: name)) { throw Refusals(field, .reserved) }
         return .string(name)
     }
 
@@ -41,8 +41,23 @@ package struct UsernameField: FieldKind {
 
     private static let marks = Set("._-".utf8)
 
+    /// What a name looks like at a glance (after the skeletons of Unicode Technical Standard 39, for the characters that a
+    /// name may have): without its marks, digits as the letters that they pass for, and pairs as what they run into.
+    private static func skeleton(of name: String) -> String {
+        let letters: [UInt8] = name.utf8.compactMap { byte in
+            if marks.contains(byte) { return nil }
+            return lookAlikes[byte] ?? byte
+        }
+        return String(decoding: letters, as: UTF8.self)
+            .replacing("rn", with: "m").replacing("vv", with: "w").replacing("cl", with: "d")
+    }
+
+    private static let lookAlikes = Dictionary(uniqueKeysWithValues: zip("0134578i".utf8, "oleastbl".utf8))
+
+    private static let reserved = Set(reservedNames.map(skeleton))
+
     /// Names that would be taken for the service, for a role (RFC 2142), or for a place in its address space.
-    private static let reserved: Set<String> = [
+    private static let reservedNames = [
         "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing",
         "blog",
         "contact", "daemon", "everyone", "ftp", "guest", "health", "help", "hostmaster", "info", "legal", "localhost",

@@ -50,6 +50,20 @@ struct UsernameFieldTests {
         #expect(!username.holds(.string(typed)))
     }
 
+    @Test(arguments: [
+        "adm1n", "a.dmin", "a-d_m-i.n", "admln", "r00t", "roo7", "supp0rt", "postrnaster", "vvebmaster",
+        "he1p",
+        "secur1ty", "sy5tem", "no_reply", "b1og", "rnoderator", "officia1", "w-w-w", "vvvvvv", "b1ll1ng",
+    ])
+    func `so is what looks like one of them`(typed: String) {
+        #expect(username.refusals(.string(typed)) == [Refusal("username", .reserved)])
+    }
+
+    @Test(arguments: ["admins", "myadmin", "rooted", "supporter", "kim.1", "mailman", "lnfo2", "teamwork", "adrian"])
+    func `what only begins or ends like one is free`(typed: String) {
+        #expect(username.refusals(.string(typed)).isEmpty)
+    }
+
     @Test func `the pattern that clients see tells the same as the service`() throws {
         let rules = username.field.kind.rules(in: .english)
         #expect(rules.map(\.name) == ["min", "max", "pattern"] && rules[0].value == 3 && rules[1].value == 30)

@@ -1,0 +1,106 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+/// The ways to own an account before its owner does (Sudhodanan and Paverd, “Pre-hijacked accounts”, USENIX Security
+/// 2022), as far as a sign-up can offer them.
+@Suite("Being there before the owner", .freshDatabase, .timeLimit(.minutes(5)))
+struct HijackTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    @Test func `classic: what a stranger filled in under an address is nothing to the account of its owner`()
+        async throws
+    {
+        try await Stage.with { stage in
+            let stranger = try await stage.fill(stage.start(), through: "email")
+            let password: JSON = [
+                "password": .password("the stranger's own words"),
+                "confirmation": .password("the stranger's own words"),
+            ]
+            #expect(
+                await outcome { try await stage.submit(password, to: "password", of: stranger) }
+                    == "locked, next is code"
+            )
+            let account = try await stage.signups.commit(stage.readyDraft()).account
+            #expect(try session.number(of: "credentials") == 1 && session.number(of: "accounts") == 1)
+            #expect(account.email == "kim@example.com")
+        }
+    }
+
+    @Test func `unexpired session: no other draft for the address outlives the commit`() async throws {
+        try await Stage.with { stage in
+            let (stranger, token) = try await stage.signups.start(in: .english)
+            _ = try await stage.fill(stranger, through: "email")
+            _ = try await stage.signups.commit(stage.readyDraft())
+            #expect(await outcome { try await stage.signups.find(token) } == "superseded")
+        }
+    }
+
+    @Test func `trojan identifier: nothing can be attached before the address is proved`() async throws {
+        try await Stage.with { stage in
+            let stranger = try await stage.fill(stage.start(), through: "email")
+            for (step, answers) in Stage.answers(email: "kim@example.com", username: "trojan") where step != "email" {
+                #expect(
+                    await outcome { try await stage.submit(answers, to: step, of: stranger) } == "locked, next is code"
+                )
+            }
+            #expect(try await stage.signups.reread(stranger).values.fields == ["email"])
+            #expect(try session.number(of: "leases") == 0)
+        }
+    }
+
+    @Test func `unexpired change: a code for one address proves no other, however often they change places`()
+        async throws
+    {
+        try await Stage.with { stage in
+            var stranger = try await stage.fill(stage.start(), through: "email", email: "stranger@example.com")
+            let own = try await stage.readCode(for: "stranger@example.com")
+            stranger = try await stage.submit(["email": "kim@example.com"], to: "email", of: stranger)
+            let guess = await outcome { try await stage.submit(["code": .string(own)], to: "code", of: stranger) }
+            #expect(guess.hasPrefix("refused: code code_"))
+            try session.letPass("1 minute")
+            stranger = try await stage.submit(
+                ["email": "stranger@example.com"],
+                to: "email",
+                of: stage.signups.reread(stranger)
+            )
+            let again = await outcome { try await stage.submit(["code": .string(own)], to: "code", of: stranger) }
+            #expect(again.hasPrefix("refused: code code_"))
+            #expect(try session.number(of: "proofs WHERE proved_at IS NOT NULL") == 0)
+        }
+    }
+
+    @Test func `no proof of ours: an address that was never proved makes no account`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            // As if another system had said that the address is its holder's.
+            try session.run("UPDATE proofs SET proved_at = NULL")
+            #expect(await outcome { try await stage.signups.commit(draft) } != "done")
+            #expect(try session.number(of: "accounts") == 0)
+        }
+    }
+
+    @Test func `a thousand drafts of a stranger do not hinder the owner of an address`() async throws {
+        let starts = Limit(2000, per: .seconds(600))
+        try await Stage.with(limits: Limits(byName: [.starts: starts], revisions: 600)) { stage in
+            let address = try #require(IPAddress("192.0.2.1"))
+            let outcomes = try await atOnce(1000) { _ in
+                let draft = try await stage.start()
+                return await outcome {
+                    try await stage.signups.from(Network(address))
+                        .submit(["email": "kim@example.com"], to: stage.signups.flow.steps[0], of: draft)
+                }
+            }
+            #expect(outcomes.tally == ["done": 5, "too many: mails_to_address_from_network": 995])
+            let owner = try await stage.readyDraft()
+            #expect(await outcome { try await stage.signups.commit(owner) } == "done")
+            #expect(try session.number(of: "drafts WHERE email_digest IS NOT NULL") == 0)
+        }
+    }
+}
