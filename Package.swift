@@ -99,3 +99,27 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// The programs of scripts/fuzz and scripts/bench, which no other build needs to see. Both look inside `Accounts`, so
+// their scripts pass -enable-testing.
+if ProcessInfo.processInfo.environment["FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzing",
+            dependencies: ["Accounts"],
+            path: "Tests/Fuzzing",
+            exclude: ["corpus"],
+            swiftSettings: settings
+        )
+    )
+}
+if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: ["Accounts"],
+            path: "Tests/Benchmarks",
+            swiftSettings: settings
+        )
+    )
+}

@@ -68,8 +68,9 @@ package struct EmailField: FieldKind {
     }
 
     package func contextWords(of stored: JSON) -> [String] {
-        guard case .string(let text) = stored, let address = EmailAddress(text) else { return [] }
-        return [address.rawValue, String(address.localPart)]
+        // What is stored is canonical: nobody has to read the address again.
+        guard let address = stored.string, let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return [] }
+        return [address, String(address[..<at])]
     }
 
     package func rules(in language: Language) -> [JSON.Member] { [.init("max", 254)] }

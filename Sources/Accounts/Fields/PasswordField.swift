@@ -70,6 +70,12 @@ extension JSON {
 extension Situation {
     /// What a password must not equal: everything that identifies the person, and the name of the service.
     var contextWords: [String] {
-        flow.fields.flatMap { field in values[field.name].map(field.kind.contextWords) ?? [] } + [serviceName]
+        var words = [serviceName]
+        for step in flow.steps {
+            for field in step.fields {
+                if let value = values[field.name] { words += field.kind.contextWords(of: value) }
+            }
+        }
+        return words
     }
 }

@@ -22,7 +22,11 @@ package struct TextField: FieldKind {
 
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
         let typed = try answer.text(of: field)
-        // One scalar stands for four at most before it is composed. What is longer is not looked at further.
+        // One scalar stands for four at most before it is composed, and has four bytes at most. What is longer, even if
+        // much of it is white space, is not looked at further.
+        if typed.utf8.count > 16 * max + 1024 {
+            throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
+        }
         let most = typed.trimmingWhiteSpace().unicodeScalars.count
         if most > 4 * max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(most)]) }
         let text = typed.withoutCarriageReturns()
@@ -50,13 +54,20 @@ package struct TextField: FieldKind {
     package var answerSchema: JSON { ["type": "string"] }
 }
 
+extension Unicode.Scalar {
+    /// `White_Space` (Unicode). Unicode's tables are long to search, and most white space is ASCII.
+    fileprivate var isWhiteSpace: Bool {
+        isASCII ? value == 0x20 || (0x09...0x0D).contains(value) : properties.isWhitespace
+    }
+}
+
 extension String {
     fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
     fileprivate func trimmingWhiteSpace() -> String {
         let scalars = unicodeScalars
-        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        guard let first = scalars.firstIndex(where: { !$0.isWhiteSpace }),
+            let last = scalars.lastIndex(where: { !$0.isWhiteSpace })
         else { return "" }
         if first == startIndex, scalars.index(after: last) == endIndex { return self }
         return String(scalars[first...last])
@@ -65,15 +76,13 @@ extension String {
     /// A line ends with a line feed, also where a form sent both.
     fileprivate func withoutCarriageReturns() -> String {
         guard utf8.contains(0x0D) else { return self }
-        var text = String.UnicodeScalarView()
-        var held: Unicode.Scalar?
-        for scalar in unicodeScalars {
-            if let held, scalar != "\n" { text.append(held) }
-            held = scalar == "\r" ? scalar : nil
-            if held == nil { text.append(scalar) }
+        var bytes = Array(utf8)
+        var count = 0
+        for index in bytes.indices where bytes[index] != 0x0D || index + 1 == bytes.count || bytes[index + 1] != 0x0A {
+            bytes[count] = bytes[index]
+            count += 1
         }
-        if let held { text.append(held) }
-        return String(text)
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
     /// At most thirty marks in a row (UAX #15 §13). No language writes more, and to put them in order takes a time that

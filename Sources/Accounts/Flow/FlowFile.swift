@@ -22,7 +22,9 @@ extension Flow {
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             throw FlowFileError(file: file, line: context.mark.line, reason: "\(keys[0]) stands here twice")
         } catch let error as YamlError {
-            throw FlowFileError(file: file, line: error.line, reason: "this is no YAML")
+            // At the end of a file libyaml counts a line that is not there.
+            let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
+            throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: "this is no YAML")
         } catch {
             throw FlowFileError(file: file, line: nil, reason: "this is no YAML")
         }

@@ -11,6 +11,7 @@ enum KeyRuns {
                 ends & 1 << (length - 1) != 0 && isRun(password[(end + 1 - length)...end])
             }
             ends = ends << 1 | (isEnd ? 1 : 0)
+            if ends & 0b1_1111 == 0 { return false }
         }
         return !password.isEmpty && ends & 1 != 0
     }

@@ -14,12 +14,12 @@ package struct PHCString: Hashable, Sendable {
     /// Reads a stored hash strictly: exactly the text that this type would write, and never more work than
     /// ``Argon2Parameters/ceiling`` and four lanes. A salt has 8 to 64 bytes, a tag 16 to 64.
     package init(_ text: String) throws(PHCStringError) {
-        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        // By bytes: a stored hash is read whenever a draft is looked at.
+        let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).map(Substring.init)
         guard parts.count == 6 else { throw .malformed }
-        let costs = parts[3].split(separator: ",", omittingEmptySubsequences: false)
-        guard costs.count == 3,
-            let memory = Int(costs[0].dropFirst(2)), let iterations = Int(costs[1].dropFirst(2)),
-            let parallelism = Int(costs[2].dropFirst(2)),
+        let costs = parts[3].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            .map { Int(Substring($0.dropFirst(2))) }
+        guard costs.count == 3, let memory = costs[0], let iterations = costs[1], let parallelism = costs[2],
             let salt = Self.decode(parts[4]), (8...64).contains(salt.count),
             let tag = Self.decode(parts[5]), (16...64).contains(tag.count)
         else { throw .malformed }

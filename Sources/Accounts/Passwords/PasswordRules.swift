@@ -28,7 +28,8 @@ package struct PasswordRules: Sendable {
             let isUTF8 = try password.secret.withBytes { bytes throws(Refusal) in
                 try bytes.visitScalars { scalar throws(Refusal) in
                     guard scalar.isAllowedInLine else { throw Refusal(field, .badCharacters) }
-                    text.append(scalar.properties.generalCategory == .spaceSeparator ? " " : scalar)
+                    let isSpace = !scalar.isASCII && scalar.properties.generalCategory == .spaceSeparator
+                    text.append(isSpace ? " " : scalar)
                 }
             }
             guard isUTF8 else { throw Refusal(field, .badCharacters) }
@@ -62,6 +63,11 @@ package struct PasswordRules: Sendable {
     }
 
     private static func `is`(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
-        Secret(normalising: word).caseFolded().withBytes { $0.elementsEqual(password) }
+        // ASCII has one form only, and this runs for every word that identifies the person.
+        if word.utf8.allSatisfy({ $0 < 0x80 }) {
+            return word.utf8.count == password.count
+                && zip(word.utf8, password).allSatisfy { ((0x41...0x5A).contains($0) ? $0 | 0x20 : $0) == $1 }
+        }
+        return Secret(normalising: word).caseFolded().withBytes { $0.elementsEqual(password) }
     }
 }

@@ -42,42 +42,24 @@ struct Operation: Sendable {
         case step(@Sendable (Request, StepContext) async throws -> Response)
     }
 
+    init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ act: Act,
+        gives: [HTTPResponse.Status: Answer],
+        by handler: Handler
+    ) {
+        self.method = method
+        self.path = path
+        self.act = act
+        self.gives = gives
+        self.handler = handler
+    }
+
     var isOfStep: Bool { path.contains(":step") }
     var needsDraft: Bool { if case .anyone = handler { false } else { true } }
     /// The methods it answers to.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
-}
-
-extension Operation {
-    init(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ act: Act,
-        gives: [HTTPResponse.Status: Answer],
-        anyone: @escaping @Sendable (Request, RequestScope) async throws -> Response
-    ) {
-        self.init(method: method, path: path, act: act, gives: gives, handler: .anyone(anyone))
-    }
-
-    init(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ act: Act,
-        gives: [HTTPResponse.Status: Answer],
-        draft: @escaping @Sendable (Request, DraftContext) async throws -> Response
-    ) {
-        self.init(method: method, path: path, act: act, gives: gives, handler: .draft(draft))
-    }
-
-    init(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ act: Act,
-        gives: [HTTPResponse.Status: Answer],
-        step: @escaping @Sendable (Request, StepContext) async throws -> Response
-    ) {
-        self.init(method: method, path: path, act: act, gives: gives, handler: .step(step))
-    }
 }
 
 extension Operation.Act {

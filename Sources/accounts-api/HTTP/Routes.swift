@@ -63,27 +63,27 @@ struct Routes: Sendable {
     /// Everything that a client may ask for, in the order in which a person meets it.
     var operations: [Operation] {
         [
-            Operation(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], anyone: start),
-            Operation(.get, "signup", .show, gives: [.ok: .draft], draft: show),
-            Operation(.delete, "signup", .cancel, gives: [.noContent: .nothing], draft: cancel),
-            Operation(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], anyone: schema),
-            Operation(.get, "signup/review", .review, gives: [.ok: .review], draft: review),
-            Operation(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], draft: commit),
-            Operation(.get, "signup/:step", .showStep, gives: [.ok: .step], step: showStep),
-            Operation(.put, "signup/:step", .submit, gives: [.ok: .draft], step: submit),
-            Operation(.post, "signup/:step", .submitForm, gives: [.ok: .draft], step: submit),
-            Operation(.delete, "signup/:step", .clear, gives: [.ok: .draft], step: clear),
-            Operation(.post, "signup/:step/check", .check, gives: [.ok: .check], step: check),
-            Operation(.post, "signup/:step/resend", .resend, gives: [.accepted: .resend], step: resend),
-            Operation(
+            .init(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], by: .anyone(start)),
+            .init(.get, "signup", .show, gives: [.ok: .draft], by: .draft(show)),
+            .init(.delete, "signup", .cancel, gives: [.noContent: .nothing], by: .draft(cancel)),
+            .init(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], by: .anyone(schema)),
+            .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(review)),
+            .init(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], by: .draft(commit)),
+            .init(.get, "signup/:step", .showStep, gives: [.ok: .step], by: .step(showStep)),
+            .init(.put, "signup/:step", .submit, gives: [.ok: .draft], by: .step(submit)),
+            .init(.post, "signup/:step", .submitForm, gives: [.ok: .draft], by: .step(submit)),
+            .init(.delete, "signup/:step", .clear, gives: [.ok: .draft], by: .step(clear)),
+            .init(.post, "signup/:step/check", .check, gives: [.ok: .check], by: .step(check)),
+            .init(.post, "signup/:step/resend", .resend, gives: [.accepted: .resend], by: .step(resend)),
+            .init(
                 .get,
                 "openapi.json",
                 .openAPI,
                 gives: [.ok: .anything, .notModified: .nothing],
-                anyone: openAPI
+                by: .anyone(openAPI)
             ),
-            Operation(.get, "health/live", .live, gives: [.ok: .health], anyone: live),
-            Operation(.get, "health/ready", .ready, gives: [.ok: .health], anyone: ready),
+            .init(.get, "health/live", .live, gives: [.ok: .health], by: .anyone(live)),
+            .init(.get, "health/ready", .ready, gives: [.ok: .health], by: .anyone(ready)),
         ]
     }
 

@@ -388,6 +388,13 @@ struct FlowFileTests {
         #expect(Self.refusal(of: file) == "flow.yaml:5: \(name) is a reserved name")
     }
 
+    @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n"])
+    func `what is no YAML is refused at a line that there is`(yaml: String) throws {
+        let error = #expect(throws: FlowFileError.self) { try Flow(yaml: yaml, file: "flow.yaml") }
+        let line = try #require(error?.line)
+        #expect((1...yaml.split(separator: "\n").count).contains(line) && error?.reason == "this is no YAML")
+    }
+
     @Test(arguments: ["steps: []", "steps: first", "steps: {}", ""])
     func `a flow without a step is none`(steps: String) {
         let refusal = Self.refusal(of: "flow: test\nversion: 1\n\(steps)\n")
@@ -407,7 +414,7 @@ struct FlowFileTests {
     @Test(arguments: [
         ("flow: [test\nversion: 1\n", "flow.yaml:2: this is no YAML"),
         ("flow: test\n\tversion: 1\n", "flow.yaml:2: this is no YAML"),
-        ("flow: test\nversion: 1\nsteps:\n  - name: 'a\n", "flow.yaml:5: this is no YAML"),
+        ("flow: test\nversion: 1\nsteps:\n  - name: 'a\n", "flow.yaml:4: this is no YAML"),
         ("flow: *nowhere\n", "flow.yaml:1: this is no YAML"),
         ("flow: test\n---\nflow: other\n", "flow.yaml:2: this is no YAML"),
         ("flow: \u{1}\n", "flow.yaml: this is no YAML"),

@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 @testable import Accounts
 
@@ -143,11 +142,11 @@ extension JSON {
 }
 
 /// 64 KiB of one piece, the most that a body may hold and nobody would type.
-struct HostileText: CustomTestStringConvertible, Sendable {
+struct HostileText: CustomStringConvertible, Sendable {
     let piece: String
 
     var text: String { String(repeating: piece, count: 65_536 / piece.utf8.count) }
-    var testDescription: String {
+    var description: String {
         piece.unicodeScalars.map { "U+" + String($0.value, radix: 16) }.joined(separator: " ")
     }
 

@@ -1,0 +1,144 @@
+internal import Foundation
+
+@testable import Accounts
+
+/// What validation costs: a whole sign-up by the default flow, then the worst that a body can bring for each kind.
+enum Validation {
+    static func measure() throws {
+        try measureDraft()
+        try measureHostileTexts()
+    }
+
+    // MARK: A whole draft
+
+    private static let targetForDraft = Duration.microseconds(20)
+
+    private static let answers: [FieldName: JSON] = [
+        "email": "ann.lee@example.org",
+        "code": "123456",
+        "password": .typed("correct horse battery staple"),
+        "confirmation": .typed("correct horse battery staple"),
+        "username": "ann_lee",
+        "display_name": "Ann Lee 이안",
+        "introduction": "I write about cities, and about those who walk in them.\n저는 서울에서 살아요.",
+        "phone": "010-1234-5678",
+        "birth_date": "1990-05-17",
+        "terms": true,
+        "marketing": false,
+    ]
+
+    /// Each answer is judged with the steps before it filled in, then the filled draft is judged as a whole. Hashing is
+    /// no part of it; reading a stored hash is.
+    private static func measureDraft() throws {
+        let flow = try Flow.standard()
+        var stored = Situation(in: flow).with(proofs: ["code": .proved()])
+        var asked: [(field: Field, situation: Situation)] = []
+        for step in flow.steps {
+            var situation = stored
+            situation.answers = .object(step.fields.map { .init($0.name.rawValue, answers[$0.name]!) })
+            for field in step.fields {
+                asked.append((field, situation))
+                let canonical = try field.kind.canonical(answers[field.name]!, of: field.name, in: situation)
+                if !field.kind.isTransient { stored.values[field.name] = keepable(canonical) }
+            }
+            stored.values.answered.insert(step.name)
+        }
+        guard Standing(of: stored).isReady else { preconditionFailure("the answers fill the default flow") }
+
+        var table = Table("field", "kind", "answer µs", "stored µs")
+        for (field, situation) in asked {
+            let answer = try time { try judge(field, in: situation) }
+            let holds = time { _ = field.kind.holds(stored.values[field.name], of: field.name, in: stored) }
+            table.append(
+                field.name.rawValue,
+                type(of: field.kind).name,
+                answer.told(in: .microseconds(1)),
+                holds.told(in: .microseconds(1))
+            )
+        }
+        let standing = time { _ = Standing(of: stored) }
+        let whole = try time {
+            for (field, situation) in asked { try judge(field, in: situation) }
+            _ = Standing(of: stored)
+        }
+        table.append("where the draft stands", "", "", standing.told(in: .microseconds(1)))
+        table.append("all of it", "", "", whole.told(in: .microseconds(1), target: targetForDraft))
+        table.print(under: "Validating a whole draft of the default flow; the target is 20 µs for all of it")
+    }
+
+    private static func judge(_ field: Field, in situation: Situation) throws {
+        _ = try field.kind.canonical(answers[field.name]!, of: field.name, in: situation)
+    }
+
+    /// A hash stands for the password, as it does in a draft.
+    private static func keepable(_ canonical: JSON) -> JSON {
+        guard case .secret = canonical else { return canonical }
+        return PasswordField.stored(
+            PHCString(
+                parameters: Argon2Parameters(),
+                salt: Array(repeating: 7, count: 16),
+                tag: Array(repeating: 9, count: 32)
+            )
+        )
+    }
+
+    // MARK: Hostile texts
+
+    private static let targetForText = Duration.milliseconds(1)
+
+    /// 64 KiB in each field, under the rules that let most of it through.
+    private static func measureHostileTexts() throws {
+        let fields = [
+            ("email", try AskedField(["name: email, kind: email"])),
+            (
+                "code",
+                try AskedField(["name: email, kind: email"], ["name: code, kind: code, proves: email, digits: 10"])
+            ),
+            ("password", try AskedField(["name: password, kind: password"])),
+            (
+                "confirmation",
+                try AskedField(["name: p, kind: password", "name: again, kind: confirmation, confirms: p"])
+            ),
+            ("username", try AskedField(["name: username, kind: username"])),
+            ("text, one line", try AskedField(["name: f, kind: text"])),
+            ("text, many lines", try AskedField(["name: f, kind: text, lines: many"])),
+            ("text with a pattern", try AskedField(["name: f, kind: text, lines: many, pattern: '(.+)+\\pL*$'"])),
+            ("text of up to 10 000", try AskedField(["name: f, kind: text, lines: many, max: 10000"])),
+            ("choice of one", try AskedField(["name: f, kind: choice, \(options)"])),
+            ("choice of several", try AskedField(["name: f, kind: choice, choose: several, \(options)"])),
+            ("number", try AskedField(["name: f, kind: number"])),
+            ("date", try AskedField(["name: f, kind: date"])),
+            ("phone", try AskedField(["name: f, kind: phone"])),
+            ("consent", try AskedField(["name: f, kind: consent, version: '1', document: D"])),
+        ]
+        var table = Table("kind", "worst ms", "worst text")
+        for (kind, field) in fields {
+            var worst = (took: Duration.zero, text: "")
+            for hostile in HostileText.all {
+                for answer in answers(of: hostile, to: field) {
+                    var field = field
+                    if case .secret = answer { field.situation.answers = ["p": answer] }
+                    let took = time(filling: .milliseconds(2)) { _ = try? field.canonical(answer) }
+                    if took > worst.took { worst = (took, hostile.description) }
+                }
+            }
+            table.append(kind, worst.took.told(in: .milliseconds(1), target: targetForText), worst.text)
+        }
+        table.print(under: "The worst 64 KiB for each kind of field; the target is 1 ms")
+    }
+
+    private static let options = "options: [{value: a, label: A}, {value: b, label: B}, {value: '0', label: C}]"
+
+    /// The ways in which a body of 64 KiB gets to the field.
+    private static func answers(of hostile: HostileText, to field: AskedField) -> [JSON] {
+        switch field.field.kind {
+        case is PasswordField, is ConfirmationField:
+            // The longest that is looked at, too.
+            [.typed(hostile.text), .typed(String(hostile.text.utf8.prefix(PasswordRules.maximumBytes)) ?? "")]
+        case is EmailField: [.string(hostile.text), .string("a@" + hostile.text), .string(hostile.text + "@b.example")]
+        case let choice as ChoiceField where choice.isMultiple:
+            [.array([.string(hostile.text)]), .array(Array(repeating: .string(hostile.piece), count: 16_384))]
+        default: [.string(hostile.text)]
+        }
+    }
+}
