@@ -33,6 +33,9 @@ struct Settings: Sendable {
         smtpURL = reader.text("SMTP_URL")
         mailFrom = reader.text("MAIL_FROM") ?? "no-reply@localhost"
         serviceName = reader.text("SERVICE_NAME") ?? flow?.serviceName ?? "Accounts"
+        if !serviceName.unicodeScalars.allSatisfy(\.isAllowedInLine) {
+            reader.mistake("SERVICE_NAME is one line, without control characters")
+        }
         allowedOrigins = Set(reader.list("ALLOWED_ORIGINS"))
         trustedProxies = reader.blocks("TRUSTED_PROXIES")
         argon2 = reader.argon2()

@@ -188,6 +188,23 @@ struct FlowDocumentTests {
             #expect(try await kim.put("one", "{\"word\": \"a pass phrase of mine\"}").status == 200)
             token.withLock { $0 = kim.tokenText }
         }
+        // As a confirmation it has nothing of its own, and takes what was kept with it.
+        let renamed = """
+            flow: test
+            version: 1
+            steps:
+              - name: one
+                title: One
+                fields:
+                  - {name: main, kind: password, label: Word}
+                  - {name: word, kind: confirmation, confirms: main, label: Word}
+            """
+        try await Site.with(flow: renamed) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = token.withLock { $0 }
+            let draft = try await kim.send(.get, "/signup")
+            #expect(draft.json["values"] == [:])
+        }
         for kind in [
             "text", "choice, options: [{value: a, label: A}]", "number", "email", "consent, version: v, document: D",
         ] {
@@ -200,6 +217,35 @@ struct FlowDocumentTests {
                 }
                 #expect(try await kim.commit().slug == "incomplete")
             }
+        }
+        try await Site.with(flow: renamed) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = token.withLock { $0 }
+            let phrase = "another phrase of mine"
+            #expect(try await kim.put("one", "{\"main\": \"\(phrase)\", \"word\": \"\(phrase)\"}").status == 200)
+            let account = try await kim.commit()
+            #expect(account.status == 201 && !account.body.contains("argon2"))
+            #expect(try Session().query("SELECT profile::text FROM accounts").only.decode(String.self) == "{}")
+        }
+    }
+
+    @Test func `white space is no answer, and empty controls skip an optional step`() async throws {
+        try await Site.with(flow: example("business")) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.put("person", "{\"full_name\": \"Kim Minji\", \"email\": \"kim@example.com\"}")
+            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
+            let company = """
+                {"company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail"}
+                """
+            try await kim.put("company", company)
+            let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+            let wrong = try await kim.send(.post, "/signup/contact", "phone=&note=+x", headers: form)
+            #expect(wrong.refusals == ["phone:required"])
+            let unknown = try await kim.send(.post, "/signup/contact", "phone=&more=", headers: form)
+            #expect(unknown.refusals == ["more:unknown_field", "phone:required"])
+            let skipped = try await kim.send(.post, "/signup/contact", "phone=&note=+%0D%0A", headers: form)
+            #expect(skipped.status == 200 && skipped.nextStep == "password")
         }
     }
 }

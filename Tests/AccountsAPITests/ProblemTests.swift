@@ -111,6 +111,14 @@ struct ProblemTests {
         }
     }
 
+    @Test func `a beginning full of unknown names is answered in proportion`() async throws {
+        try await Site.with { site in
+            let body = "{" + (0..<7000).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+            let answer = try await site.visitor().send(.post, "/signup", body)
+            #expect(answer.status == 422 && answer.refusals.count == 32)
+        }
+    }
+
     @Test(arguments: [
         (HTTPRequest.Method.get, "/signup"), (.delete, "/signup"), (.get, "/signup/review"), (.post, "/signup/commit"),
         (.get, "/signup/email"), (.delete, "/signup/email"), (.post, "/signup/code/resend"),

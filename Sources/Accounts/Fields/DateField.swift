@@ -59,7 +59,7 @@ package struct DateField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         minAge = try rules.integer("min_age", in: 0...150)
-        maxAge = try rules.integer("max_age", in: 0...150)
+        maxAge = try rules.integer("max_age", in: 0...9998)
         if let minAge, let maxAge, minAge > maxAge {
             throw rules.error("min_age is greater than max_age", at: "min_age")
         }
@@ -76,8 +76,9 @@ package struct DateField: FieldKind {
         if date > today, !mayBeInFuture { throw Refusals(field, .inFuture) }
         let age = date.age(on: today)
         if let minAge, age < minAge { throw Refusals(field, .tooYoung, ["min": .integer(minAge)]) }
-        // Nobody alive was born before 1870, whatever the flow allows.
-        if age > maxAge ?? 150 { throw Refusals(field, .tooOld, ["max": .integer(maxAge ?? 150)]) }
+        // Nobody alive is older than 150, which catches most slips in a year.
+        let most = maxAge ?? (mayBeInFuture ? nil : 150)
+        if let most, age > most { throw Refusals(field, .tooOld, ["max": .integer(most)]) }
         return .string(text)
     }
 

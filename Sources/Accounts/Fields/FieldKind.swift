@@ -24,7 +24,7 @@ package protocol FieldKind: Sendable {
     /// Which control of a form asks for it.
     var control: Control { get }
 
-    /// What an answer may be, as JSON Schema (2020-12). It may say less than the rules, never more.
+    /// What an answer may be where it is one, as JSON Schema (2020-12). It may say less than the rules, never more.
     var answerSchema: JSON { get }
 
     /// What `shown` gives, as JSON Schema.
@@ -32,6 +32,9 @@ package protocol FieldKind: Sendable {
 
     /// The answer that the texts of a form mean, of which there is at least one, and several only where it `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
+
+    /// True for what counts as no answer.
+    func isBlank(_ answer: JSON) -> Bool
 
     /// True where a form may give the field more than once.
     var takesSeveral: Bool { get }
@@ -54,6 +57,7 @@ extension FieldKind {
     /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
     package func shownSchema(at place: Place) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
+    package func isBlank(_ answer: JSON) -> Bool { answer.isBlank }
     package var takesSeveral: Bool { false }
     package func contextWords(of stored: JSON) -> [String] { [] }
     package var isTransient: Bool { false }

@@ -43,6 +43,11 @@ package struct TextField: FieldKind {
         return .string(canonical)
     }
 
+    /// White space is trimmed, so white space alone is nothing.
+    package func isBlank(_ answer: JSON) -> Bool {
+        if case .string(let text) = answer { text.trimmingWhiteSpace().isEmpty } else { answer.isBlank }
+    }
+
     package func rules(in language: Language) -> [JSON.Member] {
         [
             .init("min", .integer(min)), .init("max", .integer(max)),

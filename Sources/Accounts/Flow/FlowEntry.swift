@@ -56,8 +56,18 @@ package struct FlowEntry {
 
     package mutating func optionalText(_ key: String) throws(FlowFileError) -> String? {
         guard let node = node(key) else { return nil }
-        guard let text = node.scalar?.string, !text.isEmpty else { throw error("\(key) is a text", at: key) }
+        guard let text = Self.text(node) else { throw error("\(key) is a text", at: key) }
+        guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
+            throw error("\(key) is one line, without control characters", at: key)
+        }
         return text
+    }
+
+    /// Nil for what is no scalar, null, or blank.
+    private static func text(_ node: Node) -> String? {
+        guard let scalar = node.scalar, !scalar.string.allSatisfy(\.isWhitespace) else { return nil }
+        let isNull = scalar.style == .plain && ["~", "null", "Null", "NULL"].contains(scalar.string)
+        return isNull ? nil : scalar.string
     }
 
     package mutating func text(_ key: String) throws(FlowFileError) -> String {
@@ -104,9 +114,9 @@ package struct FlowEntry {
     mutating func limit(_ key: String) throws(FlowFileError) -> Limit? {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let count = Int(parts[0]), (1...100_000).contains(count),
+        guard parts.count == 2, let count = Int(parts[0]), (1...2000).contains(count),
             let period = Self.duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
-        else { throw error("\(key) is a number and a time of at most a day, such as 5/1h", at: key) }
+        else { throw error("\(key) is a number up to 2000 and a time up to a day, such as 5/1h", at: key) }
         return Limit(count, per: period)
     }
 
@@ -118,20 +128,42 @@ package struct FlowEntry {
     }
 
     /// One text for each language of the flow; where it has only one, the text may stand by itself.
-    package mutating func texts(_ key: String) throws(FlowFileError) -> [Language: String] {
-        guard let texts = try optionalTexts(key) else { throw error("\(key) is missing") }
+    ///
+    /// - Parameter hasLines: whether a text may have several.
+    package mutating func texts(
+        _ key: String,
+        hasLines: Bool = false
+    ) throws(FlowFileError) -> [Language: String] {
+        guard let texts = try optionalTexts(key, hasLines: hasLines) else { throw error("\(key) is missing") }
         return texts
     }
 
-    package mutating func optionalTexts(_ key: String) throws(FlowFileError) -> [Language: String]? {
+    package mutating func optionalTexts(
+        _ key: String,
+        hasLines: Bool = false
+    ) throws(FlowFileError) -> [Language: String]? {
         guard let node = node(key) else { return nil }
-        if languages.count == 1, let text = node.scalar?.string, !text.isEmpty { return [languages[0]: text] }
-        var entry = try FlowEntry(node, file: file)
         var texts: [Language: String] = [:]
-        for language in Language.allCases {
-            texts[language] = try entry.optionalText(language.rawValue)
+        if languages.count == 1, let text = Self.text(node) {
+            texts[languages[0]] = text
+        } else {
+            guard case .mapping = node else { throw error("\(key) is a text for each language", at: key) }
+            var entry = try FlowEntry(node, file: file)
+            for language in Language.allCases {
+                guard let node = entry.node(language.rawValue) else { continue }
+                guard let text = Self.text(node) else {
+                    throw entry.error("\(language.rawValue) is a text", at: language.rawValue)
+                }
+                texts[language] = text
+            }
+            try entry.finish()
         }
-        try entry.finish()
+        let isAllowed = { (text: String) in
+            text.unicodeScalars.allSatisfy { hasLines ? $0.isAllowedInLines : $0.isAllowedInLine }
+        }
+        guard texts.values.allSatisfy(isAllowed) else {
+            throw error("\(key) has characters that no text may have", at: key)
+        }
         if let lacking = languages.first(where: { texts[$0] == nil }) {
             throw error("\(key) has no text in \(lacking.rawValue)", at: key)
         }

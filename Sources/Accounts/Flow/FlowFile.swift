@@ -100,6 +100,12 @@ extension Flow {
         {
             return "\(address.name) identifies the account, and no code proves it"
         }
+        for name in ["email", "username"] {
+            let identifier = fields.first { $0.isIdentifier && type(of: $0.kind).name == name }
+            if let identifier, identifier.name.rawValue != name, fields.contains(where: { $0.name.rawValue == name }) {
+                return "the account has \(identifier.name) as its \(name), and \(name) besides"
+            }
+        }
         for step in steps {
             let optional = step.fields.first { proved.contains($0.name) && (step.isOptional || !$0.isRequired) }
             if let optional { return "a code proves \(optional.name), which need not be given" }
@@ -142,6 +148,11 @@ extension Flow {
             !(earlierOfStep.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
         {
             throw entry.error("a confirmation repeats a password before it in its step", at: "confirms")
+        }
+        if let confirmation = kind as? ConfirmationField, entry.isRequired,
+            earlierOfStep.contains(where: { $0.name == confirmation.confirms && !$0.isRequired })
+        {
+            throw entry.error("\(confirmation.confirms) need not be given, so neither need this", at: "confirms")
         }
         if isIdentifier {
             guard kind is EmailField || kind is UsernameField else {

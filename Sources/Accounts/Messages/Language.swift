@@ -19,7 +19,7 @@ package enum Language: String, CaseIterable, Sendable {
     package static func negotiated(_ acceptLanguage: String?, among spoken: [Language]) -> Language {
         let fallback = spoken[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
-        let ranges = field.split(separator: ",").compactMap { Range($0) }
+        let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0) }
         let standings = spoken.compactMap { language in
             language.standing(among: ranges, fallback: fallback).map { (language, $0) }
         }

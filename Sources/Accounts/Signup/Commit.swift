@@ -174,7 +174,9 @@ extension Signups {
         .object(
             flow.fields.compactMap { field in
                 let isKeptElsewhere = field.isIdentifier || field.kind is PasswordField || field.kind is ConsentField
-                guard !isKeptElsewhere, let value = draft.values[field.name] else { return nil }
+                guard !isKeptElsewhere, !field.kind.isTransient, let value = draft.values[field.name] else {
+                    return nil
+                }
                 return .init(field.name.rawValue, value)
             }
         )

@@ -152,15 +152,14 @@ extension Signups {
         var situation = situation(of: draft)
         situation.values = change.values
         let step = Standing(of: situation).next?.name.rawValue ?? "review"
-        var update: SQL = """
+        // The digest is written each time, for the flow file or the key may have changed. Where it is the same, the update
+        // stays in its page all the same.
+        let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
+        return """
             UPDATE drafts
-               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed)
+               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed),
+                   email_digest = \(digest)
             """
-        let address = identifyingAddress(in: change.values)
-        if address != identifyingAddress(in: draft.values) {
-            update = "\(update), email_digest = \(address.map { addressDigests($0)[0] })"
-        }
-        return update
     }
 }
 

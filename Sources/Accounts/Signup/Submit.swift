@@ -57,7 +57,8 @@ extension Signups {
             }
             let standing = standing(of: draft)
             if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
-            if draft.revision >= flow.limits.revisions { throw .limited(revisions(of: draft)) }
+            // A draft begins at revision 1.
+            if draft.revision > flow.limits.revisions { throw .limited(revisions(of: draft)) }
             guard let change = try await change(draft) else {
                 return Outcome(draft: try await again(draft), cleared: [])
             }
@@ -104,7 +105,7 @@ extension Signups {
         _ labour: inout Labour
     ) async throws(SubmitError) -> Change? {
         let (values, codes, refusals) = judge(answers, to: step, of: draft)
-        let isSkipped = step.isOptional && answers == [:]
+        let isSkipped = step.isOptional && step.isBlank(answers)
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         var change = Change(values: values)
         change.values.answered.insert(step.name)
@@ -145,16 +146,16 @@ extension Signups {
         guard case .object(let members) = answers else { preconditionFailure("answers are an object") }
         var situation = situation(of: draft, answers: answers)
         var codes: [FieldName: String] = [:]
-        // A few dozen unknown names say enough: the answer to a body of nothing else would be ten times its length.
         let unknown = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
         var refusals: [Refusal] = []
         // Passwords come last, when every name that they must not equal is known.
         let isPassword = { (field: Field) in field.kind is PasswordField }
         for field in step.fields.filter({ !isPassword($0) }) + step.fields.filter(isPassword) {
             let answer = answers[field.name.rawValue] ?? .null
-            if answer.isBlank {
+            // Whatever an earlier flow file kept under the name goes, also where nothing is kept now.
+            if field.kind.isBlank(answer) || field.kind.isTransient { situation.values[field.name] = nil }
+            if field.kind.isBlank(answer) {
                 if field.isRequired { refusals.append(Refusal(field.name, .required)) }
-                if !field.kind.isTransient { situation.values[field.name] = nil }
                 continue
             }
             do throws(Refusals) {
@@ -165,7 +166,10 @@ extension Signups {
                 refusals += error.all
             }
         }
-        return (situation.values, codes, unknown.prefix(32).map { Refusal($0, .unknownField) } + step.sorted(refusals))
+        return (
+            situation.values, codes,
+            unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) } + step.sorted(refusals)
+        )
     }
 
     private func hashOnce(
@@ -278,6 +282,14 @@ extension Signups {
 }
 
 extension Step {
+    /// True for no answer at all: an empty object, or a form whose controls were left empty.
+    fileprivate func isBlank(_ answers: JSON) -> Bool {
+        guard case .object(let members) = answers else { return false }
+        return members.allSatisfy { member in
+            field(named: FieldName(member.name))?.kind.isBlank(member.value) ?? false
+        }
+    }
+
     /// In the order of the fields.
     fileprivate func sorted(_ refusals: [Refusal]) -> [Refusal] {
         fields.flatMap { field in refusals.filter { $0.field == field.name } }

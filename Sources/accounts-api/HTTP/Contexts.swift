@@ -17,7 +17,6 @@ struct RequestScope: RequestContext {
     /// Set on the way in, by the middleware that found each.
     var step: Step?
     var answers: JSON = .object([])
-    var token: Token?
     var draft: Draft?
 
     init(source: ApplicationRequestContextSource) {

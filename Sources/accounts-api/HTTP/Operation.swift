@@ -98,7 +98,8 @@ extension Operation.Act {
     var problems: [Problem.Slug] {
         switch self {
         case .start: [.validationFailed, .rateLimited]
-        case .show, .schema, .review, .openAPI, .live, .ready: []
+        case .show, .schema, .openAPI, .live, .ready: []
+        case .review: [.alreadyCommitted]
         case .cancel: [.alreadyCommitted, .staleRevision]
         case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
         case .showStep: [.stepLocked, .alreadyCommitted]

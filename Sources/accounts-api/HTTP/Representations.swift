@@ -102,7 +102,7 @@ struct Representations: Sendable {
         if field.kind is CodeField {
             return draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
         }
-        guard let stored = draft.values[field.name] else { return nil }
+        guard !field.kind.isTransient, let stored = draft.values[field.name] else { return .none }
         let shown = field.kind.shown(stored, at: place)
         // The flow file may have made another kind of the field since.
         guard shown.fits(field.kind.shownSchema(at: place)) else { return .none }

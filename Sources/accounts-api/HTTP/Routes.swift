@@ -12,6 +12,7 @@ struct Routes: Sendable {
     let session: Session
     let origins: Origins
     let proxies: Proxies
+    private let documents = Documents()
 
     init(
         signups: Signups,
@@ -259,30 +260,19 @@ extension Routes {
 
 extension Routes {
     @Sendable private func schema(_ request: Request, _ context: RequestScope) async throws -> Response {
-        var response = Response(json: bodies.schema(in: context.language), unlessHeldBy: request)
+        let document = documents.document("schema \(context.language.rawValue)") { bodies.schema(in: context.language) }
+        var response = document.response(unlessHeldBy: request)
         response.headers[.contentLanguage] = context.language.rawValue
         response.headers[.vary] = "Accept-Language"
         return response
     }
 
     @Sendable private func openAPI(_ request: Request, _ context: RequestScope) async throws -> Response {
-        Response(json: description, unlessHeldBy: request)
+        documents.document("openapi") { description }.response(unlessHeldBy: request)
     }
 
     var description: JSON {
         OpenAPI(signups: signups, operations: operations, publicURL: publicURL, session: session).document
-    }
-}
-
-extension Response {
-    /// The body with an entity tag of its own, or 304 where the client holds it already (RFC 9110 §13.1.2).
-    fileprivate init(json: JSON, unlessHeldBy request: Request) {
-        let full = Response(json: json)
-        let tag = "\"\(json.digest)\""
-        let held = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
-        let isHeld = held.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }
-        self = isHeld ? Response(status: .notModified) : full
-        headers[.eTag] = tag
     }
 }
 
@@ -364,8 +354,8 @@ private struct StartWish {
 
     init(_ body: JSON, in negotiated: Language, of spoken: [Language]) throws {
         guard case .object(let members) = body else { preconditionFailure("a body is an object") }
-        var refusals = members.map { FieldName($0.name) }.filter { !["transport", "locale"].contains($0) }
-            .map { Refusal($0, .unknownField) }
+        let unknown = members.map { FieldName($0.name) }.filter { !["transport", "locale"].contains($0) }
+        var refusals = unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) }
         let transport = body["transport"] ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         let locale = body["locale"] ?? .null

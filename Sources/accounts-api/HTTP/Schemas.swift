@@ -32,7 +32,10 @@ struct Schemas {
     private func fields(of step: Step) -> JSON {
         let properties = step.fields.map { field -> JSON.Member in
             let schema = field.kind.answerSchema
-            return .init(field.name.rawValue, field.isRequired ? schema : ["anyOf": [schema, ["type": "null"]]])
+            return .init(
+                field.name.rawValue,
+                field.isRequired ? schema : ["anyOf": [schema, ["enum": [nil, "", []]]]]
+            )
         }
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }

@@ -56,6 +56,9 @@ struct DateFieldTests {
         let day = try AskedField(["name: day, kind: date, future: true"])
         #expect(try day.isSettled(on: .string(typed)))
         #expect(day.refusals("2026-02-29") == [Refusal("day", .impossibleDate)])
+        #expect(day.refusals("1066-10-14").isEmpty)
+        let founded = try AskedField(["name: day, kind: date, max_age: 400"])
+        #expect(founded.refusals("1688-05-25").isEmpty && founded.refusals("1616-04-23").map(\.code) == [.tooOld])
     }
 
     @Test func `no answer is required`() {

@@ -153,6 +153,11 @@ struct FlowFileTests {
         ("name: text, kind: text, pattern: 'a(?=b)'", "pattern is none in the syntax of RE2"),
         ("name: text, kind: text, help: {fr: Aide}", "fr is no key here"),
         ("name: text, kind: text, help: {}", "help has no text in en"),
+        ("name: text, kind: text, help: '  '", "help is a text for each language"),
+        ("name: text, kind: text, help: ~", "help is a text for each language"),
+        ("name: text, kind: text, help: \"a\\x1b[2Jb\"", "help has characters that no text may have"),
+        ("name: text, kind: text, help: {en: \"two\\nlines\"}", "help has characters that no text may have"),
+        ("name: text, kind: text, pattern: \"a\\nb\"", "pattern is one line, without control characters"),
         ("name: phone, kind: phone, region: kr", "region is a country such as KR, in two capital letters"),
         ("name: phone, kind: phone, region: Korea", "region is a country such as KR, in two capital letters"),
         ("name: phone, kind: phone, region: 001", "region is a country such as KR, in two capital letters"),
@@ -160,7 +165,7 @@ struct FlowFileTests {
         ("name: day, kind: date, zone: Seoul", "Seoul is no time zone"),
         ("name: day, kind: date, zone: [UTC]", "zone is a text"),
         ("name: date, kind: date, min_age: 15, max_age: 14", "min_age is greater than max_age"),
-        ("name: date, kind: date, max_age: 151", "max_age is a whole number from 0 to 150"),
+        ("name: date, kind: date, max_age: 9999", "max_age is a whole number from 0 to 9998"),
         ("name: password, kind: password, min: 14", "min is a whole number from 15 to 64"),
         ("name: code, kind: code", "proves is missing"),
         ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
@@ -192,6 +197,14 @@ struct FlowFileTests {
         ),
         (["name: id, kind: text"], "9: id is a reserved name"),
         (["name: username, kind: text"], "9: only a field of kind username is called username"),
+        (
+            ["name: nick, kind: username, identifier: true", "name: username, kind: username"],
+            "4: the account has nick as its username, and username besides"
+        ),
+        (
+            ["name: a, kind: password, required: false", "name: b, kind: confirmation, confirms: a"],
+            "10: a need not be given, so neither need this"
+        ),
         (["name: a, kind: email, identifier: true"], "4: a identifies the account, and no code proves it"),
     ])
     func `what leaves no sound commit is refused`(fields: [String], reason: String) {
@@ -310,15 +323,15 @@ struct FlowFileTests {
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 120}",
-            "flow.yaml:3: starts is a number and a time of at most a day, such as 5/1h"
+            "flow.yaml:3: starts is a number up to 2000 and a time up to a day, such as 5/1h"
         ),
         (
             "version: 1", "version: 1\nlimits:\n  starts: 9/1h\n  commits: 0/1h",
-            "flow.yaml:5: commits is a number and a time of at most a day, such as 5/1h"
+            "flow.yaml:5: commits is a number up to 2000 and a time up to a day, such as 5/1h"
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 5/2d}",
-            "flow.yaml:3: starts is a number and a time of at most a day, such as 5/1h"
+            "flow.yaml:3: starts is a number up to 2000 and a time up to a day, such as 5/1h"
         ),
         ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: logins is no key here"),
         (
@@ -333,6 +346,11 @@ struct FlowFileTests {
         ("version: 1", "version: 1\nlanguages: [ko]", "flow.yaml:7: title has no text in ko"),
         ("version: 1", "version: 1\nlanguages: [en, ko]", "flow.yaml:7: title has no text in ko"),
         ("version: 1", "version: 1\nservice: {en: Acme}", "flow.yaml:3: service is a text"),
+        (
+            "version: 1", "version: 1\nservice: |\n  Acme",
+            "flow.yaml:3: service is one line, without control characters"
+        ),
+        ("version: 1", "version: 1\nservice: ~", "flow.yaml:3: service is a text"),
         ("title: {en: First}", "title: {en: First, fr: Premier}", "flow.yaml:6: fr is no key here"),
         ("title: {en: First}", "title: {en: [First]}", "flow.yaml:6: en is a text"),
         ("title: {en: First}", "title: {en: First}\n    colour: red", "flow.yaml:7: colour is no key here"),

@@ -53,9 +53,15 @@ struct LanguageTests {
     }
 
     @Test func `a field beyond eight KiB is not read`() {
-        let padding = String(repeating: "fr,", count: 2730)
+        let padding = String(repeating: "x", count: 8189)
+        #expect(Language.negotiated("ko," + padding, among: Language.allCases) == .korean)
+        #expect(Language.negotiated("ko,," + padding, among: Language.allCases) == .english)
+    }
+
+    @Test func `of more than thirty-two wishes the first are heard`() {
+        let padding = String(repeating: "fr,", count: 31)
         #expect(Language.negotiated(padding + "ko", among: Language.allCases) == .korean)
-        #expect(Language.negotiated(padding + "ko,", among: Language.allCases) == .english)
+        #expect(Language.negotiated(padding + "fr,ko", among: Language.allCases) == .english)
     }
 
     @Test(arguments: ["ko", "ko, en;q=0.5", "*", nil])

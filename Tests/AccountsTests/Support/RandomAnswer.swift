@@ -71,7 +71,11 @@ extension RandomPerson {
         using chance: inout SeededChance
     ) -> RandomAnswer {
         let isBlank = field.isRequired ? care == .careless && chance.happens(in: 12) : chance.happens(in: 35)
-        if isBlank { return RandomAnswer([nil, .null, "", []].randomElement(using: &chance)!, .nothing) }
+        if isBlank {
+            var blanks: [JSON?] = [nil, .null, "", []]
+            if case .text = field.rule { blanks.append(" \t ") }
+            return RandomAnswer(blanks.randomElement(using: &chance)!, .nothing)
+        }
         if care == .careless, chance.happens(in: 12) { return nonsense(for: field, using: &chance) }
         var answer = something(for: field, digits, using: &chance)
         for _ in 0..<60 where care == .careful && field.fault(of: answer.meaning) != nil {
@@ -132,7 +136,7 @@ extension RandomPerson {
             case .email: [("nobody", .badFormat), (7, .wrongType), ("a\u{7}@example.com", .badCharacters)]
             case .code: [("12ab", .badFormat), ("12345", .badFormat), (7, .wrongType)]
             case .username: [("1kim", .badFormat), ("k", .tooShort), ("admin", .reserved), ("kim!", .badCharacters)]
-            case .text: [(7, .wrongType), ("a\u{7}", .badCharacters), ("   ", .tooShort)]
+            case .text: [(7, .wrongType), ("a\u{7}", .badCharacters)]
             case .number: [("7", .wrongType), (.number(0.5), .wrongType), (1000, .notAllowed)]
             case .date:
                 [

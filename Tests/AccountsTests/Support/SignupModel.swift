@@ -210,7 +210,12 @@ extension SignupModel {
             default: break
             }
         }
-        let isSkipped = step.isOptional && given.isEmpty
+        // Nothing at all, or a form whose controls were left empty.
+        let isSkipped =
+            step.isOptional
+            && given.allSatisfy { answer in
+                step.fields.contains { $0.name == answer.field } && answer.answer.meaning == .nothing
+            }
         if !refusals.isEmpty, !isSkipped { return "refused: " + refusals.joined(separator: ", ") }
 
         var proved: [FieldName] = []
