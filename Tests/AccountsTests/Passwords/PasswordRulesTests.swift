@@ -111,14 +111,17 @@ struct PasswordRulesTests {
         "basketball1basketball1", "abcdefghijklmnop", "ponmlkjihgfedcba", "uvwxyzabcdefghi", "123456789012345",
         "890123456789012", "987654321098765", "qwertyuiopasdfg", "gfdsapoiuytrewq", "1qaz2wsx3edc4rfv",
         "vfr4cde3xsw2zaq1", "!QAZ2wsx#EDC4rfv", "qazwsxedcrfvtgb", "zxcvbnm,./asdfg", "111222333444555",
-        "qwerty123456789", "abcdefghasdfghi",
+        "qwerty123456789", "abcdefghasdfghi", "basketball1basketball2", "password1234567", "password123456789",
+        "Password Password",
+        "iloveyou-1234567", "!!administrator!!", "1234qwertyuiop!", "Princess.Princess", "aaaaaaaaaaaa999",
     ])
     func `what is guessed first is common`(password: String) throws {
         #expect(try codes(password) == [.common])
     }
 
     @Test(arguments: [
-        "correct horse battery staple", "basketball1basketball2", "vx7kiwi.9vx7kiwi.9", "abcdefghijklmnox",
+        "correct horse battery staple", "password 8402 7716 3391", "four plain words here", "letters 4 princess",
+        "vx7kiwi.9vx7kiwi.9", "abcdefghijklmnox",
         "qwertyuiopasdfgx", "acegikmoqsuwyac", "administratively so", "가나다라마바사아자차카타파하거", "Kim.minseo.1990!",
         "grosse anmeldungen",
     ])
