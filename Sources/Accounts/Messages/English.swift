@@ -17,7 +17,9 @@ struct English: Messages {
         case .taken: "Somebody already uses this. Choose another."
         case .reserved: "This one is reserved. Choose another."
         case .notAccepted: "Accept this to continue."
-        case .notAllowed: "This cannot be used here. Choose another."
+        case .notAllowed:
+            min.flatMap { min in max.map { "Use a whole number from \(min) to \($0)." } }
+                ?? "This cannot be used here. Choose another."
         case .impossibleDate: "There is no such date."
         case .inFuture: "This date is in the future."
         case .tooYoung:

@@ -17,7 +17,9 @@ struct Korean: Messages {
         case .taken: "이미 사용 중입니다. 다른 것을 입력하세요."
         case .reserved: "사용할 수 없는 이름입니다. 다른 것을 입력하세요."
         case .notAccepted: "계속하려면 동의해 주세요."
-        case .notAllowed: "여기에는 쓸 수 없는 값입니다. 다른 것을 고르세요."
+        case .notAllowed:
+            min.flatMap { min in max.map { "\(min) 이상 \($0) 이하의 정수를 입력하세요." } }
+                ?? "여기에는 쓸 수 없는 값입니다. 다른 것을 고르세요."
         case .impossibleDate: "없는 날짜입니다."
         case .inFuture: "미래의 날짜입니다."
         case .tooYoung: min.map { "만 \($0)세 이상이어야 합니다." } ?? "가입할 수 있는 나이가 아닙니다."

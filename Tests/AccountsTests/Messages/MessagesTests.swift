@@ -29,6 +29,10 @@ struct MessagesTests {
                 .codeWrong, ["attempts_left": 1], "That code is not right. You have 1 attempt left.",
                 "코드가 맞지 않습니다. 1번 더 시도할 수 있습니다."
             ),
+            (
+                .notAllowed, ["min": -1, "max": 9], "Use a whole number from -1 to 9.",
+                "-1 이상 9 이하의 정수를 입력하세요."
+            ),
             (.codeWrong, ["attempts_left": "four"], "That code is not right.", "코드가 맞지 않습니다."),
         ] as [(Refusal.Code, [String: JSON], String, String)]
     )
