@@ -12,11 +12,30 @@ bool phone_knows_region(const char *region) {
     return PhoneNumberUtil::GetInstance()->GetCountryCodeForRegion(region) != 0;
 }
 
+// A number that is written as we write it, of the region at hand, needs no parsing: `+`, the country's code, and digits
+// of which the first is not zero.
+static bool read_e164(const PhoneNumberUtil &util, const char *text, size_t length, const char *region, PhoneNumber *number) {
+    const int code = util.GetCountryCodeForRegion(region);
+    const std::string prefix = "+" + std::to_string(code);
+    if (code == 0 || length <= prefix.size() || length > 16 || text[prefix.size()] == '0') return false;
+    if (std::memcmp(text, prefix.data(), prefix.size()) != 0) return false;
+    unsigned long long digits = 0;
+    for (size_t index = prefix.size(); index < length; index++) {
+        if (text[index] < '0' || text[index] > '9') return false;
+        digits = digits * 10 + static_cast<unsigned>(text[index] - '0');
+    }
+    number->set_country_code(code);
+    number->set_national_number(digits);
+    return true;
+}
+
 bool phone_format_e164(const char *text, size_t length, const char *region, char e164[17]) {
     const PhoneNumberUtil &util = *PhoneNumberUtil::GetInstance();
     PhoneNumber number;
-    if (util.Parse(std::string(text, length), region, &number) != PhoneNumberUtil::NO_PARSING_ERROR) return false;
-    if (number.has_extension()) return false;
+    if (!read_e164(util, text, length, region, &number)) {
+        if (util.Parse(std::string(text, length), region, &number) != PhoneNumberUtil::NO_PARSING_ERROR) return false;
+        if (number.has_extension()) return false;
+    }
     switch (util.GetNumberType(number)) {
     case PhoneNumberUtil::MOBILE:
     case PhoneNumberUtil::FIXED_LINE:

@@ -44,15 +44,29 @@ package struct UsernameField: FieldKind {
     /// What a name looks like at a glance (after the skeletons of Unicode Technical Standard 39, for the characters that a
     /// name may have): without its marks, digits as the letters that they pass for, and pairs as what they run into.
     private static func skeleton(of name: String) -> String {
-        let letters: [UInt8] = name.utf8.compactMap { byte in
-            if marks.contains(byte) { return nil }
-            return lookAlikes[byte] ?? byte
+        var letters: [Unicode.Scalar] = []
+        for scalar in name.unicodeScalars {
+            let letter: Unicode.Scalar
+            switch scalar {
+            case ".", "_", "-": continue
+            case "0": letter = "o"
+            case "1", "i": letter = "l"
+            case "3": letter = "e"
+            case "4": letter = "a"
+            case "5": letter = "s"
+            case "7": letter = "t"
+            case "8": letter = "b"
+            default: letter = scalar
+            }
+            switch (letters.last, letter) {
+            case ("r", "n"): letters[letters.count - 1] = "m"
+            case ("v", "v"): letters[letters.count - 1] = "w"
+            case ("c", "l"): letters[letters.count - 1] = "d"
+            default: letters.append(letter)
+            }
         }
-        return String(decoding: letters, as: UTF8.self)
-            .replacing("rn", with: "m").replacing("vv", with: "w").replacing("cl", with: "d")
+        return String(String.UnicodeScalarView(letters))
     }
-
-    private static let lookAlikes = Dictionary(uniqueKeysWithValues: zip("0134578i".utf8, "oleastbl".utf8))
 
     private static let reserved = Set(reservedNames.map(skeleton))
 

@@ -17,11 +17,23 @@ struct PhoneFieldTests {
         ("(010) 1234 5678", "+821012345678"), (" 010-1234-5678 ", "+821012345678"), ("02-312-3456", "+8223123456"),
         ("+82 10-1234-5678", "+821012345678"), ("+82 (0)10 1234 5678", "+821012345678"),
         ("+1 650-253-0000", "+16502530000"), ("+44 7912 345678", "+447912345678"), ("+49 30 901820", "+4930901820"),
-        ("001-1-650-253-0000", "+16502530000"),
+        ("001-1-650-253-0000", "+16502530000"), ("+821012345678", "+821012345678"),
+        ("+82010-1234-5678", "+821012345678"),
+        ("+39 06 698 12345", "+390669812345"),
     ])
     func `a number of a mobile or fixed line becomes E.164`(typed: String, canonical: String) throws {
         #expect(try phone.canonical(.string(typed)) == .string(canonical))
         #expect(try phone.isSettled(on: .string(canonical)))
+    }
+
+    @Test(arguments: [
+        "1012345678", "101234567", "10123456", "212345678", "21234567", "607001234", "15881234", "5012345678",
+        "7012345678", "3112345678", "1", "99999999999999",
+    ])
+    func `whether it came as we write it makes no difference`(digits: String) {
+        let parsed = phone.refusals(.string("+82 \(digits)"))
+        #expect(phone.refusals(.string("+82\(digits)")) == parsed)
+        #expect(phone.holds(.string("+82\(digits)")) == parsed.isEmpty)
     }
 
     @Test func `without a country's code the region of the field decides`() throws {
@@ -32,7 +44,8 @@ struct PhoneFieldTests {
 
     @Test(arguments: [
         // Too short, too long, of no country, nothing but marks.
-        "010-123-456", "010-1234-56789", "+999 1234 5678", "+", "-", "()", "+82", "0", "112",
+        "010-123-456", "010-1234-56789", "+999 1234 5678", "+", "-", "()", "+82", "0", "112", "+8210123456",
+        "+82101234567890123",
         // Premium, shared cost, internet telephony.
         "060-700-1234", "1588-1234", "070-1234-5678", "+1 900 555 0100",
     ])
