@@ -111,6 +111,17 @@ struct ProblemTests {
         }
     }
 
+    @Test func `a problem speaks the language of the draft, or else the one asked for`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor(headers: [.acceptLanguage: "en"])
+            #expect(try await kim.send(.get, "/signup").json["title"] == "There is no such sign-up")
+            let nobody = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
+            #expect(nobody.json["title"] == "진행 중인 가입이 없습니다")
+            try await kim.start(", \"locale\": \"ko\"")
+            #expect(try await kim.send(.get, "/signup/terms").json["title"] == "앞 단계를 먼저 마쳐야 합니다")
+        }
+    }
+
     @Test func `a beginning full of unknown names is answered in proportion`() async throws {
         try await Site.with { site in
             let body = "{" + (0..<7000).map { "\"\($0)\":0" }.joined(separator: ",") + "}"

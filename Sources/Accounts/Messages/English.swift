@@ -33,6 +33,33 @@ struct English: Messages {
         }
     }
 
+    func title(of problem: ProblemKind) -> String {
+        switch problem {
+        case .malformedRequest: "The request is malformed"
+        case .noDraft: "There is no such sign-up"
+        case .forbiddenOrigin: "The request comes from another site"
+        case .unknownStep: "There is no such step"
+        case .notFound: "There is nothing here"
+        case .methodNotAllowed: "The method is not allowed here"
+        case .notAcceptable: "No representation is acceptable"
+        case .stepLocked: "An earlier step is missing"
+        case .incomplete: "The sign-up is not complete"
+        case .alreadyCommitted: "The sign-up is committed"
+        case .identifierTaken: "The identifier belongs to another account"
+        case .draftExpired: "The sign-up has ended"
+        case .staleRevision: "The sign-up has changed"
+        case .tooLarge: "The request is too large"
+        case .uriTooLong: "The path is too long"
+        case .headersTooLarge: "The header is too large"
+        case .unsupportedMediaType: "The media type is not supported"
+        case .validationFailed: "Some answers were refused"
+        case .rateLimited: "Too many requests"
+        case .busy: "The service is busy"
+        case .unavailable: "The service is unavailable"
+        case .internal: "Something went wrong"
+        }
+    }
+
     func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
         MailText(
             subject: "Your code for \(serviceName)",

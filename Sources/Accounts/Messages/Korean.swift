@@ -32,6 +32,33 @@ struct Korean: Messages {
         }
     }
 
+    func title(of problem: ProblemKind) -> String {
+        switch problem {
+        case .malformedRequest: "요청의 형식이 올바르지 않습니다"
+        case .noDraft: "진행 중인 가입이 없습니다"
+        case .forbiddenOrigin: "다른 사이트에서 온 요청입니다"
+        case .unknownStep: "없는 단계입니다"
+        case .notFound: "찾을 수 없습니다"
+        case .methodNotAllowed: "여기에는 쓸 수 없는 메서드입니다"
+        case .notAcceptable: "요청한 형식으로 응답할 수 없습니다"
+        case .stepLocked: "앞 단계를 먼저 마쳐야 합니다"
+        case .incomplete: "가입이 아직 끝나지 않았습니다"
+        case .alreadyCommitted: "가입이 이미 완료되었습니다"
+        case .identifierTaken: "다른 계정에서 사용 중입니다"
+        case .draftExpired: "가입이 종료되었습니다"
+        case .staleRevision: "그사이 내용이 바뀌었습니다"
+        case .tooLarge: "요청이 너무 큽니다"
+        case .uriTooLong: "경로가 너무 깁니다"
+        case .headersTooLarge: "헤더가 너무 큽니다"
+        case .unsupportedMediaType: "지원하지 않는 형식입니다"
+        case .validationFailed: "올바르지 않은 항목이 있습니다"
+        case .rateLimited: "요청이 너무 많습니다"
+        case .busy: "지금은 이용자가 많습니다"
+        case .unavailable: "지금은 이용할 수 없습니다"
+        case .internal: "오류가 발생했습니다"
+        }
+    }
+
     func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
         MailText(
             subject: "\(serviceName) 인증 코드",

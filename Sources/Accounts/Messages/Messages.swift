@@ -4,6 +4,9 @@ package protocol Messages: Sendable {
     /// (characters; years of age for dates) and `attempts_left`. A missing number is left out.
     func message(for refusal: Refusal) -> String
 
+    /// The title of a problem, the same for each of its kind.
+    func title(of problem: ProblemKind) -> String
+
     /// The mail with a code that proves an address. The code stands in the text only: subjects show in notifications.
     func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText
 

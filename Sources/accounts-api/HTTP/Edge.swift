@@ -31,7 +31,7 @@ struct Edge: RouterMiddleware {
             response = origins.isPreflight(request) ? Origins.preflight : try await next(request, context)
         } catch {
             let problem = problem(for: error, context)
-            response = problem.response(publicURL: publicURL, requestID: requestID)
+            response = problem.response(publicURL: publicURL, requestID: requestID, in: context.language)
         }
         harden(&response.headers, requestID)
         origins.share(&response.headers, with: request.headers[.origin])
@@ -84,7 +84,7 @@ struct Edge: RouterMiddleware {
         let requestID = ID<Request>().description
         let detail =
             problem == .headersTooLarge ? "Send fewer or shorter header fields." : "The request could not be read."
-        let (head, body) = Problem(problem, detail).parts(publicURL: publicURL, requestID: requestID)
+        let (head, body) = Problem(problem, detail).parts(publicURL: publicURL, requestID: requestID, in: languages[0])
         var response = head
         harden(&response.headerFields, requestID)
         response.headerFields[.connection] = "close"

@@ -9,81 +9,10 @@ struct Problem: Error {
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
+    /// That of the draft, which comes before the one that the request asks for.
+    var language: Language?
 
-    /// The end of the problem's `type`; the title goes with it.
-    enum Slug: String, CaseIterable {
-        case malformedRequest = "malformed-request"
-        case noDraft = "no-draft"
-        case forbiddenOrigin = "forbidden-origin"
-        case unknownStep = "unknown-step"
-        case notFound = "not-found"
-        case methodNotAllowed = "method-not-allowed"
-        case notAcceptable = "not-acceptable"
-        case stepLocked = "step-locked"
-        case incomplete
-        case alreadyCommitted = "already-committed"
-        case identifierTaken = "identifier-taken"
-        case draftExpired = "draft-expired"
-        case staleRevision = "stale-revision"
-        case tooLarge = "too-large"
-        case uriTooLong = "uri-too-long"
-        case headersTooLarge = "headers-too-large"
-        case unsupportedMediaType = "unsupported-media-type"
-        case validationFailed = "validation-failed"
-        case rateLimited = "rate-limited"
-        case busy
-        case unavailable
-        case `internal`
-
-        var title: String {
-            switch self {
-            case .malformedRequest: "The request is malformed"
-            case .noDraft: "There is no such sign-up"
-            case .forbiddenOrigin: "The request comes from another site"
-            case .unknownStep: "There is no such step"
-            case .notFound: "There is nothing here"
-            case .methodNotAllowed: "The method is not allowed here"
-            case .notAcceptable: "No representation is acceptable"
-            case .stepLocked: "An earlier step is missing"
-            case .incomplete: "The sign-up is not complete"
-            case .alreadyCommitted: "The sign-up is committed"
-            case .identifierTaken: "The identifier belongs to another account"
-            case .draftExpired: "The sign-up has ended"
-            case .staleRevision: "The sign-up has changed"
-            case .tooLarge: "The request is too large"
-            case .uriTooLong: "The path is too long"
-            case .headersTooLarge: "The header is too large"
-            case .unsupportedMediaType: "The media type is not supported"
-            case .validationFailed: "Some answers were refused"
-            case .rateLimited: "Too many requests"
-            case .busy: "The service is busy"
-            case .unavailable: "The service is unavailable"
-            case .internal: "Something went wrong"
-            }
-        }
-
-        var status: HTTPResponse.Status {
-            switch self {
-            case .malformedRequest: .badRequest
-            case .noDraft: .unauthorized
-            case .forbiddenOrigin: .forbidden
-            case .unknownStep, .notFound: .notFound
-            case .methodNotAllowed: .methodNotAllowed
-            case .notAcceptable: .notAcceptable
-            case .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken: .conflict
-            case .draftExpired: .gone
-            case .staleRevision: .preconditionFailed
-            case .tooLarge: .contentTooLarge
-            case .uriTooLong: .uriTooLong
-            case .headersTooLarge: .requestHeaderFieldsTooLarge
-            case .unsupportedMediaType: .unsupportedMediaType
-            case .validationFailed: .unprocessableContent
-            case .rateLimited: .tooManyRequests
-            case .busy, .unavailable: .serviceUnavailable
-            case .internal: .internalServerError
-            }
-        }
-    }
+    typealias Slug = ProblemKind
 
     init(
         _ slug: Slug,
@@ -97,15 +26,20 @@ struct Problem: Error {
         self.headers = headers
     }
 
-    func response(publicURL: String, requestID: String) -> Response {
-        let (head, body) = parts(publicURL: publicURL, requestID: requestID)
+    func response(publicURL: String, requestID: String, in language: Language) -> Response {
+        let (head, body) = parts(publicURL: publicURL, requestID: requestID, in: language)
         return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
     }
 
-    func parts(publicURL: String, requestID: String) -> (head: HTTPResponse, body: ByteBuffer) {
+    func parts(
+        publicURL: String,
+        requestID: String,
+        in asked: Language
+    ) -> (head: HTTPResponse, body: ByteBuffer) {
         let body = JSON.object(
             [
-                .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")), .init("title", .string(slug.title)),
+                .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")),
+                .init("title", .string((language ?? asked).messages.title(of: slug))),
                 .init("status", .integer(slug.status.code)), .init("detail", .string(detail)),
                 .init("request_id", .string(requestID)),
             ] + members
@@ -116,6 +50,30 @@ struct Problem: Error {
         ]
         for field in headers { fields[field.name] = field.value }
         return (HTTPResponse(status: slug.status, headerFields: fields), bytes)
+    }
+}
+
+extension ProblemKind {
+    var status: HTTPResponse.Status {
+        switch self {
+        case .malformedRequest: .badRequest
+        case .noDraft: .unauthorized
+        case .forbiddenOrigin: .forbidden
+        case .unknownStep, .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .notAcceptable: .notAcceptable
+        case .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken: .conflict
+        case .draftExpired: .gone
+        case .staleRevision: .preconditionFailed
+        case .tooLarge: .contentTooLarge
+        case .uriTooLong: .uriTooLong
+        case .headersTooLarge: .requestHeaderFieldsTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
+        case .validationFailed: .unprocessableContent
+        case .rateLimited: .tooManyRequests
+        case .busy, .unavailable: .serviceUnavailable
+        case .internal: .internalServerError
+        }
     }
 }
 

@@ -70,6 +70,11 @@ struct DraftFinder: RouterMiddleware {
             throw try Problem(error)
         }
         context.logger[metadataKey: "draft"] = "\(token.draft)"
-        return try await next(request, context)
+        do {
+            return try await next(request, context)
+        } catch var problem as Problem {
+            problem.language = context.draft?.language
+            throw problem
+        }
     }
 }

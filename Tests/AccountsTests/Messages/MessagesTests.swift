@@ -42,6 +42,16 @@ struct MessagesTests {
         #expect(Language.korean.messages.message(for: refusal) == korean)
     }
 
+    @Test(arguments: ProblemKind.allCases)
+    func `every problem has a title of its own in every language`(problem: ProblemKind) {
+        let titles = Language.allCases.map { $0.messages.title(of: problem) }
+        #expect(Set(titles).count == Language.allCases.count && !titles.contains(""))
+        for language in Language.allCases {
+            let others = ProblemKind.allCases.filter { $0 != problem }.map { language.messages.title(of: $0) }
+            #expect(!others.contains(language.messages.title(of: problem)))
+        }
+    }
+
     @Test(arguments: Language.allCases)
     func `the code stands alone on its line and never in the subject`(language: Language) {
         let mail = language.messages.verificationCode("012345", minutes: 10, serviceName: "Accounts")

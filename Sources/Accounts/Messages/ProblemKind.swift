@@ -1,0 +1,25 @@
+/// Why a request was refused; the end of the problem's `type` (RFC 9457).
+package enum ProblemKind: String, CaseIterable, Sendable {
+    case malformedRequest = "malformed-request"
+    case noDraft = "no-draft"
+    case forbiddenOrigin = "forbidden-origin"
+    case unknownStep = "unknown-step"
+    case notFound = "not-found"
+    case methodNotAllowed = "method-not-allowed"
+    case notAcceptable = "not-acceptable"
+    case stepLocked = "step-locked"
+    case incomplete
+    case alreadyCommitted = "already-committed"
+    case identifierTaken = "identifier-taken"
+    case draftExpired = "draft-expired"
+    case staleRevision = "stale-revision"
+    case tooLarge = "too-large"
+    case uriTooLong = "uri-too-long"
+    case headersTooLarge = "headers-too-large"
+    case unsupportedMediaType = "unsupported-media-type"
+    case validationFailed = "validation-failed"
+    case rateLimited = "rate-limited"
+    case busy
+    case unavailable
+    case `internal`
+}
