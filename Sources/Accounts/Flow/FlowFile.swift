@@ -16,15 +16,23 @@ extension Flow {
 
     /// - Parameter file: how the file is called in errors.
     package init(yaml: String, file: String) throws(FlowFileError) {
+        do throws(FlowFileError) {
+            try self.init(reading: yaml, file: file)
+        } catch {
+            // At the end of a file libyaml counts a line that is not there.
+            let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
+            throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: error.reason)
+        }
+    }
+
+    private init(reading yaml: String, file: String) throws(FlowFileError) {
         let node: Node?
         do {
             node = try Yams.compose(yaml: yaml)
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
             throw FlowFileError(file: file, line: context.mark.line, reason: "\(keys[0]) stands here twice")
         } catch let error as YamlError {
-            // At the end of a file libyaml counts a line that is not there.
-            let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
-            throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: "this is no YAML")
+            throw FlowFileError(file: file, line: error.line, reason: "this is no YAML")
         } catch {
             throw FlowFileError(file: file, line: nil, reason: "this is no YAML")
         }

@@ -406,11 +406,11 @@ struct FlowFileTests {
         #expect(Self.refusal(of: file) == "flow.yaml:5: \(name) is a reserved name")
     }
 
-    @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n"])
-    func `what is no YAML is refused at a line that there is`(yaml: String) throws {
+    @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n", "---", "---\n"])
+    func `what is no flow is refused at a line that there is`(yaml: String) throws {
         let error = #expect(throws: FlowFileError.self) { try Flow(yaml: yaml, file: "flow.yaml") }
         let line = try #require(error?.line)
-        #expect((1...yaml.split(separator: "\n").count).contains(line) && error?.reason == "this is no YAML")
+        #expect((1...yaml.split(separator: "\n").count).contains(line))
     }
 
     @Test(arguments: ["steps: []", "steps: first", "steps: {}", ""])
