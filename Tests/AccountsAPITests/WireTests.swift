@@ -75,6 +75,24 @@ struct WireTests {
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
     }
 
+    @Test func `who ends a body after its answer, and asks nothing more, is hung up on`() async throws {
+        var limits = WireLimits()
+        limits.nextHeader = .milliseconds(100)
+        try await Site.with(.socket, wire: limits) { site in
+            let port = try #require(site.client.port)
+            let (answer, rest) = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send(
+                    "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n<a"
+                )
+                let answer = client.readAnswer()
+                try client.send("/>")
+                return (answer, client.readAll())
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 415") && rest.isEmpty)
+        }
+    }
+
     @Test func `who asks nothing more is hung up on`() async throws {
         var limits = WireLimits()
         limits.nextHeader = .milliseconds(100)

@@ -31,6 +31,10 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: WireLimits
     private let dress: @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer)
     private var deadline: Scheduled<Void>?
+    /// A header has come whose body has not ended.
+    private var isReading = false
+    /// Requests that have no whole answer yet.
+    private var unanswered = 0
     private var hasOverflowed = false
 
     /// - Parameter dress: makes the whole answer out of a problem.
@@ -55,10 +59,14 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: endConnection(in: limits.body, context)
+        case .head:
+            isReading = true
+            unanswered += 1
+            endConnection(in: limits.body, context)
         case .body: break
-        // What the server does with it takes as long as it takes.
-        case .end: deadline?.cancel()
+        case .end:
+            isReading = false
+            awaitNext(context)
         }
         context.fireChannelRead(data)
     }
@@ -75,10 +83,18 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(wrapOutboundOut(.head(dressed)), promise: nil)
             context.write(wrapOutboundOut(.body(body)), promise: promise)
         case .end:
-            endConnection(in: limits.nextHeader, context)
+            unanswered = max(0, unanswered - 1)
+            awaitNext(context)
             context.write(data, promise: promise)
         case .head, .body: context.write(data, promise: promise)
         }
+    }
+
+    /// An answer may come before the body has ended, so both have to be over before the next header is waited for. What
+    /// the server does with a request takes as long as it takes.
+    private func awaitNext(_ context: ChannelHandlerContext) {
+        if isReading { return }
+        if unanswered > 0 { deadline?.cancel() } else { endConnection(in: limits.nextHeader, context) }
     }
 
     private func endConnection(in time: TimeAmount, _ context: ChannelHandlerContext) {

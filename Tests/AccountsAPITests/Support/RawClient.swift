@@ -34,6 +34,17 @@ final class RawClient: Sendable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
+    /// Reads until the answer has had its last brace.
+    func readAnswer() -> String {
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1 {
+            answer.append(byte)
+            if byte == UInt8(ascii: "}") { break }
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+
     func readAll() -> String {
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
