@@ -100,7 +100,8 @@ struct Representations: Sendable {
 
     private func value(of field: Field, _ draft: Draft, at place: Place) -> JSON? {
         if field.kind is CodeField {
-            return draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
+            guard draft.proofs[field.name]?.isProved == true else { return .none }
+            return ["verified": true]
         }
         guard !field.kind.isTransient, let stored = draft.values[field.name] else { return .none }
         let shown = field.kind.shown(stored, at: place)
