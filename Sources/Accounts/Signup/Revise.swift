@@ -104,7 +104,7 @@ extension Signups {
             if let condition = condition(of: effect, draft) { conditions = "\(conditions) AND \(condition)" }
         }
         var parts: SQL = """
-            WITH current AS (SELECT id, ends_at FROM drafts WHERE \(conditions)), 
+            WITH current AS (SELECT id, ends_at FROM drafts WHERE \(conditions)),
                  \(refused(names, then: mails, unless: change.isVain(self, draft))),
                  allowed AS (SELECT * FROM current WHERE NOT EXISTS (SELECT FROM refused))
             """
@@ -120,14 +120,14 @@ extension Signups {
         for (number, effect) in change.effects.enumerated() {
             if let part = after(effect, SQL(stringLiteral: "\(number)"), draft) { parts = "\(parts), \(part)" }
         }
-        let rows = try await database.transaction(
+        let row = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
             """
             \(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised), \(change.isLeased),
                             \([Charge].columns)
             """
-        )[1]
-        let (isCurrent, isRevised, isLeased, number, wait) = try rows[0].decode(
+        )[1].only
+        let (isCurrent, isRevised, isLeased, number, wait) = try row.decode(
             Bool.self,
             Bool.self,
             Bool.self,

@@ -41,6 +41,18 @@ struct SubmitTests {
         }
     }
 
+    @Test func `the digest of the address comes with any step, where an earlier flow wrote none`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "code")
+            try session.run("UPDATE drafts SET email_digest = NULL")
+            let phrase = JSON.password("a pass phrase of mine")
+            _ = try await stage.submit(["password": phrase, "confirmation": phrase], to: "password", of: draft)
+            let digest = stage.signups.addressDigests("kim@example.com")[0]
+            let stored = try session.query("SELECT email_digest FROM drafts").only.decode([UInt8].self)
+            #expect(stored == digest)
+        }
+    }
+
     @Test func `a password is kept as its hash`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "password")
