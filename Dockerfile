@@ -8,7 +8,7 @@ ARG RUNTIME_IMAGE=debian:bookworm-slim
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        libargon2-dev libcurl4-openssl-dev libidn2-dev libphonenumber-dev libpq-dev libre2-dev pkg-config \
+        libargon2-dev libcurl4-openssl-dev libidn2-dev libphonenumber-dev libpq-dev libqrencode-dev libre2-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The dependencies have a layer of their own: a change in Sources does not fetch them again.
@@ -24,7 +24,7 @@ FROM ${RUNTIME_IMAGE}
 # tzdata, because ages are counted in the zone that the flow names.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        ca-certificates libargon2-1 libcurl4 libidn2-0 libphonenumber8 libpq5 libre2-9 tzdata \
+        ca-certificates libargon2-1 libcurl4 libidn2-0 libphonenumber8 libpq5 libqrencode4 libre2-9 tzdata \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /accounts-api /usr/local/bin/accounts-api
 # A number, so that an orchestrator can see that it is not root. The service writes no file: --read-only is fine.

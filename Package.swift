@@ -37,12 +37,16 @@ let package = Package(
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIdn", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CQRCode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(
             name: "Schema",
             path: "sql",
-            resources: [.embedInCode("0001-drafts.sql"), .embedInCode("0002-limits.sql")],
+            resources: [
+                .embedInCode("0001-drafts.sql"), .embedInCode("0002-limits.sql"),
+                .embedInCode("0003-authenticators.sql"),
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -61,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "accounts-api",
             dependencies: [
-                "Accounts",
+                "Accounts", "CQRCode",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -18,7 +18,7 @@ struct JourneyTests {
             #expect(started.json["state"] == "open")
             #expect(started.json["flow"] == "default@1")
             #expect(started.nextStep == "email")
-            #expect(started.states == ["current", "locked", "locked", "locked", "locked", "locked"])
+            #expect(started.states == ["current", "locked", "locked", "locked", "locked", "locked", "locked"])
             #expect(
                 started.missing == ["email", "code", "password", "confirmation", "username", "birth_date", "terms"]
             )
@@ -42,11 +42,13 @@ struct JourneyTests {
             let contact = try await kim.put("contact", "{\"birth_date\": \"2001-02-28\"}")
             #expect(contact.json["values"]?["birth_date"] == ["set": true])
             #expect(contact.json["state"] == "open")
+            #expect(contact.nextStep == "totp")
+            #expect(try await kim.put("totp", "{}").nextStep == "terms")
             let terms = try await kim.put("terms", "{\"terms\": true}")
             #expect(terms.json["state"] == "ready")
             #expect(terms.nextStep == "review")
             #expect(terms.missing.isEmpty)
-            #expect(terms.headers[.eTag] == "\"7\"")
+            #expect(terms.headers[.eTag] == "\"8\"")
 
             let review = try await kim.send(.get, "/signup/review")
             #expect(review.json["values"]?["birth_date"] == "2001-02-28")
@@ -98,7 +100,7 @@ struct JourneyTests {
             #expect(moved.json["cleared"] == ["code"])
             #expect(moved.nextStep == "code")
             #expect(moved.missing == ["code"])
-            #expect(moved.states == ["complete", "current", "locked", "locked", "locked", "locked"])
+            #expect(moved.states == ["complete", "current", "locked", "locked", "locked", "locked", "locked"])
             #expect(try await kim.put("email", "{\"email\": \"kim@example.com\"}").slug == "rate-limited")
             try Session().letPass("1 minute")
             let back = try await kim.put("email", "{\"email\": \"kim@example.com\"}")

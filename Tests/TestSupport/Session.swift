@@ -58,6 +58,7 @@ package final class Session: Sendable {
                 ages("leases", "until"),
                 ages("proofs", "sent_at", "expires_at", "proved_at"),
                 ages("outbox", "created_at", "due_at", "useless_after"),
+                "UPDATE enrolments SET recent = ARRAY(SELECT moment - interval '\(time)' FROM unnest(recent) AS moment)",
                 """
                 UPDATE limits SET until = until - interval '\(time)',
                                   hits = ARRAY(SELECT hit - interval '\(time)' FROM unnest(hits) AS hit ORDER BY hit)

@@ -90,6 +90,7 @@ extension Stage {
             ],
             "profile": ["username": .string(username), "display_name": "Kim"],
             "contact": ["birth_date": "2001-02-28"],
+            "totp": [:],
             "terms": ["terms": true],
         ]
     }

@@ -21,12 +21,7 @@ package struct CodeField: FieldKind {
 
     /// Only the shape: whether it is the right one is for ``Signups`` to spend an attempt on.
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        let text = try answer.text(of: field)
-        let digitsOnly = text.utf8.filter { $0 != UInt8(ascii: " ") }
-        guard digitsOnly.count == digits, digitsOnly.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw Refusals(field, .badFormat, ["digits": .integer(digits)])
-        }
-        return .string(String(decoding: digitsOnly, as: UTF8.self))
+        .string(try answer.digits(digits, of: field))
     }
 
     package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
@@ -39,10 +34,29 @@ package struct CodeField: FieldKind {
         [.init("proves", .string(proves.rawValue)), .init("digits", .integer(digits))]
     }
 
-    package var control: Control { Control(type: "text", autocomplete: "one-time-code", inputMode: "numeric") }
-    package var answerSchema: JSON { ["type": "string", "pattern": .string("^ *([0-9] *){\(digits)}$")] }
+    package var control: Control { .oneTimeCode }
+    package var answerSchema: JSON { .digitsSchema(digits) }
 
     package func shownSchema(at place: Place) -> JSON {
         .closedObject(["verified": ["const": true]])
     }
+}
+
+extension JSON {
+    /// The so many digits of an answer, which may have blanks between them.
+    func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
+        let digits = try text(of: field).utf8.filter { $0 != UInt8(ascii: " ") }
+        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw Refusals(field, .badFormat, ["digits": .integer(count)])
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    static func digitsSchema(_ count: Int) -> JSON {
+        ["type": "string", "pattern": .string("^ *([0-9] *){\(count)}$")]
+    }
+}
+
+extension Control {
+    static let oneTimeCode = Control(type: "text", autocomplete: "one-time-code", inputMode: "numeric")
 }

@@ -4,9 +4,9 @@ package struct PasswordField: FieldKind {
     package let policy: PasswordRules
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
-        // Less would do beside a second factor only, which no flow can ask for yet (SP 800-63B §3.1.1.2).
-        let least = PasswordRules.minimumAlone
-        let min = try rules.integer("min", in: least...64) ?? least
+        // That less is allowed beside a second factor only, the flow file sees to.
+        let least = PasswordRules.minimumBesideAuthenticator
+        let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumAlone
         let max = try rules.integer("max", in: 64...256) ?? 256
         policy = PasswordRules(minimum: min, maximum: max)
     }

@@ -76,6 +76,7 @@ extension Flow {
     private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step] {
         var steps: [Step] = []
         var earlier: [Field] = []
+        var shortPassword: FlowFileError?
         for var stepEntry in try entry.entries("steps") {
             let name = try stepEntry.text("name")
             guard isName(name) else { throw stepEntry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
@@ -87,7 +88,11 @@ extension Flow {
             let titles = try stepEntry.texts("title")
             var fields: [Field] = []
             for var fieldEntry in try stepEntry.entries("fields") {
-                fields.append(try field(&fieldEntry, after: fields, ofEarlierSteps: earlier))
+                let field = try field(&fieldEntry, after: fields, ofEarlierSteps: earlier)
+                fields.append(field)
+                if let password = field.kind as? PasswordField, password.policy.minimum < PasswordRules.minimumAlone {
+                    shortPassword = fieldEntry.error("less than 15 wants a required authenticator besides", at: "min")
+                }
             }
             earlier += fields
             steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
@@ -96,6 +101,10 @@ extension Flow {
             }
             try stepEntry.finish()
         }
+        let wantsAuthenticator = steps.contains { step in
+            !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
+        }
+        if let shortPassword, !wantsAuthenticator { throw shortPassword }
         if let lack = lackForCommit(steps) { throw entry.error(lack, at: "steps") }
         return steps
     }
@@ -148,6 +157,14 @@ extension Flow {
                 throw entry.error("\(code.proves) is proved already", at: "proves")
             }
             guard entry.isRequired else { throw entry.error("a code is never optional", at: "required") }
+        }
+        if kind is TOTPField {
+            guard earlierSteps.contains(where: { $0.kind is CodeField }) else {
+                throw entry.error("an authenticator comes after a code that proves an address", at: "kind")
+            }
+            if (earlierSteps + earlierOfStep).contains(where: { $0.kind is TOTPField }) {
+                throw entry.error("an account has one authenticator", at: "kind")
+            }
         }
         if kind is PasswordField, (earlierSteps + earlierOfStep).contains(where: { $0.kind is PasswordField }) {
             throw entry.error("an account has one password", at: "kind")
@@ -207,7 +224,7 @@ extension Flow {
 enum FieldKinds {
     static let all: [any FieldKind.Type] = [
         ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,
-        NumberField.self, PasswordField.self, PhoneField.self, TextField.self, UsernameField.self,
+        NumberField.self, PasswordField.self, PhoneField.self, TOTPField.self, TextField.self, UsernameField.self,
     ]
 }
 

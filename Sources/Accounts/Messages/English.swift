@@ -29,6 +29,8 @@ struct English: Messages {
         case .codeExpired: "This code has expired. Ask for a new one."
         case .codeExhausted where refusal.params["final"] == true:
             "There were too many wrong codes. Please begin the sign-up again."
+        case .codeExhausted where refusal.params["new_secret"] == true:
+            "There were too many wrong codes. Set the app up again with the new secret."
         case .codeExhausted: "That was one wrong code too many. Ask for a new one."
         }
     }

@@ -28,6 +28,8 @@ struct Korean: Messages {
         case .codeExpired: "만료된 코드입니다. 새 코드를 요청하세요."
         case .codeExhausted where refusal.params["final"] == true:
             "코드를 너무 많이 틀렸습니다. 가입을 처음부터 다시 시작하세요."
+        case .codeExhausted where refusal.params["new_secret"] == true:
+            "코드를 너무 많이 틀렸습니다. 새 비밀 키로 앱을 다시 설정하세요."
         case .codeExhausted: "코드를 너무 많이 틀렸습니다. 새 코드를 요청하세요."
         }
     }

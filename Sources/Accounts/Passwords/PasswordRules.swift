@@ -6,6 +6,8 @@ package struct PasswordRules: Sendable {
 
     /// The minimum where the password is the only factor (SP 800-63B §3.1.1.2).
     package static let minimumAlone = 15
+    /// The minimum where a second factor is asked for as well.
+    package static let minimumBesideAuthenticator = 8
     /// The most bytes that are looked at, before anything else is done with them.
     package static let maximumBytes = 1_024
 

@@ -30,6 +30,8 @@ extension Signups {
                         SELECT id FROM outbox JOIN spent ON mail = id
                          WHERE state = 'waiting' AND template = 'verification-code' FOR UPDATE OF outbox SKIP LOCKED
                     )
+                ), abandoned AS (
+                    DELETE FROM enrolments USING ended WHERE draft = ended.id
                 ), released AS (
                     DELETE FROM leases USING ended WHERE draft = ended.id
                 ), remembered AS (

@@ -11,6 +11,7 @@ extension Signups {
                 case is UsernameField where field.isIdentifier:
                     change.effects.append(.release(kind: UsernameField.name))
                 case is EmailField:
+                    dropAuthenticator(&change)
                     guard let code = flow.code(proving: field.name) else { continue }
                     change.effects.append(.withdraw(code.field.name))
                     if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }

@@ -126,6 +126,8 @@ extension Signups {
                 SELECT id FROM rivals UNION ALL SELECT \(draft.id) FROM account
             ), spent AS (
                 DELETE FROM proofs WHERE draft IN (SELECT id FROM ended)
+            ), abandoned AS (
+                DELETE FROM enrolments WHERE draft IN (SELECT id FROM ended)
             ), released AS (
                 DELETE FROM leases WHERE draft IN (SELECT id FROM ended)
             )
@@ -143,6 +145,19 @@ extension Signups {
                 INSERT INTO credentials (account, kind, secret) SELECT id, 'password', \(hash) FROM account
                 """
             parts = "\(parts), credential AS (\(part))"
+        }
+        for field in flow.fields where field.kind is TOTPField {
+            guard let authenticator = Authenticator(stored: draft.values[field.name]) else { continue }
+            let sealed = keys.seal(authenticator.secret, for: account.bytes)
+            parts = """
+                \(parts), authenticator AS (
+                    INSERT INTO authenticators (account, sealed, last_step)
+                    SELECT id, \(sealed), \(authenticator.lastStep) FROM account
+                ), recovery AS (
+                    INSERT INTO recovery_codes (account, digest)
+                    SELECT id, digest FROM account, unnest(\(ByteStrings(authenticator.recoveryDigests))) AS digest
+                )
+                """
         }
         for (index, consent) in consents(of: draft).enumerated() {
             parts = "\(parts), \(SQL(stringLiteral: "consent_\(index)")) AS (\(consent))"
@@ -173,7 +188,9 @@ extension Signups {
     private func profile(of draft: Draft) -> JSON {
         .object(
             flow.fields.compactMap { field in
-                let isKeptElsewhere = field.isIdentifier || field.kind is PasswordField || field.kind is ConsentField
+                let isKeptElsewhere =
+                    field.isIdentifier || field.kind is PasswordField || field.kind is TOTPField
+                    || field.kind is ConsentField
                 guard !isKeptElsewhere, !field.kind.isTransient, let value = draft.values[field.name] else {
                     return nil
                 }

@@ -6,6 +6,8 @@ struct Change {
     /// The fields that lost what they held because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
+    /// What is shown once, when the change is made.
+    var recoveryCodes: [RecoveryCode] = []
 
     enum Effect {
         /// A new code for the address, which ends the proof of any other. `generation` is that of the code before it.
@@ -17,6 +19,8 @@ struct Change {
         /// The name is this draft's until it ends.
         case lease(FieldName, kind: String, name: String)
         case release(kind: String)
+        /// The authenticator has shown a right code.
+        case enrol(FieldName)
     }
 }
 
@@ -189,7 +193,7 @@ extension Signups {
             EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
                                          AND generation = \(generation) AND proved_at IS NULL)
             """
-        case .lease, .withdraw, .release: nil
+        case .lease, .withdraw, .release, .enrol: nil
         }
     }
 
@@ -198,6 +202,7 @@ extension Signups {
         switch effect {
         case .lease(_, let kind, let name): release(of: kind, except: name)
         case .release(let kind): release(of: kind, except: nil)
+        case .enrol(let field): confirmed(field, part: number)
         case .sendCode(let field, let code, let address, let generation):
             newCode(field, code, address: address, generation: (generation ?? 0) + 1, of: draft, part: number)
         case .prove(let field, _):

@@ -19,6 +19,8 @@ package enum SubmitError: Error {
 package struct Outcome: Sendable {
     package let draft: Draft
     package let cleared: [FieldName]
+    /// Where an authenticator was set up: what helps if it is lost, told this one time.
+    package var recoveryCodes: [RecoveryCode] = []
 }
 
 extension Signups {
@@ -63,7 +65,8 @@ extension Signups {
                 return Outcome(draft: try await again(draft), cleared: [])
             }
             switch try await attempt(change, on: draft) {
-            case .made(let revised): return Outcome(draft: revised, cleared: change.cleared)
+            case .made(let revised):
+                return Outcome(draft: revised, cleared: change.cleared, recoveryCodes: change.recoveryCodes)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
             case .limited(let reached): throw .limited(reached)
             case .overtaken: draft = try await again(draft)
@@ -90,6 +93,7 @@ extension Signups {
     private struct Labour {
         var hashes: [FieldName: PHCString] = [:]
         var spent: [FieldName: Int] = [:]
+        var enrolled: [FieldName: (authenticator: Authenticator, recoveryCodes: [RecoveryCode])] = [:]
         var verdicts: [Question: Bool] = [:]
 
         struct Question: Hashable {
@@ -120,6 +124,14 @@ extension Signups {
                 let generation = try await spendOnce(digits, on: field.name, code, of: draft, &labour)
                 guard let generation else { continue }
                 change.effects.append(.prove(field.name, generation: generation))
+            case (is TOTPField, let stored):
+                guard let digits = codes[field.name] else { continue }
+                isRepeated = true
+                if Authenticator(stored: stored) != nil { continue }
+                let enrolled = try await enrolOnce(digits, field.name, of: draft, &labour)
+                change.values[field.name] = enrolled.authenticator.stored
+                change.recoveryCodes = enrolled.recoveryCodes
+                change.effects.append(.enrol(field.name))
             case (is PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
                 change.values[field.name] = PasswordField.stored(hash)
@@ -160,8 +172,11 @@ extension Signups {
             }
             do throws(Refusals) {
                 let canonical = try field.kind.canonical(answer, of: field.name, in: situation)
-                if !field.kind.isTransient { situation.values[field.name] = canonical }
-                if field.kind is CodeField { codes[field.name] = canonical.string }
+                switch field.kind {
+                case is CodeField, is TOTPField: codes[field.name] = canonical.string
+                case let kind where kind.isTransient: continue
+                default: situation.values[field.name] = canonical
+                }
             } catch {
                 refusals += error.all
             }
@@ -185,6 +200,18 @@ extension Signups {
         } catch {
             throw .hashing(error)
         }
+    }
+
+    private func enrolOnce(
+        _ digits: String,
+        _ field: FieldName,
+        of draft: Draft,
+        _ labour: inout Labour
+    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode]) {
+        if let enrolled = labour.enrolled[field] { return enrolled }
+        let enrolled = try await enrol(digits, field, of: draft)
+        labour.enrolled[field] = enrolled
+        return enrolled
     }
 
     private func spendOnce(
@@ -216,6 +243,7 @@ extension Signups {
         of draft: Draft,
         _ change: inout Change
     ) throws(SubmitError) {
+        if address != draft.values[field]?.string { dropAuthenticator(&change) }
         guard let (codeField, code) = flow.code(proving: field) else {
             // Proofs by codes that have left the flow would hold again if the codes came back.
             if address != draft.values[field]?.string {
@@ -237,6 +265,17 @@ extension Signups {
         }
         if let proof, proof.isExhausted { throw .refused([.exhausted(field)]) }
         change.effects.append(.sendCode(codeField.name, code, address: address, after: proof?.generation))
+    }
+
+    /// It was set up by whoever proved the address before: with another one it has to be set up anew.
+    func dropAuthenticator(_ change: inout Change) {
+        for step in flow.steps {
+            for field in step.fields where field.kind is TOTPField && change.values[field.name] != nil {
+                change.values[field.name] = nil
+                change.values.answered.remove(step.name)
+                change.cleared.append(field.name)
+            }
+        }
     }
 
     /// A password was judged against the names known then. Where a new name could equal it, the hash tells.

@@ -5,7 +5,13 @@ import Foundation
 struct Representations: Sendable {
     let signups: Signups
 
-    func draft(_ draft: Draft, cleared: [FieldName] = [], account: Account? = nil, token: Token? = nil) -> JSON {
+    func draft(
+        _ draft: Draft,
+        cleared: [FieldName] = [],
+        recoveryCodes: [RecoveryCode] = [],
+        account: Account? = nil,
+        token: Token? = nil
+    ) -> JSON {
         let standing = signups.standing(of: draft)
         let state = draft.account != nil ? "committed" : standing.isReady ? "ready" : "open"
         var members: [JSON.Member] = [
@@ -26,6 +32,9 @@ struct Representations: Sendable {
             .init("expires_at", .string(draft.expiresAt.timestamp)),
             .init("expires_in", .integer(max(0, Int(draft.expiresAt.timeIntervalSince(draft.now))))),
         ]
+        if !recoveryCodes.isEmpty {
+            members.append(.init("recovery_codes", .array(recoveryCodes.map { .string($0.text) })))
+        }
         if let account { members.append(.init("account", self.account(account))) }
         if let token { members.append(.init("token", .string(token.text))) }
         return .object(members)
@@ -39,7 +48,9 @@ struct Representations: Sendable {
     }
 
     /// One step, with everything that a client needs to ask for it.
-    func step(_ step: Step, of draft: Draft) -> JSON {
+    ///
+    /// - Parameter enrolment: the authenticator that the step is about to set up.
+    func step(_ step: Step, of draft: Draft, _ enrolment: Enrolment? = nil) -> JSON {
         let standing = signups.standing(of: draft)
         let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in
@@ -59,10 +70,16 @@ struct Representations: Sendable {
             members += [
                 .init("resend_after", .integer(max(0, code.resendAfter.seconds - Int(waited)))),
                 .init("code_expires_at", .string(proof.expiresAt.timestamp)),
-                .init("server_time", .string(draft.now.timestamp)),
             ]
         }
-        return .object(members)
+        if let enrolment {
+            members += [
+                .init("secret", .string(enrolment.secret)), .init("otpauth_uri", .string(enrolment.uri)),
+                .init("seconds_remaining", .integer(enrolment.secondsRemaining)),
+            ]
+            if let code = QRCode(enrolment.uri) { members.append(.init("qr_svg", .string(code.svg))) }
+        }
+        return .object(members + [.init("server_time", .string(draft.now.timestamp))])
     }
 
     /// The whole flow, for clients that build their forms before anybody begins.

@@ -191,7 +191,12 @@ extension Routes {
         if context.draft.account != nil { throw Problem.committed }
         let standing = signups.standing(of: context.draft)
         if standing.states[context.step.name] == .locked { throw Problem.locked(standing.next) }
-        return tagged(Response(json: bodies.step(context.step, of: context.draft)), context.draft)
+        let enrolment = try await acting { () throws(DatabaseError) in
+            try await signups.enrolment(at: context.step, of: context.draft)
+        } problem: {
+            try Problem($0)
+        }
+        return tagged(Response(json: bodies.step(context.step, of: context.draft, enrolment)), context.draft)
     }
 
     @Sendable private func submit(_ request: Request, _ context: StepContext) async throws -> Response {
@@ -206,7 +211,7 @@ extension Routes {
         } problem: {
             try Problem($0, in: context.language, current)
         }
-        return answer(outcome.draft, cleared: outcome.cleared)
+        return answer(outcome.draft, cleared: outcome.cleared, recoveryCodes: outcome.recoveryCodes)
     }
 
     @Sendable private func check(_ request: Request, _ context: StepContext) async throws -> Response {
@@ -304,14 +309,13 @@ extension Routes {
     private func answer(
         _ draft: Draft,
         cleared: [FieldName] = [],
+        recoveryCodes: [RecoveryCode] = [],
         account: Account? = nil,
         token: Token? = nil,
         status: HTTPResponse.Status = .ok
     ) -> Response {
-        tagged(
-            Response(json: bodies.draft(draft, cleared: cleared, account: account, token: token), status: status),
-            draft
-        )
+        let body = bodies.draft(draft, cleared: cleared, recoveryCodes: recoveryCodes, account: account, token: token)
+        return tagged(Response(json: body, status: status), draft)
     }
 
     /// How a refusal shows the draft as it is now.

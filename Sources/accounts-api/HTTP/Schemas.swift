@@ -57,7 +57,8 @@ struct Schemas {
             optional: [
                 "next": Self.reference("Next"), "progress": Self.object(["done": Self.count, "total": Self.count]),
                 "missing": Self.names, "steps": Self.list(of: Self.reference("StepSummary")),
-                "values": values(at: .draft), "cleared": Self.names, "account": Self.reference("Account"),
+                "values": values(at: .draft), "cleared": Self.names, "recovery_codes": Self.names,
+                "account": Self.reference("Account"),
                 "token": Self.string,
             ],
             then: ["expires_at": Self.instant, "expires_in": Self.count]
@@ -69,8 +70,11 @@ struct Schemas {
         field.append(.init("value", true))
         return Self.object(
             .object(Self.stepMembers + [.init("state", Self.state)]),
-            optional: ["resend_after": Self.count, "code_expires_at": Self.instant, "server_time": Self.instant],
-            then: ["fields": Self.list(of: Self.object(.object(field)))]
+            optional: [
+                "resend_after": Self.count, "code_expires_at": Self.instant, "secret": Self.string,
+                "otpauth_uri": Self.string, "seconds_remaining": Self.count, "qr_svg": Self.string,
+            ],
+            then: ["fields": Self.list(of: Self.object(.object(field))), "server_time": Self.instant]
         )
     }
 

@@ -150,7 +150,7 @@ final class Visitor: Sendable {
         username: String = "kim"
     ) async throws -> Answer {
         var answer = try await put("email", "{\"email\": \"\(email)\"}")
-        for step in ["code", "password", "profile", "contact", "terms"] {
+        for step in ["code", "password", "profile", "contact", "totp", "terms"] {
             if step == "email" || last == "email" { break }
             let body =
                 switch step {
@@ -159,6 +159,7 @@ final class Visitor: Sendable {
                     "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
                 case "profile": "{\"username\": \"\(username)\", \"display_name\": \"Kim\"}"
                 case "contact": "{\"birth_date\": \"2001-02-28\"}"
+                case "totp": "{}"
                 default: "{\"terms\": true}"
                 }
             answer = try await put(step, body)

@@ -55,7 +55,7 @@ struct PasswordFieldTests {
         #expect(password.field.kind.rules(in: .english) == [.init("min", 15), .init("max", 256)])
     }
 
-    @Test(arguments: ["min: 8", "min: 14", "min: 65", "max: 63", "max: 257", "min: many"])
+    @Test(arguments: ["min: 7", "min: 65", "max: 63", "max: 257", "min: many"])
     func `no flow asks for less than a password alone has to be`(rule: String) {
         #expect(throws: FlowFileError.self) { try AskedField(["name: password, kind: password, \(rule)"]) }
     }

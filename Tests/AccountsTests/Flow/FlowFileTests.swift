@@ -8,8 +8,8 @@ struct StandardFlowTests {
     @Test func `its steps come in the order of the sign-up`() throws {
         let flow = try Flow.standard()
         #expect(flow.id == "default@1")
-        #expect(flow.steps.map(\.name) == ["email", "code", "password", "profile", "contact", "terms"])
-        #expect(flow.steps.allSatisfy { !$0.isOptional })
+        #expect(flow.steps.map(\.name) == ["email", "code", "password", "profile", "contact", "totp", "terms"])
+        #expect(flow.steps.filter(\.isOptional).map(\.name) == ["totp"])
         #expect(flow.steps.map(\.href).first == "/signup/email")
     }
 
@@ -25,7 +25,8 @@ struct StandardFlowTests {
         ("profile", "username", "username", true, true), ("profile", "display_name", "text", false, false),
         ("profile", "introduction", "text", false, false), ("contact", "phone", "phone", false, false),
         ("contact", "birth_date", "date", true, false),
-        ("terms", "terms", "consent", true, false), ("terms", "marketing", "consent", false, false),
+        ("totp", "totp", "totp", true, false), ("terms", "terms", "consent", true, false),
+        ("terms", "marketing", "consent", false, false),
     ])
     func `it asks for these fields`(step: String, field: String, kind: String, isRequired: Bool, isIdentifier: Bool)
         throws
@@ -39,7 +40,7 @@ struct StandardFlowTests {
 
     @Test func `and for no others`() throws {
         let flow = try Flow.standard()
-        #expect(flow.fields.count == 11)
+        #expect(flow.fields.count == 12)
         #expect(flow.step(named: "review") == nil && flow.field(named: "photo") == nil)
     }
 
@@ -166,7 +167,8 @@ struct FlowFileTests {
         ("name: day, kind: date, zone: [UTC]", "zone is a text"),
         ("name: date, kind: date, min_age: 15, max_age: 14", "min_age is greater than max_age"),
         ("name: date, kind: date, max_age: 9999", "max_age is a whole number from 0 to 9998"),
-        ("name: password, kind: password, min: 14", "min is a whole number from 15 to 64"),
+        ("name: password, kind: password, min: 7", "min is a whole number from 8 to 64"),
+        ("name: app, kind: totp", "an authenticator comes after a code that proves an address"),
         ("name: code, kind: code", "proves is missing"),
         ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
         ("name: code, kind: code, proves: code", "a code proves an address of an earlier step"),
@@ -214,6 +216,19 @@ struct FlowFileTests {
                 + fields.map { "    {\($0), label: {en: Field}}" }.joined(separator: ",\n")
         )
         #expect(Self.refusal(of: yaml) == "flow.yaml:\(reason)")
+    }
+
+    @Test(arguments: [("", true), (", required: false", false)])
+    func `a short password wants a required authenticator besides`(rule: String, isAllowed: Bool) {
+        let fields = ["name: code, kind: code, proves: email", "name: password, kind: password, min: 8"]
+        let second = Self.file(fields[0], fields[1]) + "\n"
+        let third =
+            "  - name: third\n    title: {en: Third}\n    fields: [{name: app, kind: totp\(rule), label: {en: App}}]\n"
+        let short = "flow.yaml:10: less than 15 wants a required authenticator besides"
+        #expect(Self.refusal(of: second) == short)
+        #expect(Self.refusal(of: second + third) == (isAllowed ? nil : short))
+        let optional = third.replacing("name: third", with: "name: third\n    optional: true")
+        #expect(Self.refusal(of: second + optional) == short)
     }
 
     @Test func `an address that a code proves has to be given`() {

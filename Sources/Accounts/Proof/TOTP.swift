@@ -1,0 +1,56 @@
+internal import Crypto
+package import Foundation
+
+/// Time-based one-time passwords (RFC 6238) as every authenticator app makes them: SHA-1, six digits, steps of 30 seconds
+/// counted from 1970.
+package enum TOTP {
+    package static let digits = 6
+    /// In seconds.
+    package static let period = 30
+    /// Bytes of a secret: 160 bits, as RFC 4226 §4 recommends.
+    static let secretLength = 20
+
+    /// The number of the step in which the instant lies.
+    package static func step(at instant: Date) -> Int {
+        Int((instant.timeIntervalSince1970 / Double(period)).rounded(.down))
+    }
+
+    /// The code of one step (RFC 4226 §5.3).
+    package static func code(_ secret: [UInt8], step: Int, digits: Int = digits) -> String {
+        var counter = UInt64(step).bigEndian
+        let hash = withUnsafeBytes(of: &counter) { counter in
+            Array(HMAC<Insecure.SHA1>.authenticationCode(for: counter, using: SymmetricKey(data: secret)))
+        }
+        let offset = Int(hash[19] & 0xF)
+        let number = hash[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } & 0x7FFF_FFFF
+        let text = String(number % Int(pow(10, Double(digits))))
+        return String(repeating: "0", count: digits - text.utf8.count) + text
+    }
+
+    /// The step whose code it is: the present one, or the one before it for slow fingers (RFC 6238 §5.2). Nil for any other
+    /// code.
+    package static func step(of code: String, by secret: [UInt8], at now: Date) -> Int? {
+        let present = step(at: now)
+        return [present, present - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// RFC 4648 §6, in lower case and without padding.
+    var base32: String {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
+        var text = ""
+        var (bits, count) = (0, 0)
+        for byte in self {
+            bits = bits << 8 | Int(byte)
+            count += 8
+            while count >= 5 {
+                count -= 5
+                text.append(alphabet[bits >> count & 31])
+            }
+            bits &= 1 << count - 1
+        }
+        if count > 0 { text.append(alphabet[bits << (5 - count) & 31]) }
+        return text
+    }
+}

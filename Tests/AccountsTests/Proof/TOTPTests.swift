@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import Accounts
+
+@Suite("The codes of an authenticator")
+struct TOTPTests {
+    /// The secret of both RFCs.
+    private static let secret = Array("12345678901234567890".utf8)
+
+    @Test func `they are those of RFC 4226`() {
+        let codes = (0...9).map { TOTP.code(Self.secret, step: $0) }
+        #expect(
+            codes == [
+                "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (59, "94287082"), (1_111_111_109, "07081804"), (1_111_111_111, "14050471"), (1_234_567_890, "89005924"),
+        (2_000_000_000, "69279037"), (20_000_000_000, "65353130"),
+    ])
+    func `they are those of RFC 6238`(seconds: Double, code: String) {
+        let instant = Date(timeIntervalSince1970: seconds)
+        #expect(TOTP.code(Self.secret, step: TOTP.step(at: instant), digits: 8) == code)
+        #expect(TOTP.code(Self.secret, step: TOTP.step(at: instant)) == String(code.suffix(6)))
+        #expect(TOTP.step(of: String(code.suffix(6)), by: Self.secret, at: instant) == TOTP.step(at: instant))
+    }
+
+    @Test func `the present one and the one before are accepted, and no other`() {
+        // At 59 seconds the second step is about to end.
+        let now = Date(timeIntervalSince1970: 59)
+        let accepted = (-3...4).filter {
+            TOTP.step(of: TOTP.code(Self.secret, step: $0 + 5), by: Self.secret, at: now + 120) != nil
+        }
+        #expect(accepted == [-1, 0])
+        #expect(TOTP.step(of: "", by: Self.secret, at: now) == nil)
+        #expect(TOTP.step(of: "2870821", by: Self.secret, at: now) == nil)
+    }
+
+    @Test(arguments: [
+        ("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foob", "mzxw6yq"), ("fooba", "mzxw6ytb"),
+        ("foobar", "mzxw6ytboi"), ("12345678901234567890", "gezdgnbvgy3tqojqgezdgnbvgy3tqojq"),
+    ])
+    func `base32 is that of RFC 4648`(text: String, encoded: String) {
+        #expect(text.utf8.base32 == encoded)
+    }
+
+    @Test func `recovery codes are long, and none is like another`() {
+        let codes = (0..<100).map { _ in RecoveryCode().text }
+        #expect(codes.allSatisfy { $0.wholeMatch(of: /([a-z2-7]{4}-){5}[a-z2-7]{4}/) != nil })
+        #expect(Set(codes).count == 100)
+    }
+
+    @Test func `an app reads the name of the service and of the person`() {
+        let enrolment = Enrolment(
+            secret: Self.secret,
+            issuer: "Bär & Söhne",
+            account: "kim+a@example.com",
+            now: Date(timeIntervalSince1970: 61)
+        )
+        #expect(
+            enrolment.uri == """
+                otpauth://totp/B%C3%A4r%20%26%20S%C3%B6hne:kim%2Ba%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\
+                &issuer=B%C3%A4r%20%26%20S%C3%B6hne&algorithm=SHA1&digits=6&period=30
+                """
+        )
+        #expect(enrolment.secondsRemaining == 29)
+    }
+}
