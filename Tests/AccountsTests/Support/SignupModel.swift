@@ -226,14 +226,14 @@ extension SignupModel {
             if let refusal = spend(digits, on: field.name, attempts) { return "refused: \(field.name) \(refusal)" }
             proved.append(field.name)
         }
+        for field in step.fields where field.rule == .username(isIdentifier: true) {
+            if after[field.name] == .name(RandomPerson.takenName) { return "refused: \(field.name) taken" }
+        }
         for field in step.fields {
             guard case .address(let address)? = after[field.name], let code = flow.code(proving: field.name),
                 wantsMail(to: address, code, isSame: after[field.name] == held[field.name]), isTooSoon(address)
             else { continue }
             return "too many: resend"
-        }
-        for field in step.fields where field.rule == .username(isIdentifier: true) {
-            if after[field.name] == .name(RandomPerson.takenName) { return "refused: \(field.name) taken" }
         }
 
         for field in proved { codes[field]!.isProved = true }
