@@ -45,7 +45,7 @@ let package = Package(
             path: "sql",
             resources: [
                 .embedInCode("0001-drafts.sql"), .embedInCode("0002-limits.sql"),
-                .embedInCode("0003-authenticators.sql"),
+                .embedInCode("0003-authenticators.sql"), .embedInCode("0004-handoffs.sql"),
             ],
             swiftSettings: settings
         ),

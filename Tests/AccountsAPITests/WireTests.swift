@@ -47,7 +47,9 @@ struct WireTests {
         let head = answer.prefix { $0 != "{" }.lowercased()
         for field in [
             "content-type: application/problem+json", "cache-control: no-store", "x-content-type-options: nosniff",
-            "referrer-policy: no-referrer", "x-request-id: ", "content-security-policy: default-src 'none'",
+            "referrer-policy: no-referrer", "x-request-id: ",
+            "content-security-policy: default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            "cross-origin-opener-policy: same-origin", "permissions-policy: camera=()",
             "cross-origin-resource-policy: same-origin",
         ] {
             #expect(head.contains("\r\n\(field)"))

@@ -55,7 +55,7 @@ package final class Session: Sendable {
         try run(
             [
                 ages("drafts", "created_at", "updated_at", "ends_at"), ages("endings", "until"),
-                ages("leases", "until"),
+                ages("leases", "until"), ages("handoffs", "expires_at"),
                 ages("proofs", "sent_at", "expires_at", "proved_at"),
                 ages("outbox", "created_at", "due_at", "useless_after"),
                 "UPDATE enrolments SET recent = ARRAY(SELECT moment - interval '\(time)' FROM unnest(recent) AS moment)",

@@ -65,6 +65,7 @@ package struct Stage: Sendable {
             mailer: mailbox,
             from: "no-reply@acme.example",
             serviceName: "Acme",
+            publicURL: "http://localhost:8080",
             logger: .silent
         )
     }

@@ -21,14 +21,15 @@ package struct Outbox: Sendable {
     struct Content {
         let to: String
         let language: Language
-        let code: (digits: String, minutes: Int)?
+        /// What the mail is about, such as the digits of a code, and how long it is good.
+        let code: (text: String, minutes: Int)?
     }
 
     func seal(_ content: Content) -> (id: UUID, sealed: [UInt8]) {
         let id = ID<Outbox>()
         let json: JSON = [
             "to": .string(content.to), "language": .string(content.language.rawValue),
-            "code": content.code.map { .string($0.digits) } ?? .null,
+            "code": content.code.map { .string($0.text) } ?? .null,
             "minutes": content.code.map { .integer($0.minutes) } ?? .null,
         ]
         return (id.rawValue, keys.seal(json.bytes, for: id.bytes))
@@ -39,8 +40,8 @@ package struct Outbox: Sendable {
         guard let plaintext = try? keys.open(sealed, for: id.bytes), let json = try? JSON.read(plaintext),
             let to = json["to"]?.string, let language = json["language"]?.string.flatMap(Language.init(rawValue:))
         else { return nil }
-        var code: (digits: String, minutes: Int)?
-        if let digits = json["code"]?.string, case .integer(let minutes)? = json["minutes"] { code = (digits, minutes) }
+        var code: (text: String, minutes: Int)?
+        if let text = json["code"]?.string, case .integer(let minutes)? = json["minutes"] { code = (text, minutes) }
         return Content(to: to, language: language, code: code)
     }
 }

@@ -13,6 +13,7 @@ package struct OutboxSender: Sendable {
     private let mailer: any Mailer
     private let sender: String
     private let serviceName: String
+    private let publicURL: String
     private let logger: Logger
 
     package init(
@@ -21,6 +22,7 @@ package struct OutboxSender: Sendable {
         mailer: any Mailer,
         from sender: String,
         serviceName: String,
+        publicURL: String,
         logger: Logger
     ) {
         self.outbox = outbox
@@ -28,6 +30,7 @@ package struct OutboxSender: Sendable {
         self.mailer = mailer
         self.sender = sender
         self.serviceName = serviceName
+        self.publicURL = publicURL
         self.logger = logger
     }
 
@@ -124,7 +127,12 @@ package struct OutboxSender: Sendable {
         return switch template {
         case "verification-code":
             content.code.map {
-                messages.verificationCode($0.digits, minutes: $0.minutes, serviceName: serviceName)
+                messages.verificationCode($0.text, minutes: $0.minutes, serviceName: serviceName)
+            }
+        case "handoff":
+            content.code.map {
+                let link = "\(publicURL)/signup/resume?code=\($0.text)"
+                return messages.handoff(link, minutes: $0.minutes, serviceName: serviceName)
             }
         case "already-registered": messages.alreadyRegistered(serviceName: serviceName)
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)

@@ -79,6 +79,32 @@ struct English: Messages {
         )
     }
 
+    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText {
+        MailText(
+            subject: "Continue your sign-up for \(serviceName)",
+            text: """
+                Hello,
+
+                To go on with your sign-up for \(serviceName) on this device, open this link:
+
+                \(link)
+
+                It is good once, for \(counted(minutes, "minute")). Please keep it to yourself: whoever opens it has your sign-up, \
+                and the device before has it no more.
+
+                If you did not ask for it, do not open it, and there is nothing else to do.
+                """
+        )
+    }
+
+    func resume(serviceName: String) -> PageText {
+        PageText(
+            title: "Continue your sign-up for \(serviceName)",
+            text: "You can go on here. The other device then has this sign-up no more.",
+            button: "Continue here"
+        )
+    }
+
     func alreadyRegistered(serviceName: String) -> MailText {
         MailText(
             subject: "You already have an account at \(serviceName)",

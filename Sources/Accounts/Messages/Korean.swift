@@ -78,6 +78,32 @@ struct Korean: Messages {
         )
     }
 
+    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText {
+        MailText(
+            subject: "\(serviceName) 가입 이어서 하기",
+            text: """
+                안녕하세요.
+
+                이 기기에서 \(serviceName) 가입을 계속하려면 다음 링크를 여세요.
+
+                \(link)
+
+                링크는 \(minutes)분 동안 한 번만 쓸 수 있습니다. 링크를 연 사람이 가입을 이어받고 이전 기기에서는 더 이상 진행할 수 \
+                없으므로 다른 사람에게 알려 주지 마세요.
+
+                직접 요청하지 않았다면 링크를 열지 마세요. 그 밖에 하실 일은 없습니다.
+                """
+        )
+    }
+
+    func resume(serviceName: String) -> PageText {
+        PageText(
+            title: "\(serviceName) 가입 이어서 하기",
+            text: "이 기기에서 가입을 계속할 수 있습니다. 다른 기기에서는 더 이상 진행할 수 없습니다.",
+            button: "여기에서 계속하기"
+        )
+    }
+
     func alreadyRegistered(serviceName: String) -> MailText {
         MailText(
             subject: "\(serviceName) 계정이 이미 있습니다",

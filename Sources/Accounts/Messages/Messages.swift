@@ -10,6 +10,12 @@ package protocol Messages: Sendable {
     /// The mail with a code that proves an address. The code stands in the text only: subjects show in notifications.
     func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText
 
+    /// The mail with the link with which a sign-up goes on on another device. The link stands on a line of its own.
+    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText
+
+    /// The page to which that link leads.
+    func resume(serviceName: String) -> PageText
+
     /// The mail to the owner of an account with whose address somebody tried to sign up.
     func alreadyRegistered(serviceName: String) -> MailText
 
@@ -26,6 +32,13 @@ package struct MailText: Hashable, Sendable {
         self.subject = subject
         self.text = text
     }
+}
+
+/// The words of a page that asks one thing.
+package struct PageText: Hashable, Sendable {
+    package let title: String
+    package let text: String
+    package let button: String
 }
 
 extension Language {

@@ -43,26 +43,36 @@ extension Signups {
             """
     }
 
-    /// Part of a statement over `revised`: the mail with a code that is dead now is not sent any more, unless it is on its
-    /// way already.
+    /// Part of a statement over `revised`: the address is not what it was. The mail with its code is not sent any more, and
+    /// the link that went to it opens nothing.
     func uselessMail(of field: FieldName, part number: SQL) -> SQL {
+        let mails: SQL = "SELECT mail FROM proofs JOIN revised ON draft = revised.id WHERE field = \(field.rawValue)"
+        return """
+            useless_\(number) AS (\(deleteWaiting(mails))),
+            unlinked_\(number) AS (DELETE FROM handoffs USING revised WHERE draft = revised.id)
+            """
+    }
+
+    /// Deletes those mails that carry a code and are not on their way already; a notice to the owner of an account stays.
+    func deleteWaiting(_ mails: SQL) -> SQL {
         """
-        useless_\(number) AS (
-            DELETE FROM outbox USING (
-                SELECT outbox.id FROM outbox JOIN proofs ON mail = outbox.id JOIN revised ON draft = revised.id
-                 WHERE field = \(field.rawValue) AND state = 'waiting' AND template = 'verification-code'
-                   FOR UPDATE OF outbox SKIP LOCKED
-            ) AS waiting
-             WHERE outbox.id = waiting.id
+        DELETE FROM outbox WHERE id IN (
+            SELECT id FROM outbox WHERE id IN (\(mails)) AND state = 'waiting' AND template <> 'already-registered'
+               FOR UPDATE SKIP LOCKED
         )
         """
     }
 
     /// What a mail with a code counts against. No resend resets any of it, and no stranger uses up the owner's.
     func mailCharges(to address: String, _ code: CodeField, of draft: Draft) -> [Charge] {
+        let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.utf8)])
+        return [pause] + mailCharges(to: address)
+    }
+
+    /// What any mail to an address counts against.
+    func mailCharges(to address: String) -> [Charge] {
         let address = Array(address.utf8)
         return [
-            charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, address]),
             charge(.mailsToAddressFromNetwork, address, network.prefix), charge(.mailsToAddress, address),
             charge(.mailsFromNetwork, network.prefix),
         ]

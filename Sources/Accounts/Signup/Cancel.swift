@@ -17,19 +17,19 @@ extension Signups {
         let isEnded: Bool
         do throws(DatabaseError) {
             // Locked first, so that the statement after it sees what a commit made of the draft meanwhile.
-            let rows = try await database.transaction(
+            let row = try await database.transaction(
                 "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
                 """
                 WITH ended AS (
-                    DELETE FROM drafts WHERE id = \(draft.id) AND account_id IS NULL \(asked)
+                    DELETE FROM drafts
+                     WHERE id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL \(asked)
                     RETURNING id, token_hash, ends_at
                 ), spent AS (
                     DELETE FROM proofs USING ended WHERE draft = ended.id RETURNING mail
+                ), unlinked AS (
+                    DELETE FROM handoffs USING ended WHERE draft = ended.id RETURNING mail
                 ), useless AS (
-                    DELETE FROM outbox WHERE id IN (
-                        SELECT id FROM outbox JOIN spent ON mail = id
-                         WHERE state = 'waiting' AND template = 'verification-code' FOR UPDATE OF outbox SKIP LOCKED
-                    )
+                    \(deleteWaiting("SELECT mail FROM spent UNION ALL SELECT mail FROM unlinked"))
                 ), abandoned AS (
                     DELETE FROM enrolments USING ended WHERE draft = ended.id
                 ), released AS (
@@ -40,8 +40,8 @@ extension Signups {
                 )
                 SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id))
                 """
-            )[1]
-            isEnded = try rows[0].decode(Bool.self)
+            )[1].only
+            isEnded = try row.decode(Bool.self)
         } catch {
             throw .database(error)
         }

@@ -126,6 +126,8 @@ extension Signups {
                 SELECT id FROM rivals UNION ALL SELECT \(draft.id) FROM account
             ), spent AS (
                 DELETE FROM proofs WHERE draft IN (SELECT id FROM ended)
+            ), unlinked AS (
+                DELETE FROM handoffs WHERE draft IN (SELECT id FROM ended)
             ), abandoned AS (
                 DELETE FROM enrolments WHERE draft IN (SELECT id FROM ended)
             ), released AS (

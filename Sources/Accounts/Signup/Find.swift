@@ -12,6 +12,7 @@ package enum FindError: Error {
 
 package enum Ending: String, Sendable {
     case expired, cancelled, superseded
+    case continuedElsewhere = "continued-elsewhere"
 }
 
 extension Signups {

@@ -62,6 +62,7 @@ struct Server {
             mailer: smtp ?? TerminalMailer(),
             from: settings.mailFrom,
             serviceName: settings.serviceName,
+            publicURL: settings.publicURL,
             logger: logger
         )
         let signups = Signups(

@@ -73,6 +73,7 @@ struct OpenAPI {
         switch body {
         case .none: return nil
         case .start: name = "Start"
+        case .resume: name = "Resume"
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }
@@ -80,12 +81,19 @@ struct OpenAPI {
         return ["required": .bool(body != .start), "content": .object(content)]
     }
 
+    private func content(of answer: Operation.Answer) -> JSON {
+        switch answer {
+        case .page: ["text/html": ["schema": ["type": "string"]]]
+        case .anything: ["application/json": ["schema": ["type": "object"]]]
+        default: ["application/json": ["schema": Schemas.reference(answer.rawValue)]]
+        }
+    }
+
     private func responses(of operation: Operation) -> [JSON.Member] {
         let good = operation.gives.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
             if answer != .nothing {
-                let schema = answer == .anything ? ["type": "object"] : Schemas.reference(answer.rawValue)
-                response.append(.init("content", ["application/json": ["schema": schema]]))
+                response.append(.init("content", content(of: answer)))
             }
             return .init("\(status.code)", .object(response))
         }

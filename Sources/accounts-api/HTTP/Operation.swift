@@ -14,8 +14,8 @@ struct Operation: Sendable {
 
     /// What is done, and how it is called in the description.
     enum Act: String, Sendable {
-        case start, show, cancel, schema, review, commit, showStep, submit, submitForm, clear, check, resend, openAPI,
-            live
+        case start, show, cancel, schema, review, commit, showStep, submit, submitForm, clear, check, resend, handOff,
+            askToResume, resume, openAPI, live
         case ready
     }
 
@@ -27,13 +27,16 @@ struct Operation: Sendable {
         case account = "Commit"
         case check = "Check"
         case resend = "Resend"
+        case handoff = "Handoff"
         case flow = "Flow"
         case health = "Health"
+        /// HTML.
+        case page
         case anything, nothing
     }
 
     enum Body: Sendable {
-        case none, start, answers, someAnswers
+        case none, start, resume, answers, someAnswers
     }
 
     /// A handler, by what has to be found before it is reached.
@@ -78,6 +81,9 @@ extension Operation.Act {
         case .clear: "Empties a step"
         case .check: "Judges the fields that are given, and stores nothing"
         case .resend: "Mails a new code; the old one is dead"
+        case .handOff: "Mails a link with which the sign-up goes on on another device"
+        case .askToResume: "A page that asks whether to go on here; the link is good until it is posted"
+        case .resume: "Goes on here: the device before has the sign-up no more"
         case .openAPI: "This description"
         case .live: "The process answers"
         case .ready: "The service can do its work"
@@ -87,6 +93,7 @@ extension Operation.Act {
     var body: Operation.Body {
         switch self {
         case .start: .start
+        case .resume: .resume
         case .submit, .submitForm: .answers
         case .check: .someAnswers
         default: .none
@@ -98,7 +105,9 @@ extension Operation.Act {
     /// The problems that this act has beside those of every request.
     var problems: [Problem.Slug] {
         switch self {
-        case .start: [.validationFailed, .rateLimited]
+        case .start, .resume: [.validationFailed, .rateLimited]
+        case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
+        case .askToResume: [.notFound]
         case .show, .schema, .openAPI, .live, .ready: []
         case .review: [.alreadyCommitted]
         case .cancel: [.alreadyCommitted, .staleRevision]

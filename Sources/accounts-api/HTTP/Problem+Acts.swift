@@ -141,6 +141,28 @@ extension Problem {
         }
     }
 
+    init(_ error: HandoffError, _ draft: (Draft) -> JSON) throws {
+        switch error {
+        case .noAddress: self.init(.notFound, "This sign-up proves no address to which a link could go.")
+        case .locked(let next): self = .locked(next)
+        case .limited(let reached): self = .limited(reached)
+        case .stale(let current): self = .stale(current, draft)
+        case .committed: self = .committed
+        case .find(let error): try self.init(error)
+        case .contended: self = .contended
+        case .database(let error): try self.init(error)
+        }
+    }
+
+    init(_ error: ResumeError, in language: Language) throws {
+        switch error {
+        case .expired: self = .refused([Refusal("code", .codeExpired)], in: language)
+        case .limited(let reached): self = .limited(reached)
+        case .find(let error): try self.init(error)
+        case .database(let error): try self.init(error)
+        }
+    }
+
     /// With the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers).
     static func limited(_ reached: LimitReached) -> Problem {
         let (name, wait) = (reached.name, reached.wait.seconds)
@@ -213,6 +235,8 @@ extension HTTPField.Name {
     static let rateLimitPolicy = Self("RateLimit-Policy")!
     static let requestID = Self("X-Request-Id")!
     static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")!
+    static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
+    static let permissionsPolicy = Self("Permissions-Policy")!
     static let referrerPolicy = Self("Referrer-Policy")!
     static let secFetchSite = Self("Sec-Fetch-Site")!
 }

@@ -70,6 +70,9 @@ struct Routes: Sendable {
             .init(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], by: .anyone(schema)),
             .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(review)),
             .init(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], by: .draft(commit)),
+            .init(.post, "signup/handoff", .handOff, gives: [.accepted: .handoff], by: .draft(handOff)),
+            .init(.get, "signup/resume", .askToResume, gives: [.ok: .page], by: .anyone(askToResume)),
+            .init(.post, "signup/resume", .resume, gives: [.ok: .draft], by: .anyone(resume)),
             .init(.get, "signup/:step", .showStep, gives: [.ok: .step], by: .step(showStep)),
             .init(.put, "signup/:step", .submit, gives: [.ok: .draft], by: .step(submit)),
             .init(.post, "signup/:step", .submitForm, gives: [.ok: .draft], by: .step(submit)),
@@ -91,13 +94,15 @@ struct Routes: Sendable {
     /// The cheap checks come first, and all of them before anybody asks the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
+        if operation.gives[.ok] != .page, !operation.act.isHealth { group.add(middleware: Negotiator()) }
         if !operation.act.isHealth {
-            group.add(middleware: Negotiator()).add(middleware: OriginGuard(origins: origins, session: session))
+            group.add(middleware: OriginGuard(origins: origins, session: session))
         }
         if operation.isOfStep { group.add(middleware: StepFinder(flow: signups.flow)) }
         switch operation.act.body {
         case .none: break
         case .start: group.add(middleware: BodyReader(secretMembers: [], isRequired: false))
+        case .resume: group.add(middleware: BodyReader(secretMembers: []))
         case .answers, .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         }
         let path = RouterPath(operation.path)
@@ -148,9 +153,8 @@ extension Routes {
         } problem: {
             try Problem($0)
         }
-        var response = answer(draft, token: wish.isBearer ? token : nil, status: .created)
+        var response = answer(draft, with: token, isBearer: wish.isBearer, status: .created)
         response.headers[.location] = "/signup"
-        if !wish.isBearer { response.headers[.setCookie] = session.setCookie(token) }
         return response
     }
 
@@ -261,6 +265,44 @@ extension Routes {
     }
 }
 
+// MARK: - On another device
+
+extension Routes {
+    @Sendable private func handOff(_ request: Request, _ context: DraftContext) async throws -> Response {
+        let revision = try expectedRevision(of: request, context.draft)
+        try await acting { () throws(HandoffError) in
+            try await signups.from(context.network).handOff(context.draft, at: revision)
+        } problem: {
+            try Problem($0, current)
+        }
+        return Response(
+            json: [
+                "resend_after": .integer(Signups.handoffPause.seconds),
+                "expires_in": .integer(Signups.handoffLifetime.seconds),
+            ],
+            status: .accepted
+        )
+    }
+
+    /// Where the link in the mail leads. Programs that look through mail open links, so this changes nothing.
+    @Sendable private func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
+            throw Problem(.notFound, "The link is not whole.")
+        }
+        return ResumePage(link: link, serviceName: signups.serviceName, language: context.language).response
+    }
+
+    @Sendable private func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let wish = try ResumeWish(context.answers, in: context.language)
+        let (draft, token) = try await acting { () throws(ResumeError) in
+            try await signups.from(context.network).resume(wish.link)
+        } problem: {
+            try Problem($0, in: context.language)
+        }
+        return answer(draft, with: token, isBearer: wish.isBearer, status: .ok)
+    }
+}
+
 // MARK: - The description of the flow, and of all this
 
 extension Routes {
@@ -318,6 +360,18 @@ extension Routes {
         return tagged(Response(json: body, status: status), draft)
     }
 
+    /// To somebody who gets a token with it.
+    private func answer(
+        _ draft: Draft,
+        with token: Token,
+        isBearer: Bool,
+        status: HTTPResponse.Status
+    ) -> Response {
+        var response = answer(draft, token: isBearer ? token : nil, status: status)
+        if !isBearer { response.headers[.setCookie] = session.setCookie(token) }
+        return response
+    }
+
     /// How a refusal shows the draft as it is now.
     private func current(_ draft: Draft) -> JSON { bodies.draft(draft) }
 
@@ -351,23 +405,49 @@ extension Routes {
     }
 }
 
+/// What a client may say when it gets a token.
+private struct TokenWish {
+    let isBearer: Bool
+    var refusals: [Refusal]
+
+    init(_ body: JSON, besides others: Set<FieldName>) {
+        guard case .object(let members) = body else { preconditionFailure("a body is an object") }
+        let unknown = members.map { FieldName($0.name) }.filter { $0 != "transport" && !others.contains($0) }
+        refusals = unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) }
+        let transport = body["transport"] ?? "cookie"
+        if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
+        isBearer = transport == "bearer"
+    }
+}
+
+/// What a client may say when it goes on with a sign-up of another device.
+private struct ResumeWish {
+    let isBearer: Bool
+    let link: Token
+
+    init(_ body: JSON, in language: Language) throws {
+        var wish = TokenWish(body, besides: ["code"])
+        let link = body["code"]?.string.flatMap { Token($0) }
+        if link == nil { wish.refusals.append(Refusal("code", body["code"] == nil ? .required : .badFormat)) }
+        guard wish.refusals.isEmpty, let link else { throw Problem.refused(wish.refusals, in: language) }
+        isBearer = wish.isBearer
+        self.link = link
+    }
+}
+
 /// What a client may say when it begins.
 private struct StartWish {
     let isBearer: Bool
     let language: Language
 
     init(_ body: JSON, in negotiated: Language, of spoken: [Language]) throws {
-        guard case .object(let members) = body else { preconditionFailure("a body is an object") }
-        let unknown = members.map { FieldName($0.name) }.filter { !["transport", "locale"].contains($0) }
-        var refusals = unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) }
-        let transport = body["transport"] ?? "cookie"
-        if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
+        var wish = TokenWish(body, besides: ["locale"])
         let locale = body["locale"] ?? .null
         if locale != .null, locale.string == nil {
-            refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
+            wish.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
         }
-        if !refusals.isEmpty { throw Problem.refused(refusals, in: negotiated) }
-        isBearer = transport == "bearer"
+        if !wish.refusals.isEmpty { throw Problem.refused(wish.refusals, in: negotiated) }
+        isBearer = wish.isBearer
         let wished = locale.string.flatMap(Language.init(tag:))
         language = wished.flatMap { spoken.contains($0) ? $0 : nil } ?? negotiated
     }

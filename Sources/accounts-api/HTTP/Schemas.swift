@@ -11,7 +11,9 @@ struct Schemas {
             .init("Start", Self.start), .init("Draft", draft), .init("Step", step), .init("Review", review),
             .init("Account", account), .init("Commit", Self.object(["account": Self.reference("Account")])),
             .init("Check", Self.object(["valid": Self.bool, "errors": Self.errors])),
-            .init("Resend", Self.object(["resend_after": Self.count])), .init("Flow", flowSchema),
+            .init("Resend", Self.object(["resend_after": Self.count])),
+            .init("Handoff", Self.object(["resend_after": Self.count, "expires_in": Self.count])),
+            .init("Resume", Self.resume), .init("Flow", flowSchema),
             .init("Field", Self.field), .init("Health", Self.object(["status": Self.string])),
             .init("Next", Self.object(["step": Self.string, "href": Self.string])),
             .init("StepSummary", Self.object(Self.summary)), .init("Problem", Self.problem),
@@ -27,6 +29,11 @@ struct Schemas {
     private static let start: JSON = [
         "type": "object", "additionalProperties": false,
         "properties": ["transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]]],
+    ]
+
+    private static let resume: JSON = [
+        "type": "object", "additionalProperties": false, "required": ["code"],
+        "properties": ["code": string, "transport": ["enum": ["cookie", "bearer"]]],
     ]
 
     private func fields(of step: Step) -> JSON {

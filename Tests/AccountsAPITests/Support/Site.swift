@@ -190,6 +190,8 @@ struct Answer: Sendable {
     /// The body as JSON; null where it is none.
     var json: JSON { (try? JSON.read(Array(body.utf8))) ?? .null }
 
+    var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
+
     /// The last part of a problem's type.
     var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
 

@@ -136,3 +136,29 @@ extension CheckError: ToldInWords {
 extension LimitReached: ToldInWords {
     var inWords: String { "too many: \(name)" }
 }
+
+extension HandoffError: ToldInWords {
+    var inWords: String {
+        switch self {
+        case .noAddress: "no address"
+        case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
+        case .limited(let reached): reached.inWords
+        case .stale(let draft): "stale, it is at \(draft.revision)"
+        case .committed: "committed"
+        case .find(let error): error.inWords
+        case .contended: "contended"
+        case .database(let error): "\(error)"
+        }
+    }
+}
+
+extension ResumeError: ToldInWords {
+    var inWords: String {
+        switch self {
+        case .expired: "expired"
+        case .limited(let reached): reached.inWords
+        case .find(let error): error.inWords
+        case .database(let error): "\(error)"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("A sign-up on two devices", .freshDatabase)
+struct HandoffTests {
+    private static let form: HTTPFields = [
+        .contentType: "application/x-www-form-urlencoded", .secFetchSite: "same-origin",
+    ]
+
+    @Test(arguments: Site.Way.allCases)
+    func `a person goes on on a phone`(way: Site.Way) async throws {
+        try await Site.with(way) { site in
+            let desk = site.visitor()
+            try await desk.start()
+            try await desk.put("email", "{\"email\": \"kim@example.com\"}")
+            #expect(try await desk.send(.post, "/signup/handoff").slug == "step-locked")
+            let code = try await site.stage.readCode(for: "kim@example.com")
+            try await desk.put("code", "{\"code\": \"\(code)\"}")
+            let asked = try await desk.send(.post, "/signup/handoff")
+            #expect(asked.status == 202 && asked.json == ["resend_after": 60, "expires_in": 900])
+            #expect(try await desk.send(.post, "/signup/handoff").slug == "rate-limited")
+
+            let phone = site.visitor(headers: [.acceptLanguage: "ko"])
+            let link = try await site.link()
+            for _ in 0..<2 {
+                let page = try await phone.send(.get, link, headers: [.accept: "text/html"])
+                #expect(page.status == 200 && page.headers[.contentType] == "text/html; charset=utf-8")
+                #expect(page.headers[.setCookie] == nil)
+                #expect(page.body.contains("<html lang=\"ko\">") && page.body.contains("Acme 가입 이어서 하기"))
+                #expect(page.body.contains("value=\"\(site.code(in: link))\""))
+            }
+            #expect(try await desk.send(.get, "/signup").status == 200, "to look at the page changes nothing")
+
+            let moved = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
+            #expect(moved.status == 200 && moved.json["values"]?["code"] == ["verified": true])
+            phone.keepToken(of: moved)
+            #expect(phone.tokenText != desk.tokenText)
+            let old = try await desk.send(.get, "/signup")
+            #expect(old.status == 410 && old.slug == "draft-expired" && old.json["reason"] == "continued-elsewhere")
+            #expect(try await phone.send(.get, "/signup").nextStep == "password")
+            let again = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
+            #expect(again.refusals == ["code:code_expired"])
+        }
+    }
+
+    @Test func `a bearer gets the new token in the body`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.fill(through: "code")
+            let stale = try await kim.send(.post, "/signup/handoff", headers: [.ifMatch: "\"1\""])
+            #expect(stale.slug == "stale-revision")
+            #expect(try await kim.send(.post, "/signup/handoff").status == 202)
+            let body = "{\"code\": \"\(try await site.code(in: site.link()))\", \"transport\": \"bearer\"}"
+            let phone = site.visitor(.bearer)
+            let moved = try await phone.send(.post, "/signup/resume", body)
+            #expect(moved.headers[.setCookie] == nil)
+            phone.keepToken(of: moved)
+            #expect(try await phone.send(.get, "/signup").status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("{}", "code:required"), ("{\"code\": \"\"}", "code:bad_format"), ("{\"code\": 1}", "code:bad_format"),
+        ("{\"code\": null}", "code:bad_format"),
+        ("{\"code\": \"\(String(repeating: "A", count: 64))\"}", "code:code_expired"),
+        ("{\"code\": \"\(String(repeating: "A", count: 64))\", \"draft\": 1}", "draft:unknown_field"),
+    ])
+    func `what carries no link of ours is refused`(body: String, refusal: String) async throws {
+        try await Site.with { site in
+            let answer = try await site.visitor().send(.post, "/signup/resume", body)
+            #expect(answer.status == 422 && answer.refusals == [refusal])
+        }
+    }
+
+    @Test(arguments: ["", "?code=", "?code=short", "?code=%22%3E%3Cscript%3E", "?other=1"])
+    func `a link that is not whole leads nowhere`(query: String) async throws {
+        try await Site.with { site in
+            let answer = try await site.visitor().send(.get, "/signup/resume\(query)")
+            #expect(answer.slug == "not-found")
+        }
+    }
+
+    @Test func `another site cannot put its own sign-up under somebody`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill(through: "code")
+            #expect(try await kim.send(.post, "/signup/handoff").status == 202)
+            let body = try await "code=\(site.code(in: site.link()))"
+            let foreign: HTTPFields = [
+                .contentType: "application/x-www-form-urlencoded", .origin: "https://evil.example",
+                .secFetchSite: "cross-site",
+            ]
+            let forced = try await site.visitor().send(.post, "/signup/resume", body, headers: foreign)
+            #expect(forced.slug == "forbidden-origin")
+            #expect(try await kim.send(.get, "/signup").status == 200)
+        }
+    }
+
+    @Test func `a flow without a proof has no link to send`() async throws {
+        let flow = """
+            flow: names
+            version: 1
+            steps:
+              - name: name
+                title: Name
+                fields: [{name: username, kind: username, identifier: true, label: Name}]
+            """
+        try await Site.with(flow: flow) { site in
+            let kim = site.visitor()
+            try await kim.start()
+            #expect(try await kim.send(.post, "/signup/handoff").slug == "not-found")
+        }
+    }
+}
+
+extension Site {
+    /// Path and query of the link in the last mail.
+    fileprivate func link() async throws -> String {
+        try await stage.deliver()
+        let lines = try #require(stage.mailbox.mails.last).text.split(separator: "\n")
+        let link = try #require(lines.first { $0.hasPrefix("http://localhost:8080/") })
+        return String(link.dropFirst("http://localhost:8080".count))
+    }
+
+    fileprivate func code(in link: String) -> String { String(link.split(separator: "=").last ?? "") }
+}
