@@ -75,8 +75,8 @@ struct Server {
         )
         var configuration = ServiceGroupConfiguration(
             services: [
-                database, Partitions(database: database, logger: logger), sender,
-                application(signups, database, settings),
+                database, Partitions(database: database, logger: logger), Reaper(signups: signups, logger: logger),
+                sender, application(signups, database, settings),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger

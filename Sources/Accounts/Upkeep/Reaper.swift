@@ -1,0 +1,160 @@
+internal import Foundation
+package import Logging
+internal import ServiceLifecycle
+
+/// Erases what nobody can read any more: expired drafts and all that belongs to them, and rows that have had their time.
+///
+/// It goes in bounded batches that skip what others have locked, so no step waits for it. Any number of servers may do so
+/// side by side: while one of them is at a batch, the others pass theirs over.
+package struct Reaper: Sendable {
+    private let signups: Signups
+    private let logger: Logger
+    private var database: Database { signups.database }
+
+    package init(signups: Signups, logger: Logger) {
+        self.signups = signups
+        self.logger = logger
+    }
+
+    /// What a sweep erased.
+    package struct Erased: Hashable, Sendable {
+        package var drafts = 0
+        /// Limits, endings, leases, codes, links and mails.
+        package var rows = 0
+        /// Days of drafts.
+        package var partitions = 0
+    }
+
+    /// Drafts or pages of a table that one statement looks at.
+    private static let batch = 500
+
+    /// Looks at everything once.
+    package func sweep() async throws(DatabaseError) -> Erased {
+        var erased = Erased()
+        erased.drafts = try await eraseExpiredDrafts()
+        for (table, isUseless) in Self.useless { erased.rows += try await erase(from: table, where: isUseless) }
+        erased.partitions = try await dropPastPartitions()
+        return erased
+    }
+
+    // MARK: - Drafts
+
+    /// In the order of their ids, which is that of their beginnings: whoever began within the idle time cannot have expired.
+    private func eraseExpiredDrafts() async throws(DatabaseError) -> Int {
+        var last = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        var count = 0
+        while true {
+            let row = try await database.transaction(
+                """
+                WITH \(Self.turn), page AS (
+                    SELECT id FROM drafts
+                     WHERE account_id IS NULL AND (SELECT mine FROM turn)
+                       AND id > \(last)
+                       AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.idle.seconds)))
+                     ORDER BY id LIMIT \(Self.batch)
+                ), expired AS (
+                    SELECT id FROM drafts
+                     WHERE id IN (SELECT id FROM page) AND account_id IS NULL AND \(signups.deadline) <= now()
+                       FOR UPDATE SKIP LOCKED
+                ), erased AS (
+                    DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, token_hash, ends_at
+                ), remembered AS (
+                    INSERT INTO endings (token_hash, reason, until)
+                    SELECT token_hash, 'expired', ends_at + interval '1 day' FROM erased
+                     WHERE ends_at > now() - interval '1 day'
+                    ON CONFLICT DO NOTHING
+                ), proofs AS (
+                    DELETE FROM proofs WHERE draft IN (SELECT id FROM erased)
+                ), enrolments AS (
+                    DELETE FROM enrolments WHERE draft IN (SELECT id FROM erased)
+                ), handoffs AS (
+                    DELETE FROM handoffs WHERE draft IN (SELECT id FROM erased)
+                ), leases AS (
+                    DELETE FROM leases WHERE draft IN (SELECT id FROM erased)
+                )
+                SELECT (SELECT count(*) FROM erased), (SELECT count(*) FROM page),
+                       (SELECT id FROM page ORDER BY id DESC LIMIT 1)
+                """
+            )[0].only
+            let (erased, seen, end) = try row.decode(Int.self, Int.self, UUID?.self)
+            count += erased
+            guard let end, seen == Self.batch else { return count }
+            last = end
+        }
+    }
+
+    // MARK: - Rows that have had their time
+
+    private static let useless: [(table: String, condition: SQL)] = [
+        ("limits", "until < now()"),
+        ("endings", "until < now()"),
+        ("leases", "until < now()"),
+        ("handoffs", "expires_at < now()"),
+        ("proofs", "NOT EXISTS (SELECT FROM drafts WHERE drafts.id = proofs.draft)"),
+        ("enrolments", "NOT EXISTS (SELECT FROM drafts WHERE drafts.id = enrolments.draft)"),
+        // Dead mail stays until somebody has seen it; delivered mail keeps no address as it is.
+        (
+            "outbox",
+            "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
+        ),
+        // Those that a clock gone wrong has put beside their day, and that therefore no partition takes along.
+        ("drafts_other", "ends_at < now() - interval '1 day'"),
+    ]
+
+    /// From the first page of the table to what is its last now.
+    private func erase(from name: String, where isUseless: SQL) async throws(DatabaseError) -> Int {
+        let table = SQL(stringLiteral: name)
+        let size = try await database.read("SELECT pg_relation_size(\(name)::text::regclass)").only.decode(Int.self)
+        var count = 0
+        for page in stride(from: 0, to: (size + 8191) / 8192, by: Self.batch) {
+            let row = try await database.transaction(
+                """
+                WITH \(Self.turn), erased AS (
+                    DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
+                        SELECT ctid FROM \(table)
+                         WHERE ctid >= \(Self.place(page))::text::tid AND ctid < \(Self.place(page + Self.batch))::text::tid
+                           AND (SELECT mine FROM turn) AND \(isUseless)
+                           FOR UPDATE SKIP LOCKED
+                    )) RETURNING 1
+                )
+                SELECT count(*) FROM erased
+                """
+            )[0].only
+            count += try row.decode(Int.self)
+        }
+        return count
+    }
+
+    /// The beginning of a page.
+    private static func place(_ page: Int) -> String { "(\(page),0)" }
+
+    private func dropPastPartitions() async throws(DatabaseError) -> Int {
+        try await database.transaction(
+            "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions() ELSE 0 END FROM turn"
+        )[0].only.decode(Int.self)
+    }
+
+    /// Whether this server is the one that sweeps, until its statement ends.
+    private static let turn: SQL = """
+        turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock('drafts'::regclass::oid::int, 1) AS mine)
+        """
+}
+
+extension Reaper: Service {
+    package func run() async throws {
+        for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() {
+            do throws(DatabaseError) {
+                let erased = try await sweep()
+                if erased == Erased() { continue }
+                logger.info(
+                    "erased what has had its time",
+                    metadata: [
+                        "drafts": "\(erased.drafts)", "rows": "\(erased.rows)", "partitions": "\(erased.partitions)",
+                    ]
+                )
+            } catch {
+                logger.error("what has had its time is still there", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+}

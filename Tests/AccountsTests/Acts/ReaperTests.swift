@@ -1,0 +1,188 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Erasing what has had its time", .freshDatabase, .timeLimit(.minutes(5)))
+struct ReaperTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    @Test func `an expired draft is gone with all that belongs to it, and its holder hears so`() async throws {
+        try await Stage.with { stage in
+            let (started, token) = try await stage.signups.start(in: .english)
+            let draft = try await stage.fill(started, through: "contact")
+            try await stage.signups.handOff(draft)
+            let answers: JSON = ["totp": "000000"]
+            _ = await outcome { try await stage.submit(answers, to: "totp", of: draft) }
+            let belongings = ["drafts", "proofs", "leases", "enrolments", "handoffs"]
+            #expect(try belongings.map { try session.number(of: $0) } == [1, 1, 1, 1, 1])
+            try session.age("25 hours")
+            #expect(try await stage.sweep().drafts == 1)
+            #expect(try belongings.map { try session.number(of: $0) } == [0, 0, 0, 0, 0])
+            #expect(await outcome { try await stage.signups.find(token) } == "expired")
+            try session.age("7 days")
+            _ = try await stage.sweep()
+            #expect(try session.number(of: "endings") == 0)
+            #expect(await outcome { try await stage.signups.find(token) } == "unknown")
+        }
+    }
+
+    @Test func `a draft that somebody went on with stays, and so does one that became an account`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "password")
+            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            let account = try await stage.signups.commit(ready).account
+            try session.age("3 days")
+            try session.run("UPDATE drafts SET updated_at = now() WHERE account_id IS NULL")
+            #expect(try await stage.sweep().drafts == 0)
+            #expect(try session.number(of: "drafts") == 2)
+            #expect(try session.number(of: "proofs") == 1)
+            #expect(
+                try session.query("SELECT account_id FROM drafts WHERE account_id IS NOT NULL").only.decode(
+                    ID<Account>.self
+                ) == account.id
+            )
+            #expect(try session.isTrue("EXISTS (SELECT FROM drafts WHERE revision = \(draft.revision))"))
+        }
+    }
+
+    @Test func `more than one batch is erased in one sweep`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.start()
+            try session.run(
+                """
+                INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
+                SELECT (left(id::text, 24) || lpad(to_hex(number), 12, '0'))::uuid, sha256(number::text::bytea), ends_at,
+                       locale, flow, step, sealed FROM drafts, generate_series(1, 1700) AS number
+                """
+            )
+            try session.age("25 hours")
+            #expect(try await stage.sweep().drafts == 1701)
+            #expect(try session.number(of: "drafts") == 0)
+            #expect(try session.number(of: "endings WHERE reason = 'expired'") == 1701)
+        }
+    }
+
+    @Test func `a draft that is being written is left for the next sweep`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.start()
+            try session.age("25 hours")
+            try session.holdDrafts()
+            #expect(try await stage.sweep().drafts == 0)
+            try session.letGo()
+            #expect(try await stage.sweep().drafts == 1)
+        }
+    }
+
+    @Test func `servers that sweep at once erase everything, and nothing twice`() async throws {
+        try await Stage.with(connections: 8) { stage in
+            for _ in 0..<20 { _ = try await stage.start() }
+            try session.age("25 hours")
+            _ = try await atOnce(6) { _ in try await stage.sweep() }
+            _ = try await stage.sweep()
+            #expect(try session.number(of: "drafts") == 0)
+            #expect(try session.number(of: "endings") == 20)
+        }
+    }
+
+    @Test func `limits, mails and links go when they have had their time, and no sooner`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "code")
+            try await stage.signups.handOff(draft)
+            try await stage.deliver()
+            stage.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
+            _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: stage.start())
+            try await stage.deliver()
+            let before = try session.dump()
+            #expect(try await stage.sweep() == Reaper.Erased())
+            #expect(try session.dump() == before)
+
+            try session.letPass("25 hours")
+            _ = try await stage.sweep()
+            #expect(try session.number(of: "limits") == 0 && session.number(of: "handoffs") == 0)
+            #expect(try session.query("SELECT state FROM outbox").only.decode(String.self) == "dead")
+            try session.letPass("30 days")
+            _ = try await stage.sweep()
+            #expect(try session.number(of: "outbox") == 0)
+        }
+    }
+
+    @Test func `a name whose draft is forgotten is to be had again`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "profile")
+            try session.age("8 days")
+            _ = try await stage.sweep()
+            let draft = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
+            #expect(try await stage.submit(["username": "kim"], to: "profile", of: draft).values["username"] == "kim")
+        }
+    }
+
+    @Test func `a day is dropped when nothing of it is remembered any more`() async throws {
+        try await Stage.with { stage in
+            let ready = try await stage.readyDraft()
+            _ = try await stage.signups.commit(ready)
+            try session.run(
+                "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - day) FROM generate_series(2, 9) AS day"
+            )
+            try session.age("7 days")
+            // The account's draft is remembered for a day beyond its end.
+            #expect(try await stage.sweep().partitions == 7)
+            #expect(try session.number(of: "drafts") == 1)
+            try session.run("UPDATE drafts SET ends_at = ends_at - interval '25 hours'")
+            #expect(try await stage.sweep().partitions == 1)
+            #expect(try session.number(of: "drafts") == 0)
+            #expect(try session.number(of: "accounts") == 1)
+        }
+    }
+
+    @Test func `a day that somebody reads is left for the next sweep`() async throws {
+        try await Stage.with { stage in
+            try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 5)")
+            let reader = try Session()
+            try reader.run("BEGIN; SELECT FROM drafts")
+            #expect(try await stage.sweep().partitions == 0)
+            try reader.run("COMMIT")
+            #expect(try await stage.sweep().partitions == 1)
+        }
+    }
+
+    @Test func `drafts beside their day go as well`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(try await stage.readyDraft())
+            // No partition has that day.
+            try session.age("40 days")
+            #expect(try session.number(of: "drafts_other") == 1)
+            #expect(try await stage.sweep().rows > 0)
+            #expect(try session.number(of: "drafts") == 0)
+        }
+    }
+}
+
+extension Stage {
+    fileprivate func sweep() async throws -> Reaper.Erased {
+        try await Reaper(signups: signups, logger: .silent).sweep()
+    }
+}
+
+extension Session {
+    /// As ``letPass(_:)``, and as if the drafts had begun that much earlier: their ids tell when.
+    fileprivate func age(_ time: String) throws {
+        try letPass(time)
+        func older(_ id: String) -> String {
+            """
+            (lpad(to_hex(('x' || lpad(left(replace(\(id)::text, '-', ''), 12), 16, '0'))::bit(64)::bigint
+                         - (extract(epoch FROM interval '\(time)') * 1000)::bigint), 12, '0')
+             || substr(replace(\(id)::text, '-', ''), 13))::uuid
+            """
+        }
+        try run("UPDATE drafts SET id = \(older("id"))")
+        for table in ["proofs", "leases", "enrolments", "handoffs"] {
+            try run("UPDATE \(table) SET draft = \(older("draft"))")
+        }
+    }
+}
