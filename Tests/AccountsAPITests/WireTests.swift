@@ -95,6 +95,38 @@ struct WireTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a client has so many connections at once, and a trusted proxy more`(isTrusted: Bool) async throws {
+        var limits = WireLimits()
+        // One of them is the site's own.
+        limits.connectionsOfClient = 3
+        let proxies = try isTrusted ? [#require(IPBlock("127.0.0.1"))] : []
+        try await Site.with(.socket, trustedProxies: proxies, wire: limits) { site in
+            let port = try #require(site.client.port)
+            let (held, third, last) = try await onThread {
+                let question = "GET /health/live HTTP/1.1\r\nHost: x\r\n"
+                let clients = try (0..<2).map { _ in try RawClient(port: port) }
+                for client in clients { try client.send("\(question)\r\n") }
+                let held = clients.map { $0.readAnswer() }
+                func ask() throws -> String {
+                    let client = try RawClient(port: port)
+                    // A client that is hung up on may notice while it sends.
+                    try? client.send("\(question)Connection: close\r\n\r\n")
+                    return client.readAll()
+                }
+                let third = try ask()
+                for client in clients { client.finish() }
+                // The server notices that they have gone, if not at once.
+                var last = ""
+                while last.isEmpty { last = try ask() }
+                return (held, third, last)
+            }
+            #expect(held.allSatisfy { $0.hasPrefix("HTTP/1.1 200") })
+            #expect(isTrusted ? third.hasPrefix("HTTP/1.1 200") : third.isEmpty)
+            #expect(last.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
     @Test func `who asks nothing more is hung up on`() async throws {
         var limits = WireLimits()
         limits.nextHeader = .milliseconds(100)

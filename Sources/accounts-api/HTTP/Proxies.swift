@@ -17,7 +17,7 @@ struct Proxies: Sendable {
         return Network(client)
     }
 
-    private func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
+    func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
 }
 
 extension HTTPField.Name {

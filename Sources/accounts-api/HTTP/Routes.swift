@@ -49,9 +49,10 @@ struct Routes: Sendable {
     /// The server for these routes on plain HTTP/1.1, which a proxy stands before.
     func server(within limits: WireLimits = WireLimits()) -> HTTPServerBuilder {
         let edge = edge
+        let clients = Clients(most: limits.connectionsOfClient, behind: proxies)
         return .http1(
             configuration: .init(
-                additionalChannelHandlers: [Wire(limits: limits, dress: edge.answer)],
+                additionalChannelHandlers: [Wire(limits: limits, clients: clients, dress: edge.answer)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: limits.headerBytes,
                     maxHeaderListSize: limits.headerBytes,

@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
+import Synchronization
 
 /// What a connection may take of the server before anybody looks at what it says (policy).
 struct WireLimits: Sendable {
@@ -18,6 +19,38 @@ struct WireLimits: Sendable {
     var body: TimeAmount = .seconds(30)
     /// Connections at once; more wait until one ends.
     var connections = 1000
+    /// Connections of one client network at once; more are hung up on.
+    var connectionsOfClient = 50
+}
+
+/// How many connections each client network has. Those of trusted proxies are not counted, for they are many clients'.
+final class Clients: Sendable {
+    private let most: Int
+    private let proxies: Proxies
+    private let counts = Mutex<[Network: Int]>([:])
+
+    init(most: Int, behind proxies: Proxies) {
+        self.most = most
+        self.proxies = proxies
+    }
+
+    /// False where the client has as many as it may. Each that was let in is let out again.
+    func letIn(_ client: IPAddress) -> Bool {
+        if proxies.isTrusted(client) { return true }
+        return counts.withLock { counts in
+            guard counts[Network(client), default: 0] < most else { return false }
+            counts[Network(client), default: 0] += 1
+            return true
+        }
+    }
+
+    func letOut(_ client: IPAddress) {
+        if proxies.isTrusted(client) { return }
+        counts.withLock { counts in
+            guard let count = counts[Network(client)] else { return }
+            counts[Network(client)] = count > 1 ? count - 1 : nil
+        }
+    }
 }
 
 /// Watches one connection: ends it where a request takes too long to arrive, and gives the answers that the server makes
@@ -29,6 +62,9 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: WireLimits
+    private let clients: Clients
+    /// Who was let in.
+    private var client: IPAddress?
     private let dress: @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer)
     private var deadline: Scheduled<Void>?
     /// A header has come whose body has not ended.
@@ -38,22 +74,32 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasOverflowed = false
 
     /// - Parameter dress: makes the whole answer out of a problem.
-    init(limits: WireLimits, dress: @escaping @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer)) {
+    init(limits: WireLimits, clients: Clients, dress: @escaping @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer))
+    {
         self.limits = limits
+        self.clients = clients
         self.dress = dress
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { endConnection(in: limits.firstHeader, context) }
+        if context.channel.isActive { begin(context) }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        endConnection(in: limits.firstHeader, context)
+        begin(context)
         context.fireChannelActive()
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        endConnection(in: limits.firstHeader, context)
+        guard let address = context.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }) else { return }
+        if clients.letIn(address) { client = address } else { context.close(promise: nil) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
+        if let client { clients.letOut(client) }
+        client = nil
         context.fireChannelInactive()
     }
 
