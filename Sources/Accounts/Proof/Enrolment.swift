@@ -55,15 +55,52 @@ extension Signups {
 
     /// Counts the guess, and only then compares: no two guesses at once can both be the last.
     ///
-    /// - Returns: the authenticator that has this code now, and the codes that help where it is lost.
+    /// - Returns: the authenticator that has this code now, and the codes that help where it is lost; nil where the draft has
+    ///   got one meanwhile.
     func enrol(
         _ code: String,
         _ field: FieldName,
         of draft: Draft
-    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode]) {
+    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode])? {
+        var draft = draft
+        for _ in 0..<50 {
+            if Authenticator(stored: draft.values[field]) != nil { return nil }
+            if let spent = try await spend(on: field, of: draft) { return try judge(code, spent, field, of: draft) }
+            draft = try await again(draft)
+            if draft.account != nil { throw .committed }
+        }
+        throw .contended
+    }
+
+    private struct SpentAttempt {
+        let generation, attemptsLeft: Int
+        let now: Date
+    }
+
+    private func judge(
+        _ code: String,
+        _ spent: SpentAttempt,
+        _ field: FieldName,
+        of draft: Draft
+    ) throws(SubmitError) -> (Authenticator, [RecoveryCode]) {
+        // A secret that was shown before the keys were rotated counts too.
+        for secret in secrets(of: field, spent.generation, of: draft.id) {
+            guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
+            let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
+            return (Authenticator(secret: secret, lastStep: step, recoveryCodes: codes), codes)
+        }
+        let refusal =
+            spent.attemptsLeft == 0
+            ? Refusal(field, .codeExhausted, ["new_secret": true])
+            : Refusal(field, .codeWrong, ["attempts_left": .integer(spent.attemptsLeft)])
+        throw .refused([refusal])
+    }
+
+    /// Nil where the draft is at another revision by now.
+    private func spend(on field: FieldName, of draft: Draft) async throws(SubmitError) -> SpentAttempt? {
         let begin: SQL = """
             INSERT INTO enrolments (draft, field)
-            SELECT id, \(field.rawValue) FROM drafts WHERE id = \(draft.id) AND account_id IS NULL
+            SELECT id, \(field.rawValue) FROM drafts WHERE \(isCurrent(draft))
             ON CONFLICT DO NOTHING
             """
         let spend: SQL = """
@@ -72,6 +109,7 @@ extension Signups {
                        now() || ARRAY(SELECT moment FROM unnest(recent) AS moment
                                        WHERE moment > now() - make_interval(secs => \(TOTP.period))) AS recent
                   FROM enrolments WHERE draft = \(draft.id) AND field = \(field.rawValue)
+                   AND EXISTS (SELECT FROM drafts WHERE \(isCurrent(draft)))
             ), judged AS (
                 SELECT *, least(\(Enrolment.mostAttempts) - cardinality(recent),
                                 (\(Enrolment.mostFailures) - failures % \(Enrolment.mostFailures))
@@ -84,28 +122,14 @@ extension Signups {
               FROM judged WHERE draft = \(draft.id) AND field = \(field.rawValue)
             RETURNING judged.generation, attempts_left, now()
             """
-        let spent: (generation: Int, attemptsLeft: Int, now: Date)?
         do throws(DatabaseError) {
             let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE"
-            spent = try await database.transaction(lock, begin, spend)[2].first?.decode(Int.self, Int.self, Date.self)
+            guard let row = try await database.transaction(lock, begin, spend)[2].first else { return nil }
+            let (generation, attemptsLeft, now) = try row.decode(Int.self, Int.self, Date.self)
+            return SpentAttempt(generation: generation, attemptsLeft: attemptsLeft, now: now)
         } catch {
             throw .database(error)
         }
-        guard let spent else {
-            _ = try await again(draft)
-            throw .committed
-        }
-        // A secret that was shown before the keys were rotated counts too.
-        for secret in secrets(of: field, spent.generation, of: draft.id) {
-            guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
-            let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
-            return (Authenticator(secret: secret, lastStep: step, recoveryCodes: codes), codes)
-        }
-        let refusal =
-            spent.attemptsLeft == 0
-            ? Refusal(field, .codeExhausted, ["new_secret": true])
-            : Refusal(field, .codeWrong, ["attempts_left": .integer(spent.attemptsLeft)])
-        throw .refused([refusal])
     }
 
     /// Part of a statement over `revised`: the secret that is confirmed now is never shown again, and the code that confirmed

@@ -128,7 +128,7 @@ extension Signups {
                 guard let digits = codes[field.name] else { continue }
                 isRepeated = true
                 if Authenticator(stored: stored) != nil { continue }
-                let enrolled = try await enrolOnce(digits, field.name, of: draft, &labour)
+                guard let enrolled = try await enrolOnce(digits, field.name, of: draft, &labour) else { continue }
                 change.values[field.name] = enrolled.authenticator.stored
                 change.recoveryCodes = enrolled.recoveryCodes
                 change.effects.append(.enrol(field.name))
@@ -207,7 +207,7 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft,
         _ labour: inout Labour
-    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode]) {
+    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode])? {
         if let enrolled = labour.enrolled[field] { return enrolled }
         let enrolled = try await enrol(digits, field, of: draft)
         labour.enrolled[field] = enrolled
