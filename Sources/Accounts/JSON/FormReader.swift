@@ -4,16 +4,22 @@ extension JSON {
     ///
     /// The values are strings; those of the `secretMembers` are ``JSON/secret(_:)``, decoded straight into memory that
     /// is wiped, and those of `several` are arrays of strings, whose names alone may come again.
+    ///
+    /// - Parameter mostValues: how many pairs there may be.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
-        several: Set<String> = []
+        several: Set<String> = [],
+        mostValues: Int = .max
     ) throws(MalformedBody) -> JSON {
         var reader = FormReader(bytes: bytes)
         var names: [FieldName] = []
         var values: [[JSON]] = []
         var places: [FieldName: Int] = [:]
+        var valuesLeft = mostValues
         while let pair = try reader.nextPair() {
+            guard valuesLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: pair.name.lowerBound) }
+            valuesLeft -= 1
             let name = FieldName(try reader.text(pair.name))
             let value: JSON =
                 try secretMembers.contains(name.rawValue)

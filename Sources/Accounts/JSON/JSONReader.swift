@@ -4,11 +4,14 @@ extension JSON {
     ///
     /// Strings in the top-level object under one of the `secretMembers` become ``JSON/secret(_:)``, decoded straight
     /// into memory that is wiped. The bytes read from belong to the caller, who wipes them.
+    ///
+    /// - Parameter mostValues: how many values there may be in all, arrays and objects included.
     package static func read(
         _ bytes: UnsafeRawBufferPointer,
-        secretMembers: Set<String> = []
+        secretMembers: Set<String> = [],
+        mostValues: Int = .max
     ) throws(MalformedBody) -> JSON {
-        var reader = JSONReader(bytes, secretMembers: secretMembers)
+        var reader = JSONReader(bytes, secretMembers: secretMembers, mostValues: mostValues)
         return try reader.document()
     }
 
@@ -31,6 +34,7 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
         case unexpectedByte = "unexpected byte"
         case trailingBytes = "more than one value"
         case tooDeep = "too many levels"
+        case tooMany = "too many values"
         case duplicateKey = "duplicate key"
         case notUTF8 = "not UTF-8"
         case nul = "NUL"
@@ -53,11 +57,13 @@ package struct JSONReader {
     private let secretMembers: Set<String>
     private var position = 0
     private var depth = 0
+    private var valuesLeft: Int
 
     /// The reader must not outlive `bytes`.
-    fileprivate init(_ bytes: UnsafeRawBufferPointer, secretMembers: Set<String>) {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, secretMembers: Set<String>, mostValues: Int) {
         self.bytes = bytes
         self.secretMembers = secretMembers
+        valuesLeft = mostValues
     }
 
     fileprivate mutating func document() throws(MalformedBody) -> JSON {
@@ -71,7 +77,9 @@ package struct JSONReader {
     // MARK: Values
 
     private mutating func value() throws(MalformedBody) -> JSON {
-        switch next {
+        guard valuesLeft > 0 else { throw failure(.tooMany) }
+        valuesLeft -= 1
+        return switch next {
         case "{": try object()
         case "[": try array()
         case "\"": .string(try string())

@@ -8,6 +8,8 @@ import NIOCore
 /// of them before anybody asks the database.
 struct BodyReader: RouterMiddleware {
     static let mostBytes = 65_536
+    /// No step has nearly as many fields, and a body of nothing else would be dear to read.
+    static let mostValues = 1000
     /// The members whose text is never a `String`: passwords and their confirmations.
     let secretMembers: Set<String>
     /// False where a request may come without a body.
@@ -40,12 +42,13 @@ struct BodyReader: RouterMiddleware {
         do throws(MalformedBody) {
             return try body.withBytes { (bytes) throws(MalformedBody) in
                 switch type {
-                case .json: return try JSON.read(bytes, secretMembers: secretMembers)
+                case .json: return try JSON.read(bytes, secretMembers: secretMembers, mostValues: Self.mostValues)
                 case .form:
                     let form = try JSON.readForm(
                         bytes,
                         secretMembers: secretMembers,
-                        several: step?.severalFields ?? []
+                        several: step?.severalFields ?? [],
+                        mostValues: Self.mostValues
                     )
                     return step?.answers(inForm: form) ?? form
                 }

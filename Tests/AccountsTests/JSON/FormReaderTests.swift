@@ -9,12 +9,21 @@ struct FormReaderTests {
         try read(Array(text.utf8), secret: secret, several: several)
     }
 
-    private func read(_ bytes: [UInt8], secret: Set<String> = [], several: Set<String> = []) throws(MalformedBody)
-        -> JSON
-    {
+    private func read(
+        _ bytes: [UInt8],
+        secret: Set<String> = [],
+        several: Set<String> = [],
+        most: Int = .max
+    ) throws(MalformedBody) -> JSON {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-            try JSON.readForm(bytes, secretMembers: secret, several: several)
+            try JSON.readForm(bytes, secretMembers: secret, several: several, mostValues: most)
         }
+    }
+
+    @Test func `there are no more pairs than may be`() throws {
+        let form = Array("a=1&b=2&a=3".utf8)
+        #expect(try read(form, several: ["a"], most: 3) == ["a": ["1", "3"], "b": "2"])
+        #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) { try read(form, several: ["a"], most: 2) }
     }
 
     @Test(

@@ -216,6 +216,17 @@ struct JSONReaderTests {
         #expect(throws: MalformedBody(reason: .tooDeep, offset: 160)) { try read(nestedObjects(33)) }
     }
 
+    @Test(arguments: [("[1,2,[]]", 4, 5), ("{\"a\":{\"b\":1},\"c\":2}", 4, 17), ("[[[[4]]]]", 5, 4), ("7", 1, 0)])
+    func `there are no more values than may be`(text: String, values: Int, last: Int) throws {
+        func read(_ most: Int) throws(MalformedBody) -> JSON {
+            try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
+                try JSON.read(bytes, mostValues: most)
+            }
+        }
+        #expect(try read(values).text == text)
+        #expect(throws: MalformedBody(reason: .tooMany, offset: last)) { try read(values - 1) }
+    }
+
     @Test func `levels that were closed do not count`() throws {
         let text = "[" + Array(repeating: nested(31), count: 100).joined(separator: ",") + "]"
         #expect(try read(text).text == text)
