@@ -6,7 +6,9 @@ enum Benchmarks {
     static func main() throws {
         switch CommandLine.arguments.dropFirst() {
         case ["validation"]: try Validation.measure()
-        default: fatalError("usage: Benchmarks validation")
+        case ["enumeration"]: try Enumeration.measure()
+        case ["refusals"]: try RefusedRequests.measure()
+        default: fatalError("usage: Benchmarks enumeration|refusals|validation")
         }
     }
 }

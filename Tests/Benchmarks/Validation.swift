@@ -23,6 +23,7 @@ enum Validation {
         "introduction": "I write about cities, and about those who walk in them.\n저는 서울에서 살아요.",
         "phone": "010-1234-5678",
         "birth_date": "1990-05-17",
+        "totp": "123456",
         "terms": true,
         "marketing": false,
     ]
@@ -39,7 +40,10 @@ enum Validation {
             for field in step.fields {
                 asked.append((field, situation))
                 let canonical = try field.kind.canonical(answers[field.name]!, of: field.name, in: situation)
-                if !field.kind.isTransient { stored.values[field.name] = keepable(canonical) }
+                // Nobody has an authenticator to confirm.
+                if !field.kind.isTransient, !(field.kind is TOTPField) {
+                    stored.values[field.name] = keepable(canonical, field.kind)
+                }
             }
             stored.values.answered.insert(step.name)
         }
@@ -71,9 +75,9 @@ enum Validation {
     }
 
     /// A hash stands for the password, as it does in a draft.
-    private static func keepable(_ canonical: JSON) -> JSON {
-        guard case .secret = canonical else { return canonical }
-        return PasswordField.stored(
+    private static func keepable(_ canonical: JSON, _ kind: any FieldKind) -> JSON {
+        guard let password = kind as? PasswordField else { return canonical }
+        return password.stored(
             PHCString(
                 parameters: Argon2Parameters(),
                 salt: Array(repeating: 7, count: 16),
