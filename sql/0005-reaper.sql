@@ -1,6 +1,6 @@
--- What erases drafts that nobody can read any more, and finds them without looking at the others.
+-- What erases drafts that nobody can read any more.
 
--- No step changes these columns, so updates stay in their page.
+-- Finds them without looking at those that became accounts. No step changes these columns, so updates stay in their page.
 CREATE INDEX drafts_open ON drafts (id) WHERE account_id IS NULL;
 
 -- The smallest id of version 7 that can be made at that instant (RFC 9562, section 5.7).
@@ -8,19 +8,22 @@ CREATE FUNCTION draft_id_floor(instant timestamptz) RETURNS uuid LANGUAGE sql IM
     SELECT (lpad(to_hex((extract(epoch FROM instant) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- Drops the days of which nothing is remembered any more, and returns how many. Whoever waits longer than a moment for the
--- lock gives up, since everybody else would wait behind: the next sweep tries again.
-CREATE FUNCTION drop_past_draft_partitions() RETURNS bigint LANGUAGE plpgsql AS $$
+-- Drops the days of which nothing is remembered any more, with whatever belongs to drafts of theirs, and returns how many.
+-- A draft lives so long, unless somebody has lengthened its life. Whoever waits longer than a moment for the lock gives up,
+-- since everybody else would wait behind: the next sweep tries again.
+CREATE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     partition name;
+    day       date;
     is_past   boolean;
     dropped   bigint := 0;
 BEGIN
     PERFORM set_config('lock_timeout', '200ms', true);
-    FOR partition IN
-        SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    FOR partition, day IN
+        SELECT relname, to_date(right(relname, 8), 'YYYYMMDD')
+          FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
          WHERE inhparent = 'drafts'::regclass AND relname ~ '^drafts_[0-9]{8}$'
-           AND to_date(right(relname, 8), 'YYYYMMDD') < (now() AT TIME ZONE 'UTC')::date - 1
+           AND to_date(right(relname, 8), 'YYYYMMDD') + interval '2 days' + life < now() AT TIME ZONE 'UTC'
          ORDER BY relname
     LOOP
         EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I WHERE ends_at > now() - interval ''1 day'')', partition)
@@ -28,10 +31,12 @@ BEGIN
         CONTINUE WHEN NOT is_past;
         BEGIN
             EXECUTE format('DROP TABLE %I', partition);
-            dropped := dropped + 1;
         EXCEPTION WHEN lock_not_available THEN
             EXIT;
         END;
+        DELETE FROM proofs WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
+        DELETE FROM enrolments WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
+        dropped := dropped + 1;
     END LOOP;
     RETURN dropped;
 END
