@@ -30,12 +30,19 @@ package struct PasswordField: FieldKind {
     }
 
     package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        Self.hash(in: stored)?.parameters.meetsFloor ?? false
+        guard let hash = Self.hash(in: stored), hash.parameters.meetsFloor,
+            case .integer(let minimum) = stored?["min"] ?? .integer(PasswordRules.minimumAlone)
+        else { return false }
+        return minimum >= policy.minimum
     }
 
     /// How a hash is stored: as no other kind of value is, so that a flow file which turns the password into a text can
-    /// never show it as one.
-    static func stored(_ hash: PHCString) -> JSON { ["phc": .string(hash.rawValue)] }
+    /// never show it as one. The length cannot be told any more, so the minimum that it had to have is kept, where that is
+    /// not the usual one: a flow file that asks for more asks for another password.
+    func stored(_ hash: PHCString) -> JSON {
+        let minimum = policy.minimum == PasswordRules.minimumAlone ? [] : [JSON.Member("min", .integer(policy.minimum))]
+        return .object([JSON.Member("phc", .string(hash.rawValue))] + minimum)
+    }
 
     static func hash(in stored: JSON?) -> PHCString? {
         stored?["phc"]?.string.flatMap { try? PHCString($0) }

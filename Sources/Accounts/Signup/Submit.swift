@@ -132,9 +132,9 @@ extension Signups {
                 change.values[field.name] = enrolled.authenticator.stored
                 change.recoveryCodes = enrolled.recoveryCodes
                 change.effects.append(.enrol(field.name))
-            case (is PasswordField, .secret(let password)?):
+            case (let kind as PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
-                change.values[field.name] = PasswordField.stored(hash)
+                change.values[field.name] = kind.stored(hash)
             case (is EmailField, let address):
                 try prove(address?.string, in: field.name, of: draft, &change)
             case (is UsernameField, let name) where field.isIdentifier:

@@ -106,6 +106,18 @@ struct PasswordFieldTests {
         #expect(password.holds(["phc": .string(Self.hash(costs))]))
     }
 
+    @Test func `one that had to be shorter than is asked for now does not hold`() throws {
+        let hash = JSON.string(Self.hash("m=19456,t=2,p=1"))
+        #expect(!password.holds(["phc": hash, "min": 8]) && password.holds(["phc": hash, "min": 16]))
+        let phc = try PHCString(Self.hash("m=19456,t=2,p=1"))
+        let short = try AskedField(["name: password, kind: password, min: 20"])
+        let kind = try #require(short.field.kind as? PasswordField)
+        #expect(kind.stored(phc) == ["phc": hash, "min": 20])
+        #expect(short.holds(kind.stored(phc)) && !short.holds(["phc": hash]))
+        let usual = try #require(password.field.kind as? PasswordField)
+        #expect(usual.stored(phc) == ["phc": hash])
+    }
+
     @Test(
         arguments: [
             nil, "", .string(good), .string(hash("m=19456,t=2,p=1")), ["phc": .string(hash("m=19455,t=2,p=1"))],
