@@ -46,7 +46,7 @@ extension Signups {
         let generation = try row?.decode(Int.self) ?? 0
         let names = flow.fields.filter(\.isIdentifier).compactMap { draft.values[$0.name]?.string }
         return Enrolment(
-            secret: secrets(of: field.name, generation, of: draft.id)[0],
+            secret: secrets(of: field.name, generation, of: draft)[0],
             issuer: serviceName,
             account: identifyingAddress(in: draft.values) ?? names.first,
             now: draft.now
@@ -84,7 +84,7 @@ extension Signups {
         of draft: Draft
     ) throws(SubmitError) -> (Authenticator, [RecoveryCode]) {
         // A secret that was shown before the keys were rotated counts too.
-        for secret in secrets(of: field, spent.generation, of: draft.id) {
+        for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
             return (Authenticator(secret: secret, lastStep: step, recoveryCodes: codes), codes)
@@ -143,11 +143,17 @@ extension Signups {
         """
     }
 
-    /// The secret under each key of the ring; the first is the one that is shown.
-    private func secrets(of field: FieldName, _ generation: Int, of draft: ID<Draft>) -> [[UInt8]] {
-        keys.digests(
+    /// The secret under each key of the ring; the first is the one that is shown. Who goes on with the draft elsewhere, or
+    /// proves another address, is told another.
+    private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
+        let addresses = flow.fields.compactMap { ($0.kind as? CodeField)?.proves }.map {
+            draft.values[$0]?.string ?? ""
+        }
+        return keys.digests(
             Array("authenticator".utf8),
-            draft.bytes,
+            draft.id.bytes,
+            draft.tokenHash,
+            Array(addresses.joined(separator: " ").utf8),
             Array(field.rawValue.utf8),
             Array("\(generation)".utf8)
         ).map { Array($0.prefix(TOTP.secretLength)) }

@@ -43,13 +43,13 @@ extension Signups {
             """
     }
 
-    /// Part of a statement over `revised`: the address is not what it was. The mail with its code is not sent any more, and
-    /// the link that went to it opens nothing.
+    /// Part of a statement over `revised`: the address is not what it was, or needs another code. The mail with the last
+    /// one is not sent any more, and a link to go on elsewhere opens nothing.
     func uselessMail(of field: FieldName, part number: SQL) -> SQL {
-        let mails: SQL = "SELECT mail FROM proofs JOIN revised ON draft = revised.id WHERE field = \(field.rawValue)"
+        let coded: SQL = "SELECT mail FROM proofs JOIN revised ON draft = revised.id WHERE field = \(field.rawValue)"
         return """
-            useless_\(number) AS (\(deleteWaiting(mails))),
-            unlinked_\(number) AS (DELETE FROM handoffs USING revised WHERE draft = revised.id)
+            unlinked_\(number) AS (DELETE FROM handoffs USING revised WHERE draft = revised.id RETURNING mail),
+            useless_\(number) AS (\(deleteWaiting("\(coded) UNION ALL SELECT mail FROM unlinked_\(number)")))
             """
     }
 

@@ -24,17 +24,7 @@ extension Signups {
                     DELETE FROM drafts
                      WHERE id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL \(asked)
                     RETURNING id, token_hash, ends_at
-                ), spent AS (
-                    DELETE FROM proofs USING ended WHERE draft = ended.id RETURNING mail
-                ), unlinked AS (
-                    DELETE FROM handoffs USING ended WHERE draft = ended.id RETURNING mail
-                ), useless AS (
-                    \(deleteWaiting("SELECT mail FROM spent UNION ALL SELECT mail FROM unlinked"))
-                ), abandoned AS (
-                    DELETE FROM enrolments USING ended WHERE draft = ended.id
-                ), released AS (
-                    DELETE FROM leases USING ended WHERE draft = ended.id
-                ), remembered AS (
+                ), \(belongingsGone), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'cancelled', ends_at + interval '1 day' FROM ended ON CONFLICT DO NOTHING
                 )
@@ -49,5 +39,24 @@ extension Signups {
         let now: Draft
         do throws(FindError) { now = try await reread(draft) } catch { throw .find(error) }
         throw now.account != nil ? .committed : .stale(now)
+    }
+}
+
+extension Signups {
+    /// Part of a statement over `ended`: what belongs to drafts that end, and the mail that nobody has a use for then.
+    var belongingsGone: SQL {
+        """
+        spent AS (
+            DELETE FROM proofs WHERE draft IN (SELECT id FROM ended) RETURNING mail
+        ), unlinked AS (
+            DELETE FROM handoffs WHERE draft IN (SELECT id FROM ended) RETURNING mail
+        ), useless AS (
+            \(deleteWaiting("SELECT mail FROM spent UNION ALL SELECT mail FROM unlinked"))
+        ), abandoned AS (
+            DELETE FROM enrolments WHERE draft IN (SELECT id FROM ended)
+        ), released AS (
+            DELETE FROM leases WHERE draft IN (SELECT id FROM ended)
+        )
+        """
     }
 }

@@ -124,15 +124,7 @@ extension Signups {
                 SELECT token_hash, 'superseded', ends_at + interval '1 day' FROM rivals ON CONFLICT DO NOTHING
             ), ended AS (
                 SELECT id FROM rivals UNION ALL SELECT \(draft.id) FROM account
-            ), spent AS (
-                DELETE FROM proofs WHERE draft IN (SELECT id FROM ended)
-            ), unlinked AS (
-                DELETE FROM handoffs WHERE draft IN (SELECT id FROM ended)
-            ), abandoned AS (
-                DELETE FROM enrolments WHERE draft IN (SELECT id FROM ended)
-            ), released AS (
-                DELETE FROM leases WHERE draft IN (SELECT id FROM ended)
-            )
+            ), \(belongingsGone)
             """
         for (index, field) in identifiers.enumerated() {
             let part: SQL = """

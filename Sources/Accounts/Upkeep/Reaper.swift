@@ -28,12 +28,19 @@ package struct Reaper: Sendable {
     /// Drafts or pages of a table that one statement looks at.
     private static let batch = 500
 
-    /// Looks at everything once.
+    /// Looks at everything once. What fails does not keep the rest from being erased; its error is thrown at the end.
     package func sweep() async throws(DatabaseError) -> Erased {
         var erased = Erased()
-        erased.drafts = try await eraseExpiredDrafts()
-        for (table, isUseless) in Self.useless { erased.rows += try await erase(from: table, where: isUseless) }
-        erased.partitions = try await dropPastPartitions()
+        var failure: DatabaseError?
+        func attempt(_ act: () async throws(DatabaseError) -> Void) async {
+            do throws(DatabaseError) { try await act() } catch { failure = failure ?? error }
+        }
+        await attempt { () throws(DatabaseError) in erased.drafts = try await eraseExpiredDrafts() }
+        for (table, isUseless) in Self.useless {
+            await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: isUseless) }
+        }
+        await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
+        if let failure { throw failure }
         return erased
     }
 
@@ -56,23 +63,15 @@ package struct Reaper: Sendable {
                     SELECT id FROM drafts
                      WHERE id IN (SELECT id FROM page) AND account_id IS NULL AND \(signups.deadline) <= now()
                        FOR UPDATE SKIP LOCKED
-                ), erased AS (
+                ), ended AS (
                     DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, token_hash, ends_at
                 ), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
-                    SELECT token_hash, 'expired', ends_at + interval '1 day' FROM erased
+                    SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
                      WHERE ends_at > now() - interval '1 day'
                     ON CONFLICT DO NOTHING
-                ), proofs AS (
-                    DELETE FROM proofs WHERE draft IN (SELECT id FROM erased)
-                ), enrolments AS (
-                    DELETE FROM enrolments WHERE draft IN (SELECT id FROM erased)
-                ), handoffs AS (
-                    DELETE FROM handoffs WHERE draft IN (SELECT id FROM erased)
-                ), leases AS (
-                    DELETE FROM leases WHERE draft IN (SELECT id FROM erased)
-                )
-                SELECT (SELECT count(*) FROM erased), (SELECT count(*) FROM page),
+                ), \(signups.belongingsGone)
+                SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
                        (SELECT id FROM page ORDER BY id DESC LIMIT 1)
                 """
             )[0].only
@@ -90,8 +89,6 @@ package struct Reaper: Sendable {
         ("endings", "until < now()"),
         ("leases", "until < now()"),
         ("handoffs", "expires_at < now()"),
-        ("proofs", "NOT EXISTS (SELECT FROM drafts WHERE drafts.id = proofs.draft)"),
-        ("enrolments", "NOT EXISTS (SELECT FROM drafts WHERE drafts.id = enrolments.draft)"),
         // Dead mail stays until somebody has seen it; delivered mail keeps no address as it is.
         (
             "outbox",
@@ -129,8 +126,9 @@ package struct Reaper: Sendable {
     private static func place(_ page: Int) -> String { "(\(page),0)" }
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
-        try await database.transaction(
-            "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions() ELSE 0 END FROM turn"
+        let life: SQL = "make_interval(secs => \(signups.flow.absolute.seconds))"
+        return try await database.transaction(
+            "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions(\(life)) ELSE 0 END FROM turn"
         )[0].only.decode(Int.self)
     }
 

@@ -70,6 +70,7 @@ struct Edge: RouterMiddleware {
     private func harden(_ headers: inout HTTPFields, _ requestID: String) {
         headers[.requestID] = requestID
         headers[.cacheControl] = "no-store"
+        headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
         headers[.xContentTypeOptions] = "nosniff"
         headers[.referrerPolicy] = "no-referrer"
         headers[.contentSecurityPolicy] = Self.contentPolicy
@@ -80,6 +81,9 @@ struct Edge: RouterMiddleware {
             headers[.strictTransportSecurity] = "max-age=63072000; includeSubDomains"
         }
     }
+
+    /// What an answer may hang on beside the path.
+    private static let vary = "Accept-Language, Cookie, Origin, Sec-Fetch-Site"
 
     /// Nothing is loaded and nothing runs; the one thing that a page of ours may do is send a form to us.
     private static let contentPolicy =

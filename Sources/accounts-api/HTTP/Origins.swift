@@ -38,7 +38,6 @@ struct Origins: Sendable {
     /// Lets scripts of those sites read the answer; others hear nothing about it.
     func share(_ headers: inout HTTPFields, with origin: String?) {
         guard !allowed.isEmpty else { return }
-        headers[.vary] = headers[.vary].map { "\($0), Origin" } ?? "Origin"
         guard let origin, allowed.contains(origin) else { return }
         headers[.accessControlAllowOrigin] = origin
         headers[.accessControlAllowCredentials] = "true"

@@ -311,7 +311,6 @@ extension Routes {
         let document = documents.document("schema \(context.language.rawValue)") { bodies.schema(in: context.language) }
         var response = document.response(unlessHeldBy: request)
         response.headers[.contentLanguage] = context.language.rawValue
-        response.headers[.vary] = "Accept-Language"
         return response
     }
 

@@ -1,7 +1,8 @@
 import Accounts
 import Hummingbird
 
-/// Asks whether to go on with the sign-up on this device, without any script: the form posts what the link carries.
+/// Asks whether to go on with the sign-up on this device, without any script: the form posts what the link carries. Its
+/// referrer policy lets a browser say with the form which origin it comes from, but not the path, which has the link.
 struct ResumePage {
     let link: Token
     let serviceName: String
@@ -22,6 +23,7 @@ struct ResumePage {
             <html lang="\(language.rawValue)">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width">
+            <meta name="referrer" content="strict-origin">
             <title>\(words.title.escaped)</title>
             <h1>\(words.title.escaped)</h1>
             <p>\(words.text.escaped)</p>

@@ -257,9 +257,14 @@ struct CommitTests {
             let wasRival = try await stage.fill(stage.start(), through: "code")
             _ = try await stage.submit(["email": "park@example.com"], to: "email", of: wasRival)
             let empty = try await stage.start()
-
-            _ = try await stage.signups.commit(stage.readyDraft())
-            for rival in [unproved, ready] {
+            let draft = try await stage.readyDraft()
+            let late = try await stage.fill(stage.start(), through: "email")
+            try await stage.signups.handOff(ready)
+            _ = try await stage.signups.commit(draft)
+            let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting' ORDER BY created_at")
+            // Neither the code of one rival nor the link of another has any use now.
+            #expect(try waiting.only.decode(String.self) == "account-created")
+            for rival in [unproved, ready, late] {
                 #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
                 #expect(await outcome { try await stage.signups.commit(rival) } != "done")
                 #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(rival.id))"))

@@ -138,9 +138,20 @@ struct EnrolmentTests {
         }
     }
 
+    @Test func `another address has another secret`() async throws {
+        try await Stage.with { stage in
+            let draft = try await self.draft(stage)
+            let secret = try await stage.enrolment(draft).secret
+            let moved = try await stage.submit(["email": "kim@example.org"], to: "email", of: draft)
+            let code = try await stage.readCode(for: "kim@example.org")
+            let proved = try await stage.submit(["code": .string(code)], to: "code", of: moved)
+            #expect(try await stage.enrolment(proved).secret != secret)
+        }
+    }
+
     @Test func `another address begins without the authenticator of the one before`() async throws {
         try await Stage.with { stage in
-            let draft = try await stage.enrol(draft(stage)).draft
+            let draft = try await stage.enrol(self.draft(stage)).draft
             let step = stage.signups.flow.step(named: "email")!
             let moved = try await stage.signups.submit(["email": "kim@example.org"], to: step, of: draft)
             #expect(moved.cleared == ["totp", "code"])

@@ -33,6 +33,18 @@ struct HandoffTests {
         }
     }
 
+    @Test func `the device before does not know the secret that an authenticator gets after it`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "contact")
+            let step = try #require(stage.signups.flow.step(named: "totp"))
+            let before = try await stage.signups.enrolment(at: step, of: draft)?.secret
+            try await stage.signups.handOff(draft)
+            let (moved, _) = try await stage.signups.resume(stage.link())
+            let after = try await stage.signups.enrolment(at: step, of: moved)?.secret
+            #expect(before != nil && after != nil && before != after)
+        }
+    }
+
     @Test func `what the device before was about to write finds the draft gone`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "code")
@@ -100,7 +112,10 @@ struct HandoffTests {
             let draft = try await stage.fill(stage.start(), through: "code")
             try await stage.signups.handOff(draft)
             let link = try await stage.link()
+            try session.letPass("1 minute")
+            try await stage.signups.handOff(draft)
             _ = try await stage.submit(["email": "kim@example.org"], to: "email", of: draft)
+            #expect(try session.number(of: "outbox WHERE template = 'handoff' AND state = 'waiting'") == 0)
             #expect(await outcome { try await stage.signups.resume(link) } == "expired")
         }
     }
