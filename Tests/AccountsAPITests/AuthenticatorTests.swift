@@ -33,11 +33,7 @@ struct AuthenticatorTests {
             #expect(wrong.refusals == ["totp:bad_format"])
             let code = kim.code(of: step)
             let enrolled = try await kim.put("totp", "{\"totp\": \"\(code)\"}")
-            guard case .array(let codes)? = enrolled.json["recovery_codes"] else {
-                Issue.record("no recovery codes: \(enrolled.body)")
-                return
-            }
-            #expect(codes.count == 10)
+            #expect(enrolled.strings("recovery_codes").count == 10)
             #expect(enrolled.json["values"]?["totp"] == ["set": true])
             #expect(enrolled.nextStep == "terms")
 

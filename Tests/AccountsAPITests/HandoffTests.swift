@@ -130,4 +130,7 @@ extension Site {
     }
 
     fileprivate func code(in link: String) -> String { String(link.split(separator: "=").last ?? "") }
+
+    /// What the link in the last mail carries.
+    func linkCode() async throws -> String { try await code(in: link()) }
 }

@@ -18,13 +18,16 @@ package struct Cluster: Sendable {
 
     /// Lends a running cluster and removes it afterwards.
     ///
-    /// - Parameter fsync: whether a commit waits for the disk. Without it a killed server still loses nothing.
+    /// - Parameters:
+    ///   - fsync: whether a commit waits for the disk. Without it a killed server still loses nothing.
+    ///   - more: other settings, such as `log_statement=all`.
     @discardableResult
     package static func withRunning<Value>(
         fsync: Bool = false,
+        settings more: [String] = [],
         _ body: (Cluster) async throws -> Value
     ) async throws -> Value {
-        let cluster = try Cluster(fsync: fsync)
+        let cluster = try Cluster(fsync: fsync, more)
         do {
             try await cluster.make()
             try await cluster.start()
@@ -37,17 +40,18 @@ package struct Cluster: Sendable {
         }
     }
 
-    private init(fsync: Bool) throws {
+    private init(fsync: Bool, _ more: [String]) throws {
         let versions = URL(filePath: "/usr/lib/postgresql")
         let newest = try FileManager.default.contentsOfDirectory(atPath: versions.path).compactMap(Int.init).max()
         guard let newest else { throw Failure(description: "there is no PostgreSQL server in \(versions.path)") }
         binaries = versions.appending(path: "\(newest)/bin")
         // Not the folder for temporary files: a socket's path has at most 107 bytes.
         folder = URL(filePath: "/tmp/cluster-\(UUID().uuidString.prefix(13))")
-        settings = [
+        let all = [
             "listen_addresses=", "unix_socket_directories=\(folder.path)", "max_connections=50", "shared_buffers=16MB",
             "fsync=\(fsync ? "on" : "off")",
-        ].map { "-c \($0)" }.joined(separator: " ")
+        ]
+        settings = (all + more).map { "-c \($0)" }.joined(separator: " ")
         if geteuid() == 0 {
             guard let entry = getpwnam("postgres") ?? getpwnam("nobody") else {
                 throw Failure(description: "PostgreSQL must not run as root, and there is nobody else")
@@ -75,6 +79,9 @@ package struct Cluster: Sendable {
     package func start() async throws {
         try await run("pg_ctl", ["start", "--wait", "--log=\(folder.path)/log", "--options=\(settings)"])
     }
+
+    /// What the server has logged so far.
+    package func log() throws -> String { try String(contentsOf: folder.appending(path: "log"), encoding: .utf8) }
 
     /// Ends all sessions and the server, in order. What was committed stays.
     package func stop() async throws {

@@ -56,6 +56,26 @@ package final class Database: Sendable {
         try await outcome(of: Job(statements), on: alone)
     }
 
+    /// The settings of the server by which what people type may get into its log: values travel in parameters, and it
+    /// writes those with the statements that it logs unless it is told not to. Only its superuser can tell it.
+    package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
+        let rows = try await read(
+            """
+            SELECT name FROM pg_settings
+             WHERE name = 'log_parameter_max_length_on_error' AND setting <> '0'
+                OR name = 'log_parameter_max_length' AND setting <> '0'
+                   AND (current_setting('log_statement') IN ('mod', 'all')
+                        OR current_setting('log_min_duration_statement') <> '-1'
+                        OR current_setting('log_min_duration_sample') <> '-1'
+                        OR current_setting('log_transaction_sample_rate') <> '0')
+             ORDER BY name
+            """
+        )
+        var names: [String] = []
+        for row in rows { names.append(try row.decode(String.self)) }
+        return names
+    }
+
     private func outcome(of job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {
         queue.submit(job)
         return try await job.outcome().get()

@@ -37,6 +37,8 @@ extension Signups {
                 outbox.ring()
                 return (try await account(id), true)
             case .success(.limited(let reached)): throw .limited(reached)
+            case .success(.taken): throw .identifierTaken(try await takenIdentifier(of: draft))
+            // The last word on who was first. PostgreSQL would write the value to its log, so it is asked before.
             case .failure(let error) where error.violatedUniqueConstraint == "identifiers_pkey":
                 throw .identifierTaken(try await takenIdentifier(of: draft))
             // Overtaken, or lost on the way: the draft knows what became of it, and is asked next.
@@ -52,6 +54,8 @@ extension Signups {
         case made
         /// The draft is not at that revision any more.
         case overtaken
+        /// An identifier of the draft belongs to another account.
+        case taken
         case limited(LimitReached)
     }
 
@@ -66,9 +70,9 @@ extension Signups {
         do throws(DatabaseError) {
             let statement = statement(account, of: draft, ending: rivals, charges)
             let row = try await database.transaction(lock, statement)[1].only
-            let (isMade, number, wait) = try row.decode(Bool.self, Int?.self, Int?.self)
+            let (isMade, isTaken, number, wait) = try row.decode(Bool.self, Bool.self, Int?.self, Int?.self)
             if let reached = charges.reached(number, wait) { return .success(.limited(reached)) }
-            return .success(isMade ? .made : .overtaken)
+            return .success(isMade ? .made : isTaken ? .taken : .overtaken)
         } catch {
             return .failure(error)
         }
@@ -104,7 +108,8 @@ extension Signups {
         let mail = email.map { outbox.seal(.init(to: $0, language: draft.language, code: nil)) }
 
         var parts: SQL = """
-            WITH current AS (\(own(draft))), \(refused(charges)),
+            WITH checked AS (\(own(draft))),
+            current AS (SELECT * FROM checked WHERE NOT \(isAnyTaken(identifiers, of: draft))), \(refused(charges)),
             own AS (SELECT * FROM current WHERE NOT EXISTS (SELECT FROM refused)), account AS (
                 INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
                 SELECT \(account), \(email), own.proved_at, \(identifier(UsernameField.name)),
@@ -163,7 +168,20 @@ extension Signups {
                 """
             parts = "\(parts), mail AS (\(part))"
         }
-        return "\(parts) SELECT EXISTS (SELECT FROM account), \([Charge].columns)"
+        return """
+            \(parts) SELECT EXISTS (SELECT FROM account),
+                            EXISTS (SELECT FROM checked) AND NOT EXISTS (SELECT FROM current), \([Charge].columns)
+            """
+    }
+
+    private func isAnyTaken(_ identifiers: [Field], of draft: Draft) -> SQL {
+        identifiers.reduce("false") { taken, field in
+            let kind = type(of: field.kind).name
+            return """
+                (\(taken) OR EXISTS (SELECT FROM identifiers
+                                      WHERE kind = \(kind) AND value = \(draft.values[field.name]?.string)))
+                """
+        }
     }
 
     /// The draft, if it is still the one that was checked and its address is still proved.

@@ -41,6 +41,9 @@ struct Server {
         let database = Database(settings.databaseURL, connections: settings.databaseConnections, logger: logger)
         do {
             try await Migrations().check(database)
+            for setting in try await database.settingsThatLogValues() {
+                logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
+            }
             try await serve(on: database)
         } catch {
             await database.shutdown()

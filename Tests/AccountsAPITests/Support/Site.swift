@@ -203,9 +203,12 @@ struct Answer: Sendable {
 
     var nextStep: String? { json["next"]?["step"]?.string }
 
-    var missing: [String] {
-        guard case .array(let fields)? = json["missing"] else { return [] }
-        return fields.compactMap(\.string)
+    var missing: [String] { strings("missing") }
+
+    /// The strings of a list in the body.
+    func strings(_ member: String) -> [String] {
+        guard case .array(let items)? = json[member] else { return [] }
+        return items.compactMap(\.string)
     }
 
     /// The states of the steps in order.

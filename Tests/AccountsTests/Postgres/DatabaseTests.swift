@@ -13,6 +13,19 @@ struct DatabaseTests {
         try session.run("CREATE TABLE notes (id int8 CONSTRAINT notes_key PRIMARY KEY, text text)")
     }
 
+    @Test(arguments: [
+        ([], []), (["log_parameter_max_length=0", "log_statement=all"], []),
+        (["log_statement=mod"], ["log_parameter_max_length"]),
+        (["log_min_duration_statement=5"], ["log_parameter_max_length"]),
+        (["log_parameter_max_length_on_error=100"], ["log_parameter_max_length_on_error"]),
+    ])
+    func `a server that would log values is noticed`(settings: [String], names: [String]) async throws {
+        try await Cluster.withRunning(settings: settings) { cluster in
+            let found = try await withDatabase(cluster.conninfo) { try await $0.settingsThatLogValues() }
+            #expect(found == names)
+        }
+    }
+
     @Test func `a transaction returns the rows of each statement`() async throws {
         try await withDatabase { database in
             let rows = try await database.transaction(
