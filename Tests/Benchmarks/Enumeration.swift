@@ -15,6 +15,17 @@ enum Enumeration {
         func address(_ round: Int) -> String { "\(rawValue)\(round)@example.com" }
     }
 
+    /// Somebody from a network of their own, so that nobody uses up another's allowance.
+    private struct Person {
+        let headers: [String: String]
+
+        init(_ number: Int, at service: Service) throws {
+            headers = [
+                "Authorization": "Bearer \(try service.start(number))", "X-Forwarded-For": Service.address(number),
+            ]
+        }
+    }
+
     static func measure() throws {
         try measure(Service(), "where mail is taken")
         // Nobody listens there.
@@ -23,11 +34,11 @@ enum Enumeration {
 
     private static func measure(_ service: Service, _ situation: String) throws {
         try prepare(service)
-        var tokens: [Kind: [String]] = [:]
+        var people: [Kind: [Person]] = [:]
         var number = rounds
         for _ in 0..<rounds {
             for kind in Kind.allCases {
-                tokens[kind, default: []].append(try service.start(number))
+                people[kind, default: []].append(try Person(number, at: service))
                 number += 1
             }
         }
@@ -37,7 +48,7 @@ enum Enumeration {
             for kind in Kind.allCases.shuffled(using: &chance) {
                 let body = "{\"email\":\"\(kind.address(round))\"}"
                 times[kind, default: []].append(
-                    try time(service, tokens[kind]![round], "PUT", "/signup/email", body, status: 200)
+                    try time(service, people[kind]![round], "PUT", "/signup/email", body, status: 200)
                 )
             }
         }
@@ -48,7 +59,7 @@ enum Enumeration {
         for round in 0..<rounds {
             for kind in Kind.allCases.shuffled(using: &chance) {
                 times[kind, default: []].append(
-                    try time(service, tokens[kind]![round], "POST", "/signup/code/resend", nil, status: 202)
+                    try time(service, people[kind]![round], "POST", "/signup/code/resend", nil, status: 202)
                 )
             }
         }
@@ -69,7 +80,7 @@ enum Enumeration {
         )
         for number in 0..<rounds {
             let body = "{\"email\":\"\(Kind.pending.address(number))\"}"
-            _ = try time(service, try service.start(number), "PUT", "/signup/email", body, status: 200)
+            _ = try time(service, try Person(number, at: service), "PUT", "/signup/email", body, status: 200)
         }
         // As it is an hour later, so that the address's own allowance is the same for all.
         try service.database.run("DELETE FROM limits; VACUUM ANALYZE")
@@ -77,7 +88,7 @@ enum Enumeration {
 
     private static func time(
         _ service: Service,
-        _ token: String,
+        _ person: Person,
         _ method: String,
         _ path: String,
         _ body: String?,
@@ -85,7 +96,7 @@ enum Enumeration {
     ) throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
-        let answer = try service.client.ask(method, path, body, ["Authorization": "Bearer \(token)"])
+        let answer = try service.client.ask(method, path, body, person.headers)
         let took = clock.now - start
         guard answer.status == status else {
             throw Service.Failure(description: "\(method) \(path): \(answer.status) \(answer.body)")
