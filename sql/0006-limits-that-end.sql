@@ -3,7 +3,10 @@
 -- Counts one hit on every subject, or, where a quota is used up, on none: then it returns the number of the limit
 -- (from one) that takes longest to pass, and for how many seconds. The periods are in seconds.
 CREATE OR REPLACE FUNCTION take_from_limits(wanted bytea[], quotas bigint[], periods bigint[])
-    RETURNS TABLE (number bigint, wait bigint) LANGUAGE plpgsql AS $$
+    RETURNS TABLE (number bigint, wait bigint) LANGUAGE plpgsql
+    -- A plan that was made while the table was empty would read all of it for ever after. A few rows by their key is what
+    -- is always right here.
+    SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
     -- Makes or locks each row: whoever waits here for an eraser makes it anew. Everybody does so in the same order, so that
     -- nobody waits in a circle.

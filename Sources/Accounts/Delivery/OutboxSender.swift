@@ -60,6 +60,9 @@ package struct OutboxSender: Sendable {
         )
         if !isUseful {
             try await bury(id, "nobody has a use for it any more")
+        } else if template == "withheld" {
+            // To the owner of an account, who was told today: made for the sake of its time only.
+            try await finish(id)
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
             try await deliver(text, to: content.to, id, attempts, createdAt)
         } else {
@@ -92,6 +95,10 @@ package struct OutboxSender: Sendable {
             if case .permanent = error { return try await bury(id, "\(error)") }
             return try await postpone(id, "\(error)", attempts)
         }
+        try await finish(id)
+    }
+
+    private func finish(_ id: ID<Outbox>) async throws(DatabaseError) {
         let note: SQL = """
             UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
              WHERE id = \(id) AND state = 'waiting'

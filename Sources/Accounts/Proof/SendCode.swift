@@ -4,7 +4,8 @@ extension Signups {
     /// Part of a statement over `revised`: a new code for the address and the mail that carries it, in one transaction.
     ///
     /// An address that has an account gets a code that cannot match, and at most once a day another mail. Everything else is
-    /// the same, so nobody learns from the answer who is registered.
+    /// the same, so nobody learns from the answer who is registered. That includes the work, whose time could be told: each
+    /// address is asked whether it had its mail today, and each gets a row in the outbox, if one that is not sent.
     func newCode(
         _ field: FieldName,
         _ code: CodeField,
@@ -17,7 +18,9 @@ extension Signups {
         let mail = outbox.seal(
             .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60))
         )
-        let notice = charge("notice", Limit(1, per: .seconds(86_400)), [Array(address.utf8)])
+        let daily = Limit(1, per: .seconds(86_400))
+        let notice = charge("notice", daily, [Array(address.utf8)])
+        let likeIt = charge("no notice", daily, [Array(address.utf8)])
         return """
             \(uselessMail(of: field, part: number)),
             proof_\(number) AS (
@@ -33,12 +36,16 @@ extension Signups {
                        generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
                        expires_at = excluded.expires_at, mail = excluded.mail
                 RETURNING code_digest, expires_at
+            ), told_\(number) AS MATERIALIZED (
+                SELECT FROM proof_\(number), LATERAL \(take([notice], when: "code_digest IS NULL", otherwise: [likeIt])) AS t
             ), mail_\(number) AS (
                 INSERT INTO outbox (id, template, sealed, useless_after)
-                SELECT \(mail.id), CASE WHEN code_digest IS NULL THEN 'already-registered' ELSE 'verification-code' END,
+                SELECT \(mail.id),
+                       CASE WHEN code_digest IS NOT NULL THEN 'verification-code'
+                            WHEN EXISTS (SELECT FROM told_\(number)) THEN 'withheld'
+                            ELSE 'already-registered' END,
                        \(mail.sealed), expires_at
                   FROM proof_\(number)
-                 WHERE CASE WHEN code_digest IS NULL THEN NOT EXISTS (SELECT FROM \(take([notice]))) ELSE true END
             )
             """
     }
@@ -54,10 +61,12 @@ extension Signups {
     }
 
     /// Deletes those mails that carry a code and are not on their way already; a notice to the owner of an account stays.
+    ///
+    /// Only mail that waits is sealed. To say it so keeps PostgreSQL from walking through all that waits.
     func deleteWaiting(_ mails: SQL) -> SQL {
         """
         DELETE FROM outbox WHERE id IN (
-            SELECT id FROM outbox WHERE id IN (\(mails)) AND state = 'waiting' AND template <> 'already-registered'
+            SELECT id FROM outbox WHERE id IN (\(mails)) AND sealed IS NOT NULL AND template <> 'already-registered'
                FOR UPDATE SKIP LOCKED
         )
         """

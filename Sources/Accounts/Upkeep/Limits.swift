@@ -107,14 +107,18 @@ extension Signups {
             """
     }
 
-    /// The call that takes one from each allowance, or none. Where the condition is false it takes nothing.
-    func take(_ charges: [Charge], when condition: SQL = "true") -> SQL {
+    /// The call that takes one from each allowance, or none. Where the condition is false it takes from the others instead,
+    /// whose limits have to be the same, or nothing where there are none.
+    func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
         var (quotas, periods): (SQL, SQL) = ("", "")
         for (index, charge) in charges.enumerated() {
             quotas = index == 0 ? "\(charge.limit.count)" : "\(quotas), \(charge.limit.count)"
             periods = index == 0 ? "\(charge.limit.period.seconds)" : "\(periods), \(charge.limit.period.seconds)"
         }
-        let subjects: SQL = "CASE WHEN \(condition) THEN \(ByteStrings(charges.map(\.subject))) ELSE '{}' END"
+        let subjects: SQL = """
+            CASE WHEN \(condition) THEN \(ByteStrings(charges.map(\.subject)))
+                 ELSE \(ByteStrings(others.map(\.subject))) END
+            """
         return "take_from_limits(\(subjects), ARRAY[\(quotas)]::bigint[], ARRAY[\(periods)]::bigint[])"
     }
 }
