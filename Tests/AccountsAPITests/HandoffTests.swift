@@ -30,7 +30,7 @@ struct HandoffTests {
             for _ in 0..<2 {
                 let page = try await phone.send(.get, link, headers: [.accept: "text/html"])
                 #expect(page.status == 200 && page.headers[.contentType] == "text/html; charset=utf-8")
-                #expect(page.headers[.setCookie] == nil)
+                #expect(page.headers[.setCookie] == nil && page.body.contains("k•••@e•••.com"))
                 #expect(page.body.contains("<html lang=\"ko\">") && page.body.contains("Acme 가입 이어서 하기"))
                 #expect(page.body.contains("value=\"\(site.code(in: link))\""))
             }
@@ -45,6 +45,8 @@ struct HandoffTests {
             #expect(try await phone.send(.get, "/signup").nextStep == "password")
             let again = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
             #expect(again.refusals == ["code:code_expired"])
+            let dead = try await phone.send(.get, link)
+            #expect(dead.status == 410 && dead.body.contains("만료된 링크") && !dead.body.contains("<form"))
         }
     }
 

@@ -73,6 +73,13 @@ package struct EmailField: FieldKind {
         return [address, String(address[..<at])]
     }
 
+    /// For eyes that need not read it: `kim@example.com` is `k•••@e•••.com`.
+    package static func masked(_ address: String) -> String {
+        let parts = address.split(separator: "@", maxSplits: 1)
+        guard parts.count == 2, let dot = parts[1].lastIndex(of: ".") else { return "•••" }
+        return "\(parts[0].prefix(1))•••@\(parts[1].prefix(1))•••\(parts[1][dot...])"
+    }
+
     package func rules(in language: Language) -> [JSON.Member] { [.init("max", 254)] }
 
     package var control: Control { Control(type: "email", autocomplete: "email", inputMode: "email") }

@@ -97,11 +97,19 @@ struct English: Messages {
         )
     }
 
-    func resume(serviceName: String) -> PageText {
+    func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "Continue your sign-up for \(serviceName)",
-            text: "You can go on here. The other device then has this sign-up no more.",
+            text: "You can go on here with the sign-up of \(address). The other device then has it no more.",
             button: "Continue here"
+        )
+    }
+
+    func linkExpired(serviceName: String) -> PageText {
+        PageText(
+            title: "Continue your sign-up for \(serviceName)",
+            text: "This link was used already, or is too old. Ask for a new one on the device where you began.",
+            button: nil
         )
     }
 

@@ -96,11 +96,19 @@ struct Korean: Messages {
         )
     }
 
-    func resume(serviceName: String) -> PageText {
+    func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "\(serviceName) 가입 이어서 하기",
-            text: "이 기기에서 가입을 계속할 수 있습니다. 다른 기기에서는 더 이상 진행할 수 없습니다.",
+            text: "이 기기에서 \(address) 가입을 계속할 수 있습니다. 다른 기기에서는 더 이상 진행할 수 없습니다.",
             button: "여기에서 계속하기"
+        )
+    }
+
+    func linkExpired(serviceName: String) -> PageText {
+        PageText(
+            title: "\(serviceName) 가입 이어서 하기",
+            text: "이미 사용했거나 만료된 링크입니다. 가입을 시작한 기기에서 새 링크를 요청하세요.",
+            button: nil
         )
     }
 

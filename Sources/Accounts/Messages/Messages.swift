@@ -13,8 +13,11 @@ package protocol Messages: Sendable {
     /// The mail with the link with which a sign-up goes on on another device. The link stands on a line of its own.
     func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText
 
-    /// The page to which that link leads.
-    func resume(serviceName: String) -> PageText
+    /// The page to which that link leads. The address is masked.
+    func resume(_ address: String, serviceName: String) -> PageText
+
+    /// The same page for a link that opens nothing any more.
+    func linkExpired(serviceName: String) -> PageText
 
     /// The mail to the owner of an account with whose address somebody tried to sign up.
     func alreadyRegistered(serviceName: String) -> MailText
@@ -38,7 +41,8 @@ package struct MailText: Hashable, Sendable {
 package struct PageText: Hashable, Sendable {
     package let title: String
     package let text: String
-    package let button: String
+    /// Nil where there is nothing to do.
+    package let button: String?
 }
 
 extension Language {

@@ -26,7 +26,7 @@ extension Signups {
         try await find(draft.id, tokenHash: draft.tokenHash)
     }
 
-    private func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
+    func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
         guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: tokenHash) }
         guard record.isAlive else { throw .ended(.expired) }
         return try draft(id, tokenHash, record)

@@ -61,6 +61,29 @@ extension Signups {
         do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
     }
 
+    /// Whose sign-up the link opens: the address that it was mailed to, masked. Nil where it opens nothing. Changes nothing.
+    package func addressBehind(_ link: Token) async throws(FindError) -> String? {
+        let tokenHash: [UInt8]?
+        do throws(DatabaseError) {
+            tokenHash = try await database.read(
+                """
+                SELECT token_hash FROM drafts JOIN handoffs ON draft = id
+                 WHERE id = \(link.draft) AND digest = \(link.hash) AND now() < expires_at AND account_id IS NULL
+                """
+            ).first?.decode([UInt8].self)
+        } catch {
+            throw .database(error)
+        }
+        guard let tokenHash else { return nil }
+        do throws(FindError) {
+            return provedAddress(of: try await find(link.draft, tokenHash: tokenHash)).map(EmailField.masked)
+        } catch {
+            // It ended between the two looks.
+            if case .ended = error { return nil }
+            throw error
+        }
+    }
+
     /// Any address that this draft has proved; the identifying one before others.
     private func provedAddress(of draft: Draft) -> String? {
         let fields = flow.fields.filter(\.isIdentifier) + flow.fields

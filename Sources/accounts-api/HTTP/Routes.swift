@@ -72,7 +72,7 @@ struct Routes: Sendable {
             .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(review)),
             .init(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], by: .draft(commit)),
             .init(.post, "signup/handoff", .handOff, gives: [.accepted: .handoff], by: .draft(handOff)),
-            .init(.get, "signup/resume", .askToResume, gives: [.ok: .page], by: .anyone(askToResume)),
+            .init(.get, "signup/resume", .askToResume, gives: [.ok: .page, .gone: .page], by: .anyone(askToResume)),
             .init(.post, "signup/resume", .resume, gives: [.ok: .draft], by: .anyone(resume)),
             .init(.get, "signup/:step", .showStep, gives: [.ok: .step], by: .step(showStep)),
             .init(.put, "signup/:step", .submit, gives: [.ok: .draft], by: .step(submit)),
@@ -290,7 +290,17 @@ extension Routes {
         guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
             throw Problem(.notFound, "The link is not whole.")
         }
-        return ResumePage(link: link, serviceName: signups.serviceName, language: context.language).response
+        let address = try await acting { () throws(FindError) in
+            try await signups.addressBehind(link)
+        } problem: {
+            try Problem($0)
+        }
+        return ResumePage(
+            link: link,
+            address: address,
+            serviceName: signups.serviceName,
+            language: context.language
+        ).response
     }
 
     @Sendable private func resume(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -5,34 +5,47 @@ import Hummingbird
 /// referrer policy lets a browser say with the form which origin it comes from, but not the path, which has the link.
 struct ResumePage {
     let link: Token
+    /// Whose sign-up it is; nil where the link opens nothing any more.
+    let address: String?
     let serviceName: String
     let language: Language
 
     var response: Response {
         Response(
-            status: .ok,
+            status: address == nil ? .gone : .ok,
             headers: [.contentType: "text/html; charset=utf-8", .contentLanguage: language.rawValue],
             body: ResponseBody(byteBuffer: ByteBuffer(string: html))
         )
     }
 
-    private var html: String {
-        let words = language.messages.resume(serviceName: serviceName)
-        return """
-            <!doctype html>
-            <html lang="\(language.rawValue)">
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width">
-            <meta name="referrer" content="strict-origin">
-            <title>\(words.title.escaped)</title>
-            <h1>\(words.title.escaped)</h1>
-            <p>\(words.text.escaped)</p>
-            <form method="post" action="/signup/resume">
-            <input type="hidden" name="code" value="\(link.text.escaped)">
-            <button>\(words.button.escaped)</button>
-            </form>
+    private var words: PageText {
+        let messages = language.messages
+        return address.map { messages.resume($0, serviceName: serviceName) }
+            ?? messages.linkExpired(serviceName: serviceName)
+    }
 
-            """
+    private var html: String {
+        """
+        <!doctype html>
+        <html lang="\(language.rawValue)">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <meta name="referrer" content="strict-origin">
+        <title>\(words.title.escaped)</title>
+        <h1>\(words.title.escaped)</h1>
+        <p>\(words.text.escaped)</p>
+        \(words.button.map(form) ?? "")
+
+        """
+    }
+
+    private func form(_ button: String) -> String {
+        """
+        <form method="post" action="/signup/resume">
+        <input type="hidden" name="code" value="\(link.text.escaped)">
+        <button>\(button.escaped)</button>
+        </form>
+        """
     }
 }
 
