@@ -41,9 +41,10 @@ extension Signups {
             ), mail_\(number) AS (
                 INSERT INTO outbox (id, template, sealed, useless_after)
                 SELECT \(mail.id),
-                       CASE WHEN code_digest IS NOT NULL THEN 'verification-code'
-                            WHEN EXISTS (SELECT FROM told_\(number)) THEN 'withheld'
-                            ELSE 'already-registered' END,
+                       -- Looked at first, for what nobody looks at is not done.
+                       CASE WHEN EXISTS (SELECT FROM told_\(number)) AND code_digest IS NULL THEN 'withheld'
+                            WHEN code_digest IS NULL THEN 'already-registered'
+                            ELSE 'verification-code' END,
                        \(mail.sealed), expires_at
                   FROM proof_\(number)
             )
