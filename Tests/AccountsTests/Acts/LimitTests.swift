@@ -345,7 +345,7 @@ struct LimitTests {
             )
             #expect(try session.number(of: "limits") == 2)
             #expect(await outcome { try await stage.submit(answers("minji"), to: "one", of: draft) } == "done")
-            #expect(try session.number(of: "limits") == 6)
+            #expect(try session.number(of: "limits") == 7)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
         }
     }
@@ -373,7 +373,7 @@ struct LimitTests {
                     == "done"
             )
             let dump = try session.dump()
-            #expect(try session.number(of: "limits") == 5)
+            #expect(try session.number(of: "limits") == 6)
             #expect(!dump.contains("canary") && !dump.contains("203.0.113") && !dump.contains("cb00714d"))
         }
     }
