@@ -76,7 +76,7 @@ package struct Situation: Sendable {
     package let language: Language
     package let serviceName: String
     package var values: Values
-    package let proofs: [FieldName: Proof]
+    package var proofs: [FieldName: Proof]
     /// All answers of this submission, as they came.
     package var answers: JSON = .object([])
 }

@@ -11,7 +11,7 @@ package struct Proof: Sendable {
     package let failures: Int
     package let sentAt: Date
     package let expiresAt: Date
-    package let provedAt: Date?
+    package var provedAt: Date?
     /// False once the draft names another address.
     package let namesCurrentAddress: Bool
 

@@ -155,6 +155,13 @@ extension Signups {
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8]) -> SQL {
         var situation = situation(of: draft)
         situation.values = change.values
+        for effect in change.effects {
+            switch effect {
+            case .prove(let field, _): situation.proofs[field]?.provedAt = draft.now
+            case .sendCode(let field, _, _, _), .withdraw(let field): situation.proofs[field] = nil
+            case .lease, .release, .enrol: continue
+            }
+        }
         let step = Standing(of: situation).next?.name.rawValue ?? "review"
         // The digest is written each time, for the flow file or the key may have changed. Where it is the same, the update
         // stays in its page all the same.

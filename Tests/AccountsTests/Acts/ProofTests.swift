@@ -23,6 +23,10 @@ struct ProofTests {
             let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
             #expect(proved.proofs["code"]?.isProved == true)
             #expect(stage.signups.standing(of: proved).states["code"] == .complete)
+            let step: SQL = "SELECT step FROM drafts"
+            #expect(try session.query(step).only.decode(String.self) == "password")
+            _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: proved)
+            #expect(try session.query(step).only.decode(String.self) == "code")
         }
     }
 
