@@ -28,7 +28,7 @@ struct Settings: Sendable {
         databaseURL = reader.text("DATABASE_URL") ?? reader.missing("DATABASE_URL")
         listen = reader.address("LISTEN", default: ("127.0.0.1", 8080))
         publicURL = reader.publicURL("PUBLIC_URL", default: "http://localhost:8080")
-        let keys = reader.value("ACCOUNTS_KEYS") { try KeyRing($0) }
+        let keys = reader.keys()
         let flow = reader.flow("FLOW_FILE")
         smtpURL = reader.text("SMTP_URL")
         mailFrom = reader.text("MAIL_FROM") ?? "no-reply@localhost"
@@ -44,7 +44,23 @@ struct Settings: Sendable {
         databaseConnections = reader.integer("DATABASE_CONNECTIONS", in: 2...64) ?? 4
         shutdownTimeout = .seconds(reader.integer("SHUTDOWN_TIMEOUT", in: 1...3600) ?? 30)
         logging = reader.logging()
-        if keys == nil, reader.text("ACCOUNTS_KEYS") == nil { reader.mistake("ACCOUNTS_KEYS is missing") }
+        guard let keys, let flow, reader.mistakes.isEmpty else { throw SettingMistakes(all: reader.mistakes) }
+        self.keys = keys
+        self.flow = flow
+    }
+}
+
+/// What the commands need that look at drafts and accounts.
+struct OperatorSettings: Sendable {
+    let databaseURL: String
+    let keys: KeyRing
+    let flow: Flow
+
+    init(_ source: SettingSource) throws(SettingMistakes) {
+        var reader = SettingReader(source)
+        databaseURL = reader.text("DATABASE_URL") ?? reader.missing("DATABASE_URL")
+        let keys = reader.keys()
+        let flow = reader.flow("FLOW_FILE")
         guard let keys, let flow, reader.mistakes.isEmpty else { throw SettingMistakes(all: reader.mistakes) }
         self.keys = keys
         self.flow = flow
@@ -113,6 +129,14 @@ private struct SettingReader {
             mistake("\(name): \(error)")
             return nil
         }
+    }
+
+    mutating func keys() -> KeyRing? {
+        guard text("ACCOUNTS_KEYS") != nil else {
+            mistake("ACCOUNTS_KEYS is missing")
+            return nil
+        }
+        return value("ACCOUNTS_KEYS") { try KeyRing($0) }
     }
 
     mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {

@@ -150,7 +150,7 @@ extension Signups {
         )
     }
 
-    private func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {
+    func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {
         guard let plaintext = try? keys.open(sealed, for: id.bytes) else { return nil }
         return Values(sealable: plaintext)
     }

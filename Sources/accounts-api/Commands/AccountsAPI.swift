@@ -8,7 +8,10 @@ struct AccountsAPI: AsyncParsableCommand {
         commandName: "accounts-api",
         abstract: "A registration service: drafts become accounts.",
         version: "0.1.0",
-        subcommands: [Serve.self, Migrate.self, Healthcheck.self, FlowCommands.self]
+        subcommands: [
+            Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, FlowCommands.self,
+            Healthcheck.self,
+        ]
     )
 
     /// Exit codes: 0 done, 1 refused or not found, 2 usage, 69 database unavailable.

@@ -1,9 +1,11 @@
+import Accounts
+
 /// Rows of words, each column as wide as its widest.
 struct Table {
     private let rows: [[String]]
 
     init(_ rows: [[String]]) {
-        self.rows = rows
+        self.rows = rows.map { $0.map(\.printable) }
     }
 
     var text: String {
@@ -19,6 +21,11 @@ struct Table {
 }
 
 extension String {
+    /// Without anything that a terminal would obey, or that would show it in another order than it stands.
+    var printable: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.isAllowedInLine ? $0 : "\u{FFFD}" }))
+    }
+
     /// How many columns of a terminal it takes: two for each wide character (Unicode Standard Annex 11).
     fileprivate var columns: Int {
         unicodeScalars.reduce(0) {

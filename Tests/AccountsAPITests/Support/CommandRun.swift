@@ -9,6 +9,10 @@ struct CommandRun: Sendable {
 
     /// - Parameter settings: all of the environment that it sees.
     static func of(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
+        try await of(arguments, settings: settings)
+    }
+
+    static func of(_ arguments: [String], settings: [String: String]) async throws -> CommandRun {
         try await onThread {
             let process = Process()
             process.executableURL = ServerProcess.program

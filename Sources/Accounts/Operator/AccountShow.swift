@@ -1,0 +1,71 @@
+package import Foundation
+
+/// An account as an operator sees it.
+package struct AccountDetail: Sendable {
+    package let account: Account
+    package let flow: String
+    package let provedAt: Date?
+    /// The kinds of its credentials, such as `password`.
+    package let credentials: [String]
+    package let hasAuthenticator: Bool
+    package let recoveryCodes: Int
+    package let consents: [Consent]
+    package let now: Date
+
+    package struct Consent: Sendable {
+        package let field, version: String
+        package let isAccepted: Bool
+        package let givenAt: Date
+    }
+}
+
+extension Operator {
+    /// The account of that id; nil where there is none.
+    package func account(_ id: ID<Account>) async throws(CommitError) -> AccountDetail? {
+        let rows: [Rows]
+        do throws(DatabaseError) {
+            rows = try await database.transaction(
+                """
+                SELECT flow, email_proved_at, now(), EXISTS (SELECT FROM authenticators WHERE account = \(id)),
+                       (SELECT count(*) FROM recovery_codes WHERE account = \(id))
+                  FROM accounts WHERE id = \(id)
+                """,
+                "SELECT kind FROM credentials WHERE account = \(id) ORDER BY kind",
+                "SELECT field, version, accepted, given_at FROM consents WHERE account = \(id) ORDER BY field"
+            )
+        } catch {
+            throw .database(error)
+        }
+        if rows[0].isEmpty { return nil }
+        let account = try await signups.account(id)
+        do throws(DatabaseError) { return try AccountDetail(account, rows) } catch { throw .database(error) }
+    }
+
+    /// Whose account that address is.
+    package func account(named email: String) async throws(DatabaseError) -> ID<Account>? {
+        try await database.read("SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)").first?
+            .decode(ID<Account>.self)
+    }
+}
+
+extension AccountDetail {
+    /// Of the rows of the account, of its credentials and of its consents.
+    fileprivate init(_ account: Account, _ rows: [Rows]) throws(DatabaseError) {
+        self.account = account
+        (flow, provedAt, now, hasAuthenticator, recoveryCodes) = try rows[0].only.decode(
+            String.self,
+            Date?.self,
+            Date.self,
+            Bool.self,
+            Int.self
+        )
+        var credentials: [String] = []
+        for row in rows[1] { credentials.append(try row.decode(String.self)) }
+        var consents: [Consent] = []
+        for row in rows[2] {
+            let (field, version, isAccepted, givenAt) = try row.decode(String.self, String.self, Bool.self, Date.self)
+            consents.append(Consent(field: field, version: version, isAccepted: isAccepted, givenAt: givenAt))
+        }
+        (self.credentials, self.consents) = (credentials, consents)
+    }
+}

@@ -1,0 +1,102 @@
+import Accounts
+import ArgumentParser
+import Foundation
+
+struct AccountCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts",
+        abstract: "Shows accounts.",
+        subcommands: [Show.self]
+    )
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "One account, masked.",
+            discussion: """
+                --reveal shows what was typed, but no secrets, and leaves a row in the audit.
+
+                EXAMPLE
+                  accounts-api accounts show kim@example.com
+                """
+        )
+
+        @Argument(help: "The account's id, or its address.") var account: String
+        @Flag(help: "Shows the values, and says so in the audit.") var reveal = false
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let address = UUID(uuidString: account) == nil ? try canonicalAddress(account) : nil
+            let report = try await flags.withOperator { worker -> AccountReport? in
+                let id =
+                    if let address { try await worker.account(named: address) } else {
+                        UUID(uuidString: account).map { ID<Account>($0) }
+                    }
+                guard let id, let detail = try await worker.account(id) else { return nil }
+                if reveal { try await worker.note(.revealAccount, of: id) }
+                return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
+            }
+            guard let report else { throw NotFound(description: "there is no account \(account.printable)") }
+            print(flags.json ? report.json.text : report.text)
+        }
+    }
+}
+
+/// All that is told of one account.
+private struct AccountReport {
+    let detail: AccountDetail
+    let flow: Flow
+    let reveals: Bool
+
+    private var values: [(name: String, value: String)] {
+        var values: [(String, String)] = []
+        if let email = detail.account.email { values.append(("email", reveals ? email : EmailField.masked(email))) }
+        if let name = detail.account.username { values.append(("username", reveals ? name : "\(name.prefix(1))•••")) }
+        guard case .object(let profile) = detail.account.profile else { return values }
+        return values
+            + profile.map { member in
+                let field = flow.field(named: FieldName(member.name))
+                // The flow may have lost the field since.
+                let masked = field?.masked(member.value) ?? "•••"
+                return (member.name, reveals ? field?.revealed(member.value) ?? member.value.text : masked)
+            }
+    }
+
+    private var factors: [String] {
+        detail.credentials
+            + (detail.hasAuthenticator ? ["authenticator, \(detail.recoveryCodes) recovery codes left"] : [])
+    }
+
+    var text: String {
+        var lines = [
+            "account  \(detail.account.id)", "flow     \(detail.flow)",
+            "made     \(relative(detail.account.createdAt, to: detail.now))",
+        ]
+        if let proved = detail.provedAt { lines.append("proved   \(relative(proved, to: detail.now))") }
+        lines += factors.map { "factor   \($0)" }
+        var rows = [["FIELD", "VALUE"]] + values.map { [$0.name, $0.value] }
+        rows += detail.consents.map { consent in
+            let answer = consent.isAccepted ? "accepted" : "not accepted"
+            return [
+                consent.field, "\(answer) \(relative(consent.givenAt, to: detail.now)), version \(consent.version)",
+            ]
+        }
+        return lines.joined(separator: "\n") + "\n\n" + Table(rows).text
+    }
+
+    var json: JSON {
+        let consents = detail.consents.map { consent -> JSON in
+            [
+                "field": .string(consent.field), "version": .string(consent.version),
+                "accepted": .bool(consent.isAccepted), "at": .string(consent.givenAt.timestamp),
+            ]
+        }
+        return [
+            "id": .string("\(detail.account.id)"), "flow": .string(detail.flow),
+            "created_at": .string(detail.account.createdAt.timestamp),
+            "proved_at": detail.provedAt.map { .string($0.timestamp) } ?? .null,
+            "credentials": .array(detail.credentials.map(JSON.string)),
+            "authenticator": .bool(detail.hasAuthenticator), "recovery_codes": .integer(detail.recoveryCodes),
+            "values": .object(values.map { .init($0.name, .string($0.value)) }), "consents": .array(consents),
+        ]
+    }
+}

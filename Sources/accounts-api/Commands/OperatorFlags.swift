@@ -1,0 +1,112 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import Logging
+
+/// What every command needs that looks at drafts and accounts.
+struct OperatorFlags: ParsableArguments {
+    @Option(help: "libpq connection string or URI of PostgreSQL (DATABASE_URL)") var databaseUrl: String?
+    @Option(help: "the flow as YAML (FLOW_FILE; built in)", completion: .file(extensions: ["yaml", "yml"]))
+    var flowFile: String?
+    @Option(name: .customLong("operator"), help: "Who the audit says you are; who is logged in where it is left out.")
+    var name: String?
+    @Flag(help: "Answers in JSON.") var json = false
+
+    /// Lends an operator, and closes the database afterwards.
+    func withOperator<Value>(_ body: (Operator) async throws -> Value) async throws -> Value {
+        let flags = ["DATABASE_URL": databaseUrl, "FLOW_FILE": flowFile].compactMapValues { $0 }
+        let settings = try OperatorSettings(SettingSource(flags: flags))
+        let database = Database(
+            settings.databaseURL,
+            connections: 2,
+            logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() }
+        )
+        do {
+            try await Migrations().check(database)
+            // Nothing is hashed here, so the pool is as small as may be.
+            let hashing = try HashingPool(
+                parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5),
+                workers: 1,
+                queue: 1
+            )
+            defer { hashing.shutdown() }
+            let signups = Signups(
+                flow: settings.flow,
+                serviceName: settings.flow.serviceName ?? "Accounts",
+                database: database,
+                keys: settings.keys,
+                hashing: hashing,
+                outbox: Outbox(keys: settings.keys)
+            )
+            let value = try await body(Operator(signups, name: name ?? Self.login))
+            await database.shutdown()
+            return value
+        } catch {
+            await database.shutdown()
+            throw error
+        }
+    }
+
+    /// Who is at the keyboard, also behind `sudo`.
+    private static var login: String {
+        let environment = ProcessInfo.processInfo.environment
+        return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "unknown"
+    }
+}
+
+/// The id that a command was given.
+struct Identity<Owner>: ExpressibleByArgument, Sendable {
+    let id: ID<Owner>
+
+    init?(argument: String) {
+        guard let uuid = UUID(uuidString: argument) else { return nil }
+        id = ID(uuid)
+    }
+}
+
+/// A time such as `90s`, `45m`, `12h` or `7d`.
+struct Period: ExpressibleByArgument, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = argument.last.flatMap({ units[$0] }), let number = Int(argument.dropLast()),
+            (0..<1_000_000).contains(number)
+        else { return nil }
+        duration = .seconds(number * unit)
+    }
+}
+
+/// What was asked for is not there.
+struct NotFound: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension Language {
+    /// That of the terminal, from the environment as POSIX has it.
+    static var ofTerminal: Language {
+        let environment = ProcessInfo.processInfo.environment
+        let locale = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        return locale.hasPrefix("ko") ? .korean : .english
+    }
+}
+
+/// How long ago, or how long until then, in the largest unit that fits.
+func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -> String {
+    let seconds = Int(date.timeIntervalSince(now).rounded())
+    let (number, unit) =
+        switch abs(seconds) {
+        case ..<60: (abs(seconds), 0)
+        case ..<3600: (abs(seconds) / 60, 1)
+        case ..<172_800: (abs(seconds) / 3600, 2)
+        default: (abs(seconds) / 86_400, 3)
+        }
+    switch language {
+    case .english:
+        let text = "\(number) \(["s", "min", "h", "d"][unit])"
+        return seconds > 0 ? "in \(text)" : "\(text) ago"
+    case .korean:
+        let text = "\(number)\(["초", "분", "시간", "일"][unit])"
+        return seconds > 0 ? "\(text) 후" : "\(text) 전"
+    }
+}

@@ -1,0 +1,262 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("What an operator commands", .freshDatabase, .timeLimit(.minutes(5)))
+struct OperatorCommandTests {
+    private let session: TestSupport.Session
+
+    init() throws {
+        session = try TestSupport.Session()
+    }
+
+    private func command(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
+        let standard = [
+            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "root",
+            "SUDO_USER": "mina",
+        ]
+        return try await CommandRun.of(arguments, settings: standard.merging(settings) { $1 })
+    }
+
+    private func audit() throws -> [String] {
+        try session.query("SELECT operator || ': ' || act || coalesce(' ' || subject::text, '') FROM audit ORDER BY id")
+            .map { try $0.decode(String.self) }
+    }
+
+    // MARK: - Drafts
+
+    @Test func `the list has a line a draft, newest first, and no address in full`() async throws {
+        try await Stage.with { stage in
+            let kim = try await stage.fill(stage.start(), through: "code")
+            let lee = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            let park = try await stage.readyDraft(email: "park@example.com", username: "park")
+            _ = try await stage.signups.commit(park)
+            try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(kim.id)'")
+
+            let list = try await command("drafts", "list")
+            #expect(list.status == 0 && list.complaints.isEmpty)
+            let lines = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            #expect(lines.map { $0[0] } == ["ID", "\(park.id)", "\(lee.id)", "\(kim.id)"])
+            #expect(lines.map { $0[1] } == ["STATE", "committed", "ready", "open"])
+            #expect(lines[2][3] == "l•••@e•••.com" && lines[3][3] == "k•••@e•••.com")
+            #expect(lines[3][2] == "password" && list.output.contains("3 h ago"))
+            #expect(!list.output.contains("example"))
+
+            let korean = try await command("drafts", "list", settings: ["LANG": "ko_KR.UTF-8"])
+            #expect(korean.output.contains("3시간 전") && korean.output.contains("시간 후"))
+
+            for (options, found) in [
+                (["--state", "ready"], [lee]), (["--step", "password"], [kim]), (["--older-than", "2h"], [kim]),
+                (["--email", "Lee@Example.COM"], [lee]), (["--limit", "1"], [park]), (["--state", "expired"], []),
+            ] {
+                let run = try await CommandRun.of(
+                    ["drafts", "list", "--json"] + options,
+                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+                )
+                guard case .array(let drafts) = try JSON.read(Array(run.output.utf8)) else {
+                    Issue.record("no list: \(run.output)")
+                    return
+                }
+                #expect(drafts.map { $0["id"]?.string } == found.map { "\($0.id)" }, "\(options)")
+            }
+        }
+    }
+
+    @Test func `a draft is shown masked, and revealed to whom the audit names`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "contact")
+            let masked = try await command("drafts", "show", "\(draft.id)")
+            #expect(masked.status == 0 && masked.output.contains("k•••@e•••.com"))
+            for value in ["kim@", "Kim", "2001-02-28", "argon2"] { #expect(!masked.output.contains(value)) }
+            #expect(try audit() == [])
+
+            let revealed = try await command("drafts", "show", "\(draft.id)", "--reveal")
+            for value in ["kim@example.com", "Kim", "2001-02-28"] { #expect(revealed.output.contains(value)) }
+            #expect(!revealed.output.contains("argon2"), "a secret is shown to nobody")
+            #expect(try audit() == ["mina: reveal draft \(draft.id)"])
+
+            let json = try await command("drafts", "show", "\(draft.id)", "--json")
+            let told = try JSON.read(Array(json.output.utf8))
+            #expect(told["next"] == "totp" && told["values"]?["email"] == "k•••@e•••.com")
+            #expect(told["values"]?["code"] == "proved" && told["values"]?["password"] == "set")
+        }
+    }
+
+    @Test func `why a draft is no account yet`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "email")
+            let why = try await command("drafts", "why", "\(draft.id)")
+            let lines = why.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            #expect(
+                lines.map { $0[1] } == ["FIELD", "code", "password", "confirmation", "username", "birth_date", "terms"]
+            )
+            #expect(why.output.contains("a code is on its way") && why.output.contains("not given yet"))
+            try session.letPass("11 minutes")
+            #expect(try await command("drafts", "why", "\(draft.id)").output.contains("the code has expired"))
+
+            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            #expect(
+                try await command("drafts", "why", "\(ready.id)").output == "nothing: a commit would be accepted now\n"
+            )
+            let account = try await stage.signups.commit(stage.readyDraft(email: "park@example.com", username: "park"))
+                .account
+            try session.query("INSERT INTO identifiers VALUES ('email', 'lee@example.com', \(account.id))")
+            let taken = try await command("drafts", "why", "\(ready.id)", "--json")
+            let obstacles = try JSON.read(Array(taken.output.utf8))["obstacles"]
+            #expect(obstacles?.items.map { $0["reason"] } == ["taken"])
+        }
+    }
+
+    @Test func `a draft that is ended is gone, and its holder hears so`() async throws {
+        try await Stage.with { stage in
+            let (draft, token) = try await stage.signups.start(in: .english)
+            #expect(try await command("drafts", "expire", "\(draft.id)").status == 0)
+            await #expect { try await stage.signups.find(token) } throws: { error in
+                if case FindError.ended(.expired) = error { true } else { false }
+            }
+            let again = try await command("drafts", "expire", "\(draft.id)")
+            #expect(again.status == 1 && again.complaints.contains("there is no open draft"))
+            #expect(try audit() == ["mina: expire \(draft.id)"])
+        }
+    }
+
+    @Test func `a purge says how many, and ends those that are meant`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            let old = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+            let young = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+            try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(old.id)'")
+            #expect(try await command("drafts", "purge").status == 2)
+            let trial = try await command("drafts", "purge", "--email", "lee@example.com", "--dry-run")
+            #expect(trial.output == "2 drafts would be gone\n")
+            #expect(try audit() == [])
+            let aged = try await command(
+                "drafts",
+                "purge",
+                "--email",
+                "lee@example.com",
+                "--older-than",
+                "2h",
+                "--json"
+            )
+            #expect(aged.output == "{\"drafts\":1,\"dry_run\":false}\n")
+            #expect(try session.query("SELECT FROM drafts WHERE id = \(young.id)").count == 1)
+            #expect(try await command("drafts", "purge", "--email", "lee@example.com").output == "1 drafts are gone\n")
+            #expect(try session.query("SELECT FROM drafts").count == 1)
+            #expect(try audit() == ["mina: purge", "mina: purge"])
+        }
+    }
+
+    @Test func `a draft that expired is extended as long as it is not erased, and keeps its name`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "profile")
+            try session.letPass("8 days")
+            #expect(try await command("drafts", "show", "\(draft.id)").complaints.contains("has ended"))
+            let extended = try await command("drafts", "extend", "\(draft.id)")
+            #expect(extended.output == "\(draft.id) ends in 24 h\n")
+            #expect(try await command("drafts", "show", "\(draft.id)").status == 0)
+            #expect(try session.query("SELECT FROM leases WHERE until > now() + interval '6 days'").count == 1)
+            #expect(try audit() == ["mina: extend \(draft.id)"])
+        }
+    }
+
+    // MARK: - Accounts and mail
+
+    @Test func `an account is shown by its address and by its id`() async throws {
+        try await Stage.with { stage in
+            let account = try await stage.signups.commit(stage.readyDraft()).account
+            for key in ["KIM@example.com", "\(account.id)"] {
+                let shown = try await command("accounts", "show", key)
+                #expect(shown.status == 0 && shown.output.contains("\(account.id)"))
+                #expect(shown.output.contains("k•••@e•••.com") && shown.output.contains("factor   password"))
+                for value in ["kim@", "2001-02-28", "argon2"] { #expect(!shown.output.contains(value)) }
+            }
+            let revealed = try await command(
+                "accounts",
+                "show",
+                "kim@example.com",
+                "--reveal",
+                "--operator",
+                "jun",
+                "--json"
+            )
+            let told = try JSON.read(Array(revealed.output.utf8))
+            #expect(told["values"]?["birth_date"] == "2001-02-28" && told["credentials"] == ["password"])
+            #expect(try audit() == ["jun: reveal account \(account.id)"])
+            let missing = try await command("accounts", "show", "lee@example.com")
+            #expect(missing.status == 1 && missing.output.isEmpty)
+            #expect(try await command("accounts", "show", "no address").status == 2)
+        }
+    }
+
+    @Test func `mail that waits is listed, and tried again`() async throws {
+        try await Stage.with { stage in
+            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            _ = try await stage.fill(stage.start(), through: "email")
+            try await stage.deliver()
+            let list = try await command("outbox", "list", "--state", "waiting", "--json")
+            let mail = try #require(JSON.read(Array(list.output.utf8)).items.first)
+            #expect(mail["to"] == "k•••@e•••.com" && mail["attempts"] == 1)
+            #expect(mail["last_error"]?.string?.contains("greylisted") == true)
+            let table = try await command("outbox", "list")
+            #expect(table.output.contains("verification-code") && !table.output.contains("kim@"))
+
+            stage.mailbox.refuse(with: nil)
+            let id = try #require(mail["id"]?.string)
+            #expect(try await command("outbox", "retry", id).output == "\(id) is due now\n")
+            #expect(try await stage.readCode(for: "kim@example.com").count == 6)
+            #expect(try await command("outbox", "retry", id).status == 1)
+            #expect(try await command("outbox", "flush").output == "0 mails are due now\n")
+            #expect(try audit() == ["mina: retry \(id)"])
+        }
+    }
+
+    // MARK: - What goes wrong
+
+    @Test(arguments: [
+        (["drafts", "show", "none"], 2), (["drafts", "list", "--state", "stuck"], 2),
+        (["drafts", "list", "--limit", "0"], 2),
+        (["drafts", "show", "01a1fdb2-1117-7906-a197-83af84022e4d"], 1),
+        (["drafts", "list", "--older-than", "soon"], 2),
+        (["outbox", "retry", "01a1fdb2-1117-7906-a197-83af84022e4d"], 1),
+    ])
+    func `a command that cannot be done says so on standard error`(arguments: [String], status: Int) async throws {
+        let run = try await CommandRun.of(
+            arguments,
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+        )
+        #expect(Int(run.status) == status && run.output.isEmpty && !run.complaints.isEmpty)
+    }
+
+    @Test func `a database that is away is 69, and settings that are missing are told together`() async throws {
+        let away = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
+        #expect(away.status == 69)
+        let missing = try await CommandRun.of(["drafts", "list"], settings: [:])
+        #expect(missing.complaints.contains("DATABASE_URL") && missing.complaints.contains("ACCOUNTS_KEYS"))
+    }
+
+    @Test func `nothing that a terminal obeys gets to it`() {
+        let table = Table([["\u{1B}[31mred\u{202E}\u{7}", "한국"], ["a", "b"]]).text
+        #expect(table == "\u{FFFD}[31mred\u{FFFD}\u{FFFD}  한국\na           b")
+    }
+
+    @Test(
+        arguments: [
+            (-5, "5 s ago", "5초 전"), (-3540, "59 min ago", "59분 전"), (3600, "in 1 h", "1시간 후"),
+            (169_200, "in 47 h", "47시간 후"), (-777_600, "9 d ago", "9일 전"), (0, "0 s ago", "0초 전"),
+        ] as [(Int, String, String)]
+    )
+    func `a time is told in its largest unit`(seconds: Int, english: String, korean: String) {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let date = now + Double(seconds)
+        #expect(relative(date, to: now, in: .english) == english)
+        #expect(relative(date, to: now, in: .korean) == korean)
+    }
+}
+
+extension JSON {
+    fileprivate var items: [JSON] { if case .array(let items) = self { items } else { [] } }
+}
