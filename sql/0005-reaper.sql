@@ -8,15 +8,15 @@ CREATE FUNCTION draft_id_floor(instant timestamptz) RETURNS uuid LANGUAGE sql IM
     SELECT (lpad(to_hex((extract(epoch FROM instant) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- Drops the days of which nothing is remembered any more, with whatever belongs to drafts of theirs, and returns how many.
--- A draft lives so long, unless somebody has lengthened its life. Whoever waits longer than a moment for the lock gives up,
--- since everybody else would wait behind: the next sweep tries again.
+-- Drops the oldest day of which nothing is remembered any more, with whatever belongs to drafts of its, and returns how many
+-- it dropped: one or none, since all drafts are locked from then until the transaction ends. A draft lives so long, unless
+-- somebody has lengthened its life. Whoever waits longer than a moment for a lock gives up, since everybody else would wait
+-- behind: the next sweep tries again.
 CREATE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     partition name;
     day       date;
     is_past   boolean;
-    dropped   bigint := 0;
 BEGIN
     PERFORM set_config('lock_timeout', '200ms', true);
     FOR partition, day IN
@@ -26,19 +26,20 @@ BEGIN
            AND to_date(right(relname, 8), 'YYYYMMDD') + interval '2 days' + life < now() AT TIME ZONE 'UTC'
          ORDER BY relname
     LOOP
-        EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I WHERE ends_at > now() - interval ''1 day'')', partition)
-           INTO is_past;
-        CONTINUE WHEN NOT is_past;
         BEGIN
+            EXECUTE format('LOCK TABLE %I IN SHARE MODE', partition);
+            EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I WHERE ends_at > now() - interval ''1 day'')', partition)
+               INTO is_past;
+            CONTINUE WHEN NOT is_past;
             EXECUTE format('DROP TABLE %I', partition);
         EXCEPTION WHEN lock_not_available THEN
-            EXIT;
+            RETURN 0;
         END;
         DELETE FROM proofs WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
         DELETE FROM enrolments WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
-        dropped := dropped + 1;
+        RETURN 1;
     END LOOP;
-    RETURN dropped;
+    RETURN 0;
 END
 $$;
 

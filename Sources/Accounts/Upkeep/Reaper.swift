@@ -95,7 +95,7 @@ package struct Reaper: Sendable {
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
         // Those that a clock gone wrong has put beside their day, and that therefore no partition takes along.
-        ("drafts_other", "ends_at < now() - interval '1 day'"),
+        ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
     /// From the first page of the table to what is its last now.
@@ -127,9 +127,14 @@ package struct Reaper: Sendable {
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
         let life: SQL = "make_interval(secs => \(signups.flow.absolute.seconds))"
-        return try await database.transaction(
-            "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions(\(life)) ELSE 0 END FROM turn"
-        )[0].only.decode(Int.self)
+        var count = 0
+        while true {
+            let dropped = try await database.transaction(
+                "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions(\(life)) ELSE 0 END FROM turn"
+            )[0].only.decode(Int.self)
+            if dropped == 0 { return count }
+            count += dropped
+        }
     }
 
     /// Whether this server is the one that sweeps, until its statement ends.
