@@ -408,6 +408,25 @@ struct ProblemTests {
             #expect((answer.headers[.requestID] == id) == isTaken)
         }
     }
+
+    @Test(arguments: [
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+        ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-comes", true),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", false),
+        ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
+        ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
+        ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+        ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", false), ("kim@example.com", false), ("", false),
+    ])
+    func `the log has the trace that a request is part of`(parent: String, isTaken: Bool) async throws {
+        try await Site.with { site in
+            let headers: HTTPFields = [.traceParent: parent]
+            let answer = try await site.visitor().send(.get, "/health/live", headers: headers)
+            #expect(answer.status == 200)
+            let line = site.log.lines.first { $0["message"] == "request" }
+            #expect(line?["trace_id"] == (isTaken ? "0af7651916cd43dd8448eb211c80319c" : nil))
+        }
+    }
 }
 
 extension String {

@@ -21,6 +21,7 @@ struct Edge: RouterMiddleware {
         let requestID = Self.requestID(of: request)
         var context = context
         context.logger[metadataKey: "request_id"] = "\(requestID)"
+        if let trace = Self.traceID(of: request) { context.logger[metadataKey: "trace_id"] = "\(trace)" }
         context.language = Language.negotiated(request.headers[.acceptLanguage], among: languages)
         context.network = proxies.network(of: context.peer, request.headers)
         var response: Response
@@ -112,6 +113,17 @@ struct Edge: RouterMiddleware {
             return given
         }
         return ID<Request>().description
+    }
+
+    /// The trace that the request is part of (W3C Trace Context, §3.2): 32 digits of `traceparent`, not all of them zero.
+    private static func traceID(of request: Request) -> Substring? {
+        guard let parts = request.headers[.traceParent]?.split(separator: "-", omittingEmptySubsequences: false),
+            parts.count >= 4, parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2], parts[0] != "ff",
+            parts[0] != "00" || parts.count == 4,
+            parts.prefix(4).allSatisfy({ $0.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) } }),
+            parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+        else { return nil }
+        return parts[1]
     }
 
     /// A method is any word that a client likes to send; the log has room for the usual ones.

@@ -238,5 +238,6 @@ extension HTTPField.Name {
     static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
     static let permissionsPolicy = Self("Permissions-Policy")!
     static let referrerPolicy = Self("Referrer-Policy")!
+    static let traceParent = Self("traceparent")!
     static let secFetchSite = Self("Sec-Fetch-Site")!
 }
