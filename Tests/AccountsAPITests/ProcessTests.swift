@@ -62,6 +62,41 @@ struct ProcessTests {
         #expect(status == 0)
     }
 
+    @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
+    func `a second signal ends it at once`(signal: Int32, status: Int32) async throws {
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["SHUTDOWN_TIMEOUT": "3600"]
+        )
+        let stalled = try RawClient(port: server.port)
+        try stalled.send(
+            "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        // The request is on its way once a later one is answered.
+        let live = try RawClient(port: server.port)
+        try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(live.readAnswer().hasPrefix("HTTP/1.1 200"))
+        kill(server.pid, SIGTERM)
+        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+        #expect(await server.end(by: signal) == status)
+    }
+
+    @Test func `a service of one node migrates by itself`() async throws {
+        try Session().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        let refused = try await CommandRun.of(
+            "serve",
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+        )
+        #expect(refused.status == 1)
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            arguments: ["serve", "--migrate"]
+        )
+        #expect(server.log.contains("0001-drafts"))
+        try await Wanderer("kim@example.com", mails: Mails()).begin(at: server.port)
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
     @Test(arguments: ["ZZ\r\n{}\r\n0\r\n\r\n", "2\r\n{}"])
     func `a body that is framed wrongly or broken off is no fault of ours`(body: String) async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)

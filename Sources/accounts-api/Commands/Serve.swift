@@ -14,6 +14,8 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var flags: SettingFlags
+    @Flag(help: "Brings the database to the schema of this version first; for a service of one node.")
+    var migrate = false
 
     func run() async throws {
         let settings = try Settings(flags.source)
@@ -22,7 +24,13 @@ struct Serve: AsyncParsableCommand {
         let level = settings.logging.level
         let isJSON = settings.logging.isJSON
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
-        try await Server(settings, logger: Logger(label: "accounts")).run()
+        let logger = Logger(label: "accounts")
+        if migrate {
+            for name in try Migrations().apply(to: settings.databaseURL) {
+                logger.notice("migrated", metadata: ["migration": "\(name)"])
+            }
+        }
+        try await Server(settings, logger: logger).run()
     }
 }
 
@@ -85,6 +93,8 @@ struct Server {
             logger: logger
         )
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
+        let impatience = Task { await endAtSecondSignal() }
+        defer { impatience.cancel() }
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch {
@@ -93,6 +103,19 @@ struct Server {
         }
         await smtp?.shutdown()
         hashing.shutdown()
+    }
+
+    /// The first signal lets requests finish. Who sends another does not want to wait for them.
+    private func endAtSecondSignal() async {
+        var isStopping = false
+        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+            if isStopping {
+                logger.critical("stopped at once")
+                _exit(128 + signal.rawValue)
+            }
+            logger.notice("stopping")
+            isStopping = true
+        }
     }
 
     private func application(_ signups: Signups, _ database: Database, _ settings: Settings) -> some ApplicationProtocol

@@ -17,12 +17,13 @@ final class ServerProcess: Sendable {
     /// Starts `accounts-api` and returns when it serves.
     static func start(
         database: String,
+        arguments: [String] = ["serve"],
         settings: [String: String] = [:],
         mails: Mails = Mails()
     ) async throws -> ServerProcess {
         let process = Process()
         process.executableURL = program
-        process.arguments = ["serve"]
+        process.arguments = arguments
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": Stage.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
