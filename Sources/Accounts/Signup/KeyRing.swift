@@ -75,6 +75,11 @@ package struct KeyRing: Sendable {
         }
     }
 
+    /// Whether the first key made the box; the others are on their way out.
+    func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
+        sealed.count > 2 && sealed.dropFirst(2).prefix(Int(sealed[1])).elementsEqual(keys[0].id)
+    }
+
     /// The digest under each key of the ring: the first is what is written, the others find what was written before a
     /// rotation. Equal for equal parts, and without the key nobody can try values.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {

@@ -45,7 +45,7 @@ extension Signups {
         """
     }
 
-    private func nameDigests(_ name: String, _ kind: String) -> [[UInt8]] {
+    func nameDigests(_ name: String, _ kind: String) -> [[UInt8]] {
         keys.digests(Array("name".utf8), Array(kind.utf8), Array(name.utf8))
     }
 }

@@ -9,8 +9,8 @@ struct AccountsAPI: AsyncParsableCommand {
         abstract: "A registration service: drafts become accounts.",
         version: "0.1.0",
         subcommands: [
-            Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, FlowCommands.self,
-            Healthcheck.self,
+            Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,
+            FlowCommands.self, Healthcheck.self,
         ]
     )
 
@@ -27,6 +27,9 @@ struct AccountsAPI: AsyncParsableCommand {
             Foundation.exit(error.rawValue)
         } catch let error where exitCode(for: error) == .validationFailure {
             complain(fullMessage(for: error))
+            Foundation.exit(2)
+        } catch let mistakes as SettingMistakes {
+            complain("\(mistakes)")
             Foundation.exit(2)
         } catch let error where exitCode(for: error) == .success {
             print(fullMessage(for: error))
