@@ -1,11 +1,10 @@
 -- What operators did, and what they looked at that others may not see.
 
 CREATE TABLE audit (
-    id       uuid        NOT NULL PRIMARY KEY,
+    number   bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at       timestamptz NOT NULL DEFAULT now(),
     operator text        NOT NULL,
     act      text        NOT NULL,
-    -- The draft, account or mail; none where there were several.
+    -- The draft, account or mail; none where all mail is meant.
     subject  uuid
 );
-CREATE INDEX audit_subject ON audit (subject);

@@ -22,8 +22,10 @@ struct OperatorCommandTests {
     }
 
     private func audit() throws -> [String] {
-        try session.query("SELECT operator || ': ' || act || coalesce(' ' || subject::text, '') FROM audit ORDER BY id")
-            .map { try $0.decode(String.self) }
+        try session.query(
+            "SELECT operator || ': ' || act || coalesce(' ' || subject::text, '') FROM audit ORDER BY number"
+        )
+        .map { try $0.decode(String.self) }
     }
 
     // MARK: - Drafts
@@ -40,7 +42,7 @@ struct OperatorCommandTests {
             #expect(list.status == 0 && list.complaints.isEmpty)
             let lines = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             #expect(lines.map { $0[0] } == ["ID", "\(park.id)", "\(lee.id)", "\(kim.id)"])
-            #expect(lines.map { $0[1] } == ["STATE", "committed", "ready", "open"])
+            #expect(lines.map { $0[1] } == ["STATE", "committed", "review", "open"])
             #expect(lines[2][3] == "l•••@e•••.com" && lines[3][3] == "k•••@e•••.com")
             #expect(lines[3][2] == "password" && list.output.contains("3 h ago"))
             #expect(!list.output.contains("example"))
@@ -49,7 +51,7 @@ struct OperatorCommandTests {
             #expect(korean.output.contains("3시간 전") && korean.output.contains("시간 후"))
 
             for (options, found) in [
-                (["--state", "ready"], [lee]), (["--step", "password"], [kim]), (["--older-than", "2h"], [kim]),
+                (["--state", "review"], [lee]), (["--step", "password"], [kim]), (["--older-than", "2h"], [kim]),
                 (["--email", "Lee@Example.COM"], [lee]), (["--limit", "1"], [park]), (["--state", "expired"], []),
             ] {
                 let run = try await CommandRun.of(
@@ -131,7 +133,7 @@ struct OperatorCommandTests {
             try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(old.id)'")
             #expect(try await command("drafts", "purge").status == 2)
             let trial = try await command("drafts", "purge", "--email", "lee@example.com", "--dry-run")
-            #expect(trial.output == "2 drafts would be gone\n")
+            #expect(trial.output == "open drafts that would be gone: 2\n")
             #expect(try audit() == [])
             let aged = try await command(
                 "drafts",
@@ -144,23 +146,57 @@ struct OperatorCommandTests {
             )
             #expect(aged.output == "{\"drafts\":1,\"dry_run\":false}\n")
             #expect(try session.query("SELECT FROM drafts WHERE id = \(young.id)").count == 1)
-            #expect(try await command("drafts", "purge", "--email", "lee@example.com").output == "1 drafts are gone\n")
+            #expect(
+                try await command("drafts", "purge", "--email", "lee@example.com").output == "drafts that are gone: 1\n"
+            )
             #expect(try session.query("SELECT FROM drafts").count == 1)
-            #expect(try audit() == ["mina: purge", "mina: purge"])
+            #expect(try audit() == ["mina: purge \(old.id)", "mina: purge \(young.id)"])
         }
     }
 
-    @Test func `a draft that expired is extended as long as it is not erased, and keeps its name`() async throws {
+    @Test func `a draft is extended as long as it lives, and keeps its name`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "profile")
-            try session.letPass("8 days")
-            #expect(try await command("drafts", "show", "\(draft.id)").complaints.contains("has ended"))
+            try session.letPass("23 hours")
             let extended = try await command("drafts", "extend", "\(draft.id)")
             #expect(extended.output == "\(draft.id) ends in 24 h\n")
+            try session.letPass("23 hours")
             #expect(try await command("drafts", "show", "\(draft.id)").status == 0)
             #expect(try session.query("SELECT FROM leases WHERE until > now() + interval '6 days'").count == 1)
             #expect(try audit() == ["mina: extend \(draft.id)"])
+            try session.letPass("2 hours")
+            #expect(try await command("drafts", "extend", "\(draft.id)").status == 1)
+            #expect(try await command("drafts", "show", "\(draft.id)").complaints.contains("has ended"))
         }
+    }
+
+    @Test func `a secret stays one, whatever the flow file makes of its field`() async throws {
+        let id = try await Stage.with { stage in try await stage.fill(stage.start(), through: "password").id }
+        let flow = """
+            flow: other
+            version: 1
+            steps:
+              - name: all
+                title: All
+                fields: [{name: password, kind: text, label: Text}, {name: email, kind: text, label: Text}]
+            """.replacing("name: email, kind: text", with: "name: nick, kind: text")
+        try await withFile(flow) { path in
+            let shown = try await command("drafts", "show", "\(id)", "--reveal", settings: ["FLOW_FILE": path])
+            #expect(shown.status == 0 && !shown.output.contains("argon2"))
+            #expect(shown.complaints.contains("default@1") && shown.complaints.contains("other@1"))
+        }
+    }
+
+    @Test func `who leaves a trace has a name`() async throws {
+        let id = "01a1fdb2-1117-7906-a197-83af84022e4d"
+        for name in ["", "mi\u{1B}na"] {
+            #expect(try await command("drafts", "expire", id, "--operator", name).status == 2)
+        }
+        let nobody = try await CommandRun.of(
+            ["drafts", "expire", id],
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+        )
+        #expect(nobody.status == 2 && nobody.complaints.contains("--operator"))
     }
 
     // MARK: - Accounts and mail
@@ -209,8 +245,19 @@ struct OperatorCommandTests {
             #expect(try await command("outbox", "retry", id).output == "\(id) is due now\n")
             #expect(try await stage.readCode(for: "kim@example.com").count == 6)
             #expect(try await command("outbox", "retry", id).status == 1)
-            #expect(try await command("outbox", "flush").output == "0 mails are due now\n")
+            #expect(try await command("outbox", "flush").output == "mails that are due now: 0\n")
             #expect(try audit() == ["mina: retry \(id)"])
+
+            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            for name in ["lee", "park"] {
+                _ = try await stage.fill(stage.start(), through: "email", email: "\(name)@example.com")
+            }
+            try await stage.deliver()
+            stage.mailbox.refuse(with: nil)
+            #expect(try await command("outbox", "flush").output == "mails that are due now: 2\n")
+            #expect(try session.query("SELECT FROM outbox WHERE state = 'waiting' AND attempts = 0").count == 2)
+            #expect(try audit() == ["mina: retry \(id)", "mina: flush"])
+            #expect(try await stage.readCode(for: "lee@example.com").count == 6)
         }
     }
 
@@ -221,7 +268,7 @@ struct OperatorCommandTests {
         (["drafts", "list", "--limit", "0"], 2),
         (["drafts", "show", "01a1fdb2-1117-7906-a197-83af84022e4d"], 1),
         (["drafts", "list", "--older-than", "soon"], 2),
-        (["outbox", "retry", "01a1fdb2-1117-7906-a197-83af84022e4d"], 1),
+        (["outbox", "retry", "01a1fdb2-1117-7906-a197-83af84022e4d", "--operator", "mina"], 1),
     ])
     func `a command that cannot be done says so on standard error`(arguments: [String], status: Int) async throws {
         let run = try await CommandRun.of(
@@ -235,7 +282,16 @@ struct OperatorCommandTests {
         let away = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
         #expect(away.status == 69)
         let missing = try await CommandRun.of(["drafts", "list"], settings: [:])
+        #expect(missing.status == 2)
         #expect(missing.complaints.contains("DATABASE_URL") && missing.complaints.contains("ACCOUNTS_KEYS"))
+    }
+
+    @Test func `a table fits the terminal, but for what cannot be cut`() {
+        let table = Table([["0123456789", "a long long word", "한국어로 긴 낱말"], ["1", "2", "3"]])
+        let lines = table.text(within: 36).split(separator: "\n")
+        #expect(lines[0] == "0123456789  a long lon…  한국어로  …")
+        #expect(table.text(within: nil).hasPrefix("0123456789  a long long word  한국어로 긴 낱말"))
+        #expect(table.text(within: 1).hasPrefix("0123456789  "))
     }
 
     @Test func `nothing that a terminal obeys gets to it`() {

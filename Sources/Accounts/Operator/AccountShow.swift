@@ -21,24 +21,17 @@ package struct AccountDetail: Sendable {
 
 extension Operator {
     /// The account of that id; nil where there is none.
-    package func account(_ id: ID<Account>) async throws(CommitError) -> AccountDetail? {
-        let rows: [Rows]
-        do throws(DatabaseError) {
-            rows = try await database.transaction(
-                """
-                SELECT flow, email_proved_at, now(), EXISTS (SELECT FROM authenticators WHERE account = \(id)),
-                       (SELECT count(*) FROM recovery_codes WHERE account = \(id))
-                  FROM accounts WHERE id = \(id)
-                """,
-                "SELECT kind FROM credentials WHERE account = \(id) ORDER BY kind",
-                "SELECT field, version, accepted, given_at FROM consents WHERE account = \(id) ORDER BY field"
-            )
-        } catch {
-            throw .database(error)
-        }
-        if rows[0].isEmpty { return nil }
-        let account = try await signups.account(id)
-        do throws(DatabaseError) { return try AccountDetail(account, rows) } catch { throw .database(error) }
+    package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
+        let rows = try await database.transaction(
+            """
+            SELECT flow, email_proved_at, now(), EXISTS (SELECT FROM authenticators WHERE account = \(id)),
+                   (SELECT count(*) FROM recovery_codes WHERE account = \(id))
+              FROM accounts WHERE id = \(id)
+            """,
+            "SELECT kind FROM credentials WHERE account = \(id) ORDER BY kind",
+            "SELECT field, version, accepted, given_at FROM consents WHERE account = \(id) ORDER BY field"
+        )
+        return rows[0].isEmpty ? nil : try AccountDetail(await signups.account(id), rows)
     }
 
     /// Whose account that address is.

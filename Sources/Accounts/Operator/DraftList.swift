@@ -3,8 +3,8 @@ package import Foundation
 package enum DraftState: String, CaseIterable, Sendable {
     /// Something is missing.
     case open
-    /// Only the commit is.
-    case ready
+    /// Nothing more is asked; the commit, or a last look at optional steps, is left.
+    case review
     /// It ended, and waits to be erased.
     case expired
     case committed
@@ -94,14 +94,18 @@ extension Operator {
     private var state: SQL {
         """
         CASE WHEN account_id IS NOT NULL THEN 'committed' WHEN deadline <= now() THEN 'expired'
-             WHEN step = 'review' THEN 'ready' ELSE 'open' END
+             WHEN step = 'review' THEN 'review' ELSE 'open' END
         """
     }
 
     /// Over the columns of `drafts` and its `deadline`.
     private func condition(_ filter: DraftFilter) -> SQL {
         var all: SQL = "true"
-        if let wanted = filter.state { all = "\(all) AND \(state) = \(wanted.rawValue)" }
+        if let wanted = filter.state {
+            all = "\(all) AND \(state) = \(wanted.rawValue)"
+            // Their index has no others.
+            if wanted != .committed { all = "\(all) AND account_id IS NULL" }
+        }
         if let step = filter.step { all = "\(all) AND step = \(step)" }
         if let age = filter.olderThan { all = "\(all) AND created_at < now() - make_interval(secs => \(age.seconds))" }
         if let email = filter.email {
@@ -144,7 +148,7 @@ extension Operator {
                      LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED
                 ), ended AS (
                     DELETE FROM drafts WHERE id IN (SELECT id FROM page) RETURNING id, token_hash, ends_at
-                ), \(remembered), \(signups.belongingsGone), \(audited(.purge, over: "ended"))
+                ), \(remembered), \(signups.belongingsGone), \(audited(.purge, over: "ended", of: "id"))
                 SELECT count(*) FROM ended
                 """
             )[0].only.decode(Int.self)
@@ -163,7 +167,8 @@ extension Operator {
         """
     }
 
-    /// Gives a draft its whole time anew, as if it had begun now; also one that expired and is not erased yet.
+    /// Gives a draft its whole time anew, as if it had begun now. One that expired does not come back: its name may be
+    /// another's by now.
     ///
     /// - Returns: when it ends now; nil where there is none that is open.
     package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
@@ -172,7 +177,7 @@ extension Operator {
             """
             WITH extended AS (
                 UPDATE drafts SET updated_at = now(), ends_at = now() + make_interval(secs => \(signups.flow.absolute.seconds))
-                 WHERE id = \(id) AND account_id IS NULL RETURNING id, ends_at, \(signups.deadline) AS deadline
+                 WHERE id = \(id) AND account_id IS NULL AND now() < \(signups.deadline) RETURNING id, ends_at, \(signups.deadline) AS deadline
             ), leased AS (
                 UPDATE leases SET until = ends_at FROM extended WHERE draft = id
             ), \(audited(.extend, over: "extended", of: "id"))

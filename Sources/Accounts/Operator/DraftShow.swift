@@ -3,12 +3,15 @@ internal import Foundation
 /// What keeps a draft from its commit.
 package struct Obstacle: Sendable {
     package let step: StepName
-    package let field: FieldName
+    /// Nil where the step as a whole is meant.
+    package let field: FieldName?
     package let reason: Reason
 
     package enum Reason: Sendable {
         /// Nothing was given.
         case missing
+        /// Nothing has to be given, but the step was not answered yet.
+        case notAnswered
         /// What was given does not hold, or not any more.
         case refused([Refusal])
         /// No code is on its way.
@@ -26,7 +29,7 @@ package struct Obstacle: Sendable {
 }
 
 extension Operator {
-    /// The draft of that id, open or committed; nil where there is none.
+    /// The draft of that id, open or committed; nil where there is none. One that has expired throws `ended`.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let tokenHash: [UInt8]?
         do throws(DatabaseError) {
@@ -48,6 +51,10 @@ extension Operator {
         let situation = signups.situation(of: draft)
         var obstacles: [Obstacle] = []
         for step in flow.steps {
+            let asksForNothing = !step.isOptional && !step.fields.contains(where: \.isRequired)
+            if asksForNothing, !draft.values.answered.contains(step.name) {
+                obstacles.append(Obstacle(step: step.name, field: nil, reason: .notAnswered))
+            }
             for field in step.fields {
                 if let reason = Self.reason(field, in: situation, of: step) {
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: reason))

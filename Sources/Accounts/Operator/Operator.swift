@@ -20,12 +20,11 @@ package struct Operator: Sendable {
         case expire, purge, extend, retry, flush
     }
 
-    /// Part of a statement: a row of the audit for each row of the table, or one for all where it names no subject.
+    /// Part of a statement: a row of the audit for each row of the table.
     func audited(_ act: Act, over table: SQL, of subject: SQL = "NULL::uuid") -> SQL {
         """
         audited AS (
-            INSERT INTO audit (id, operator, act, subject)
-            SELECT \(ID<Operator>().rawValue), \(name), \(act.rawValue), \(subject) FROM \(table) LIMIT 1
+            INSERT INTO audit (operator, act, subject) SELECT \(name), \(act.rawValue), \(subject) FROM \(table)
         )
         """
     }
@@ -34,8 +33,7 @@ package struct Operator: Sendable {
     package func note<Subject>(_ act: Act, of subject: ID<Subject>) async throws(DatabaseError) {
         _ = try await database.transaction(
             """
-            INSERT INTO audit (id, operator, act, subject)
-            VALUES (\(ID<Operator>().rawValue), \(name), \(act.rawValue), \(subject))
+            INSERT INTO audit (operator, act, subject) VALUES (\(name), \(act.rawValue), \(subject))
             """
         )
     }
@@ -48,7 +46,9 @@ extension Field {
         case is PasswordField, is TOTPField: "set"
         case is EmailField: EmailField.masked(stored.string ?? "")
         case is ConsentField: stored["accepted"] == true ? "accepted" : "not accepted"
-        default: stored.string.map { "\($0.prefix(1))•••" } ?? "•••"
+        // Of a choice, or of a name of two letters, the first would tell all.
+        case is ChoiceField, is DateField: "•••"
+        default: stored.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
         }
     }
 
@@ -56,7 +56,15 @@ extension Field {
     package func revealed(_ stored: JSON) -> String {
         switch kind {
         case is PasswordField, is TOTPField, is ConsentField: masked(stored)
-        default: stored.string ?? stored.text
+        default: stored.plain
         }
+    }
+}
+
+extension JSON {
+    /// What a person typed, in words. Secrets are objects, whatever the flow file has made of their field since.
+    package var plain: String {
+        if case .object = self { return "•••" }
+        return string ?? text
     }
 }

@@ -58,7 +58,7 @@ extension Operator {
     }
 
     /// Makes one mail due at once, with all its attempts before it; false where none waits under that id. Those that are
-    /// finished keep nothing that could be sent.
+    /// finished keep nothing that could be sent. One that is on its way at this moment may come twice.
     package func retry(_ id: ID<Outbox>) async throws(DatabaseError) -> Bool {
         try await database.transaction(
             """
@@ -70,13 +70,15 @@ extension Operator {
         )[0].only.decode(Bool.self)
     }
 
-    /// Makes all mail that waits due at once, and returns how many there are.
+    /// Makes all mail due at once that failed and waits for its next attempt, with all its attempts before it, and returns
+    /// how many there are.
     package func flush() async throws(DatabaseError) -> Int {
         try await database.transaction(
             """
             WITH due AS (
-                UPDATE outbox SET due_at = now() WHERE state = 'waiting' RETURNING id
-            ), \(audited(.flush, over: "due"))
+                UPDATE outbox SET due_at = now(), attempts = 0
+                 WHERE state = 'waiting' AND due_at > now() AND last_error IS NOT NULL RETURNING id
+            ), \(audited(.flush, over: "(SELECT FROM due LIMIT 1) AS one"))
             SELECT count(*) FROM due
             """
         )[0].only.decode(Int.self)

@@ -12,24 +12,20 @@ package struct Account: Sendable {
 
 extension Signups {
     /// The account that a commit made.
-    package func account(_ id: ID<Account>) async throws(CommitError) -> Account {
-        do throws(DatabaseError) {
-            let rows = try await database.read(
-                "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"
-            )
-            guard let row = rows.first else { throw .unexpectedAnswer("a committed draft without its account") }
-            let (email, username, profile, createdAt) = try row.decode(
-                String?.self,
-                String?.self,
-                String.self,
-                Date.self
-            )
-            guard let json = try? JSON.read(Array(profile.utf8)) else {
-                throw .unexpectedAnswer("a profile of no JSON")
-            }
-            return Account(id: id, email: email, username: username, profile: json, createdAt: createdAt)
-        } catch {
-            throw .database(error)
+    package func account(_ id: ID<Account>) async throws(DatabaseError) -> Account {
+        let rows = try await database.read(
+            "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"
+        )
+        guard let row = rows.first else { throw .unexpectedAnswer("a committed draft without its account") }
+        let (email, username, profile, createdAt) = try row.decode(
+            String?.self,
+            String?.self,
+            String.self,
+            Date.self
+        )
+        guard let json = try? JSON.read(Array(profile.utf8)) else {
+            throw .unexpectedAnswer("a profile of no JSON")
         }
+        return Account(id: id, email: email, username: username, profile: json, createdAt: createdAt)
     }
 }

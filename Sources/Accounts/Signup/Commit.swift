@@ -27,7 +27,7 @@ extension Signups {
     ) async throws(CommitError) -> (account: Account, isNew: Bool) {
         var draft = draft
         for _ in 0..<50 {
-            if let id = draft.account { return (try await account(id), false) }
+            if let id = draft.account { return (try await made(id), false) }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let standing = standing(of: draft)
             guard standing.isReady else { throw .incomplete(standing) }
@@ -35,7 +35,7 @@ extension Signups {
             switch await write(id, of: draft) {
             case .success(.made):
                 outbox.ring()
-                return (try await account(id), true)
+                return (try await made(id), true)
             case .success(.limited(let reached)): throw .limited(reached)
             case .success(.taken): throw .identifierTaken(try await takenIdentifier(of: draft))
             // The last word on who was first. PostgreSQL would write the value to its log, so it is asked before.
@@ -48,6 +48,10 @@ extension Signups {
             do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
         }
         throw .contended
+    }
+
+    private func made(_ id: ID<Account>) async throws(CommitError) -> Account {
+        do throws(DatabaseError) { return try await account(id) } catch { throw .database(error) }
     }
 
     private enum Written {

@@ -26,7 +26,7 @@ struct AccountCommands: AsyncParsableCommand {
 
         func run() async throws {
             let address = UUID(uuidString: account) == nil ? try canonicalAddress(account) : nil
-            let report = try await flags.withOperator { worker -> AccountReport? in
+            let report = try await flags.withOperator(leavesTrace: reveal) { worker -> AccountReport? in
                 let id =
                     if let address { try await worker.account(named: address) } else {
                         UUID(uuidString: account).map { ID<Account>($0) }
@@ -57,7 +57,7 @@ private struct AccountReport {
                 let field = flow.field(named: FieldName(member.name))
                 // The flow may have lost the field since.
                 let masked = field?.masked(member.value) ?? "•••"
-                return (member.name, reveals ? field?.revealed(member.value) ?? member.value.text : masked)
+                return (member.name, reveals ? field?.revealed(member.value) ?? member.value.plain : masked)
             }
     }
 

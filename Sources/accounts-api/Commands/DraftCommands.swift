@@ -63,7 +63,7 @@ struct DraftCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator { worker in
+            let report = try await flags.withOperator(leavesTrace: reveal) { worker in
                 let draft = try await worker.existing(self.draft.id)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
                 return DraftReport(
@@ -97,7 +97,8 @@ struct DraftCommands: AsyncParsableCommand {
             if flags.json {
                 let reasons = obstacles.map { obstacle -> JSON in
                     [
-                        "step": .string(obstacle.step.rawValue), "field": .string(obstacle.field.rawValue),
+                        "step": .string(obstacle.step.rawValue),
+                        "field": obstacle.field.map { .string($0.rawValue) } ?? .null,
                         "reason": .string(obstacle.reason.word), "message": .string(obstacle.reason.text),
                     ]
                 }
@@ -107,7 +108,7 @@ struct DraftCommands: AsyncParsableCommand {
             } else if obstacles.isEmpty {
                 print("nothing: a commit would be accepted now")
             } else {
-                let rows = obstacles.map { [$0.step.rawValue, $0.field.rawValue, $0.reason.text] }
+                let rows = obstacles.map { [$0.step.rawValue, $0.field?.rawValue ?? "", $0.reason.text] }
                 print(Table([["STEP", "FIELD", "WHY"]] + rows).text)
             }
         }
@@ -126,7 +127,7 @@ struct DraftCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard try await flags.withOperator({ try await $0.expire(draft.id) }) else {
+            guard try await flags.withOperator(leavesTrace: true, { try await $0.expire(draft.id) }) else {
                 throw NotFound(description: "there is no open draft \(draft.id)")
             }
             print(flags.json ? JSON.object([.init("expired", .string("\(draft.id)"))]).text : "\(draft.id) is gone")
@@ -154,13 +155,13 @@ struct DraftCommands: AsyncParsableCommand {
 
         func run() async throws {
             let filter = try DraftFilter(olderThan: olderThan, email: email)
-            let count = try await flags.withOperator { worker in
+            let count = try await flags.withOperator(leavesTrace: !dryRun) { worker in
                 dryRun ? try await worker.count(filter) : try await worker.purge(filter)
             }
             if flags.json {
                 print(JSON.object([.init("drafts", .integer(count)), .init("dry_run", .bool(dryRun))]).text)
             } else {
-                print(dryRun ? "\(count) drafts would be gone" : "\(count) drafts are gone")
+                print(dryRun ? "open drafts that would be gone: \(count)" : "drafts that are gone: \(count)")
             }
         }
     }
@@ -169,7 +170,7 @@ struct DraftCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Gives a draft its whole time anew.",
             discussion: """
-                It ends as if it had begun now. One that expired comes back, as long as it is not erased.
+                It ends as if it had begun now. One that has expired does not come back.
 
                 EXAMPLE
                   accounts-api drafts extend 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -180,7 +181,7 @@ struct DraftCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard let end = try await flags.withOperator({ try await $0.extend(draft.id) }) else {
+            guard let end = try await flags.withOperator(leavesTrace: true, { try await $0.extend(draft.id) }) else {
                 throw NotFound(description: "there is no open draft \(draft.id)")
             }
             if flags.json {
@@ -215,7 +216,12 @@ extension Operator {
     /// The draft of that id, or a word on why there is none.
     fileprivate func existing(_ id: ID<Draft>) async throws -> Draft {
         do throws(FindError) {
-            if let draft = try await draft(id) { return draft }
+            if let draft = try await draft(id) {
+                if draft.account == nil, draft.flow != flow.id {
+                    complain("the draft was judged by the flow \(draft.flow), and is by \(flow.id) here: see FLOW_FILE")
+                }
+                return draft
+            }
         } catch {
             switch error {
             case .database(let error): throw error
@@ -289,6 +295,7 @@ extension Obstacle.Reason {
     fileprivate var word: String {
         switch self {
         case .missing: "missing"
+        case .notAnswered: "not_answered"
         case .refused: "refused"
         case .noCode: "no_code"
         case .codeNotGiven: "code_not_given"
@@ -302,6 +309,7 @@ extension Obstacle.Reason {
     fileprivate var text: String {
         switch self {
         case .missing: "not given yet"
+        case .notAnswered: "not answered yet"
         case .refused(let refusals):
             refusals.isEmpty
                 ? "does not hold under the flow as it is now"
@@ -309,7 +317,7 @@ extension Obstacle.Reason {
         case .noCode: "no code was sent"
         case .codeNotGiven: "a code is on its way"
         case .codeExpired: "the code has expired; another has to be asked for"
-        case .codeUsedUp: "five wrong codes; another has to be asked for"
+        case .codeUsedUp: "every attempt on the code was wrong; another has to be asked for"
         case .exhausted: "too many wrong codes; the sign-up has to begin again"
         case .taken: "an account has it already"
         }

@@ -13,7 +13,16 @@ struct OperatorFlags: ParsableArguments {
     @Flag(help: "Answers in JSON.") var json = false
 
     /// Lends an operator, and closes the database afterwards.
-    func withOperator<Value>(_ body: (Operator) async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter leavesTrace: whether the audit will name them, so that a name there has to be.
+    func withOperator<Value>(
+        leavesTrace: Bool = false,
+        _ body: (Operator) async throws -> Value
+    ) async throws -> Value {
+        let name = name ?? Self.login
+        if leavesTrace, name.isEmpty || !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
+            throw ValidationError("the audit wants to know who you are: say it with --operator")
+        }
         let flags = ["DATABASE_URL": databaseUrl, "FLOW_FILE": flowFile].compactMapValues { $0 }
         let settings = try OperatorSettings(SettingSource(flags: flags))
         let database = Database(
@@ -38,7 +47,7 @@ struct OperatorFlags: ParsableArguments {
                 hashing: hashing,
                 outbox: Outbox(keys: settings.keys)
             )
-            let value = try await body(Operator(signups, name: name ?? Self.login))
+            let value = try await body(Operator(signups, name: name))
             await database.shutdown()
             return value
         } catch {
@@ -50,7 +59,7 @@ struct OperatorFlags: ParsableArguments {
     /// Who is at the keyboard, also behind `sudo`.
     private static var login: String {
         let environment = ProcessInfo.processInfo.environment
-        return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "unknown"
+        return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     }
 }
 
@@ -71,7 +80,7 @@ struct Period: ExpressibleByArgument, Sendable {
     init?(argument: String) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let unit = argument.last.flatMap({ units[$0] }), let number = Int(argument.dropLast()),
-            (0..<1_000_000).contains(number)
+            (1..<1_000_000).contains(number)
         else { return nil }
         duration = .seconds(number * unit)
     }

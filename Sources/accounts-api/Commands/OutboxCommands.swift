@@ -54,7 +54,7 @@ struct OutboxCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard try await flags.withOperator({ try await $0.retry(mail.id) }) else {
+            guard try await flags.withOperator(leavesTrace: true, { try await $0.retry(mail.id) }) else {
                 throw NotFound(description: "no mail \(mail.id) waits; what is finished keeps nothing to be sent")
             }
             print(flags.json ? JSON.object([.init("due", .integer(1))]).text : "\(mail.id) is due now")
@@ -73,8 +73,8 @@ struct OutboxCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator { try await $0.flush() }
-            print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "\(count) mails are due now")
+            let count = try await flags.withOperator(leavesTrace: true) { try await $0.flush() }
+            print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "mails that are due now: \(count)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import Accounts
+import Foundation
 
-/// Rows of words, each column as wide as its widest.
+/// Rows of words, each column as wide as its widest, but where the terminal is narrower: then the widest give way.
 struct Table {
     private let rows: [[String]]
 
@@ -8,9 +9,18 @@ struct Table {
         self.rows = rows.map { $0.map(\.printable) }
     }
 
-    var text: String {
-        let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].columns }.max() ?? 0 }
-        return rows.map { row in
+    var text: String { text(within: Self.terminalWidth) }
+
+    /// - Parameter most: columns of a line; nil for as many as it takes.
+    func text(within most: Int?) -> String {
+        var widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].columns }.max() ?? 0 }
+        // Ids are of no use in part.
+        while let most, widths.reduce(2 * (widths.count - 1), +) > most,
+            let widest = widths.indices.dropFirst().max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
+        {
+            widths[widest] -= 1
+        }
+        return rows.map { row in row.enumerated().map { $1.shortened(to: widths[$0]) } }.map { row in
             var line = ""
             for (word, width) in zip(row, widths) {
                 line += word + String(repeating: " ", count: width - word.columns + 2)
@@ -20,7 +30,27 @@ struct Table {
     }
 }
 
+extension Table {
+    /// Columns of the terminal; nil where the output goes elsewhere.
+    private static var terminalWidth: Int? {
+        var size = winsize()
+        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+}
+
 extension String {
+    fileprivate func shortened(to width: Int) -> String {
+        if columns <= width { return self }
+        var short = ""
+        for character in self where (short + "\(character)…").columns <= width {
+            short.append(character)
+        }
+        return short + "…"
+    }
+
     /// Without anything that a terminal would obey, or that would show it in another order than it stands.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isAllowedInLine ? $0 : "\u{FFFD}" }))

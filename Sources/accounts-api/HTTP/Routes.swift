@@ -174,10 +174,10 @@ extension Routes {
 
     @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Response {
         guard let id = context.draft.account else { return answer(context.draft) }
-        let account = try await acting { () throws(CommitError) in
+        let account = try await acting { () throws(DatabaseError) in
             try await signups.account(id)
         } problem: {
-            try Problem($0, current)
+            try Problem($0)
         }
         return answer(context.draft, account: account)
     }
