@@ -96,18 +96,10 @@ package struct FlowEntry {
     /// A whole number with its unit: `45s`, `10m`, `24h`, `7d`.
     package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
         guard let text = try optionalText(key) else { return nil }
-        guard let duration = Self.duration(text[...]), range.contains(duration) else {
+        guard let duration = Duration(text), range.contains(duration) else {
             throw error("\(key) is a time such as 45s, 10m, 24h or 7d within its bounds", at: key)
         }
         return duration
-    }
-
-    private static func duration(_ text: Substring) -> Duration? {
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000 else {
-            return nil
-        }
-        return .seconds(number * unit)
     }
 
     /// How often in which time: `5/1h`.
@@ -115,7 +107,7 @@ package struct FlowEntry {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0]), (1...2000).contains(count),
-            let period = Self.duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
+            let period = Duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
         else { throw error("\(key) is a number up to 2000 and a time up to a day, such as 5/1h", at: key) }
         return Limit(count, per: period)
     }
@@ -198,5 +190,16 @@ package struct FlowEntry {
     /// Refuses the keys that nobody asked for.
     func finish() throws(FlowFileError) {
         if let key = unread.min() { throw error("\(key) is no key here", at: key) }
+    }
+}
+
+extension Duration {
+    /// A whole number with its unit, as operators write it: `45s`, `10m`, `24h`, `7d`.
+    package init?(_ text: some StringProtocol) {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000 else {
+            return nil
+        }
+        self = .seconds(number * unit)
     }
 }

@@ -78,11 +78,8 @@ struct Period: ExpressibleByArgument, Sendable {
     let duration: Duration
 
     init?(argument: String) {
-        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = argument.last.flatMap({ units[$0] }), let number = Int(argument.dropLast()),
-            (1..<1_000_000).contains(number)
-        else { return nil }
-        duration = .seconds(number * unit)
+        guard let duration = Duration(argument), duration > .zero else { return nil }
+        self.duration = duration
     }
 }
 

@@ -256,6 +256,13 @@ private struct RandomSignup {
         draft = try await signups.find(token)
         try await readMail()
         try hold(report(of: draft), against: model.report, "the draft")
+        let isReady = signups.standing(of: draft).isReady
+        let obstacles = try await Operator(signups, name: "mina").obstacles(of: draft).filter { !$0.isTaken }
+        try hold(
+            obstacles.isEmpty ? "nothing" : "something",
+            against: isReady ? "nothing" : "something",
+            "what is in its way"
+        )
         if let made {
             try hold(report(of: made.draft), against: model.report, "the answer")
         } else {
@@ -303,4 +310,9 @@ private struct RandomSignup {
             model.read(try stage.mailbox.code(for: code.address), from: field)
         }
     }
+}
+
+extension Obstacle {
+    /// What only the database knows.
+    fileprivate var isTaken: Bool { if case .taken = reason { true } else { false } }
 }
