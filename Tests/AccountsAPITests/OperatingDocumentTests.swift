@@ -56,4 +56,59 @@ struct OperatingDocumentTests {
             }
         }
     }
+
+    /// The members of a JSON object in the order in which the document lists them.
+    private static func documented() throws -> [String: [String]] {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+        let text = try String(contentsOf: root.appending(path: "docs/operating.md"), encoding: .utf8)
+        var members: [String: [String]] = [:]
+        for row in text.matches(of: /(?m)^\| (`[^|]*`) \| (?:a list of )?`\{([^|]*)\}`/) {
+            let names = row.2.replacing(/: (\[?\{[^}]*\}\]?)/, with: "").split(separator: ", ").map(String.init)
+            for command in row.1.matches(of: /`([^`]+)`/) { members[String(command.1)] = names }
+        }
+        return members
+    }
+
+    @Test func `JSON has the members that the document lists`() async throws {
+        let documented = try Self.documented()
+        #expect(documented.count == 12)
+        try await Stage.with { stage in
+            let kim = try await stage.fill(stage.start(), through: "email")
+            let account = try await stage.signups.commit(stage.readyDraft(email: "lee@example.com", username: "lee"))
+                .account
+            let mail = try TestSupport.Session().query("SELECT id FROM outbox WHERE state = 'waiting' LIMIT 1").only
+                .decode(UUID.self)
+            for (command, members) in documented {
+                var arguments = command.split(separator: " ").map(String.init) + ["--json"]
+                switch command {
+                case "migrate": arguments.append("--status")
+                case "drafts show", "drafts why", "drafts extend": arguments.append("\(kim.id)")
+                case "drafts expire": arguments += ["\(try await stage.start().id)"]
+                case "drafts purge": arguments += ["--email", "nobody@example.com"]
+                case "accounts show": arguments.append("\(account.id)")
+                case "outbox retry": arguments.append(mail.uuidString)
+                default: break
+                }
+                let run = try await CommandRun.of(
+                    arguments,
+                    settings: [
+                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "mina",
+                    ]
+                )
+                var json = try JSON.read(Array(run.output.utf8))
+                if case .array(let items) = json { json = try #require(items.first) }
+                guard case .object(let told) = json else {
+                    Issue.record("\(command): \(run.output) \(run.complaints)")
+                    continue
+                }
+                #expect(told.map(\.name) == members, "\(command)")
+            }
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `shells can complete the commands`(shell: String) async throws {
+        let run = try await CommandRun.of("--generate-completion-script", shell)
+        #expect(run.status == 0 && run.output.contains("drafts") && run.output.contains("older-than"))
+    }
 }

@@ -87,7 +87,7 @@ extension Operator {
     }
 
     /// Until when a draft lives, or its token leads to the account.
-    private var life: SQL {
+    var life: SQL {
         "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS life"
     }
 
@@ -99,7 +99,7 @@ extension Operator {
     }
 
     /// Over the columns of `drafts` and its `deadline`.
-    private func condition(_ filter: DraftFilter) -> SQL {
+    func condition(_ filter: DraftFilter) -> SQL {
         var all: SQL = "true"
         if let wanted = filter.state {
             all = "\(all) AND \(state) = \(wanted.rawValue)"
@@ -112,80 +112,5 @@ extension Operator {
             all = "\(all) AND email_digest = ANY (\(ByteStrings(signups.addressDigests(email))))"
         }
         return all
-    }
-
-    // MARK: - What ends drafts
-
-    /// Ends one draft; false where there is none that is open.
-    package func expire(_ id: ID<Draft>) async throws(DatabaseError) -> Bool {
-        try await database.transaction(
-            "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
-            """
-            WITH ended AS (
-                DELETE FROM drafts WHERE id = \(id) AND account_id IS NULL RETURNING id, token_hash, ends_at
-            ), \(remembered), \(signups.belongingsGone), \(audited(.expire, over: "ended", of: "id"))
-            SELECT EXISTS (SELECT FROM ended)
-            """
-        )[1].only.decode(Bool.self)
-    }
-
-    /// How many open drafts ``purge(_:)`` would end.
-    package func count(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
-        try await database.read(
-            "SELECT count(*) FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))"
-        ).only.decode(Int.self)
-    }
-
-    /// Ends all open drafts that the filter means, in batches, and returns how many. Those that somebody writes to at the
-    /// moment stay.
-    package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
-        var count = 0
-        while true {
-            let ended = try await database.transaction(
-                """
-                WITH page AS (
-                    SELECT id FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))
-                     LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED
-                ), ended AS (
-                    DELETE FROM drafts WHERE id IN (SELECT id FROM page) RETURNING id, token_hash, ends_at
-                ), \(remembered), \(signups.belongingsGone), \(audited(.purge, over: "ended", of: "id"))
-                SELECT count(*) FROM ended
-                """
-            )[0].only.decode(Int.self)
-            count += ended
-            if ended == 0 { return count }
-        }
-    }
-
-    /// Part of a statement over `ended`: the holders hear that their sign-up has expired.
-    private var remembered: SQL {
-        """
-        remembered AS (
-            INSERT INTO endings (token_hash, reason, until)
-            SELECT token_hash, 'expired', greatest(ends_at, now()) + interval '1 day' FROM ended ON CONFLICT DO NOTHING
-        )
-        """
-    }
-
-    /// Gives a draft its whole time anew, as if it had begun now. One that expired does not come back: its name may be
-    /// another's by now.
-    ///
-    /// - Returns: when it ends now; nil where there is none that is open.
-    package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
-        let row = try await database.transaction(
-            "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
-            """
-            WITH extended AS (
-                UPDATE drafts SET updated_at = now(), ends_at = now() + make_interval(secs => \(signups.flow.absolute.seconds))
-                 WHERE id = \(id) AND account_id IS NULL AND now() < \(signups.deadline) RETURNING id, ends_at, \(signups.deadline) AS deadline
-            ), leased AS (
-                UPDATE leases SET until = ends_at FROM extended WHERE draft = id
-            ), \(audited(.extend, over: "extended", of: "id"))
-            SELECT deadline, now() FROM extended
-            """
-        )[1].first
-        guard let row else { return nil }
-        let (expiresAt, now) = try row.decode(Date.self, Date.self)
-        return (expiresAt, now)
     }
 }

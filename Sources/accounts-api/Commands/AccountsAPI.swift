@@ -7,6 +7,19 @@ struct AccountsAPI: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts-api",
         abstract: "A registration service: drafts become accounts.",
+        discussion: """
+            Settings come from the environment, or from flags of the same names: DATABASE_URL and, wherever drafts are read, \
+            ACCOUNTS_KEYS. NAME_FILE reads a value from a file. FLOW_FILE is the flow of the servers, where it is not the \
+            built-in one.
+
+            EXIT CODES
+              0 done, 1 refused or not found, 2 usage, 69 database unavailable
+
+            EXAMPLES
+              accounts-api serve --migrate
+              accounts-api drafts list --state open
+              accounts-api --generate-completion-script bash >/etc/bash_completion.d/accounts-api
+            """,
         version: "0.1.0",
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,

@@ -1,0 +1,27 @@
+package import Foundation
+
+extension Operator {
+    /// Gives a draft its whole time anew, as if it had begun now. One that expired does not come back: its name may be
+    /// another's by now.
+    ///
+    /// - Returns: when it ends now; nil where there is none that is open.
+    package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
+        let row = try await database.transaction(
+            "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
+            """
+            WITH extended AS (
+                UPDATE drafts
+                   SET updated_at = now(), ends_at = now() + make_interval(secs => \(flow.absolute.seconds))
+                 WHERE id = \(id) AND account_id IS NULL AND now() < \(signups.deadline)
+                RETURNING id, ends_at, \(signups.deadline) AS deadline
+            ), leased AS (
+                UPDATE leases SET until = ends_at FROM extended WHERE draft = id
+            ), \(audited(.extend, over: "extended", of: "id"))
+            SELECT deadline, now() FROM extended
+            """
+        )[1].first
+        guard let row else { return nil }
+        let (expiresAt, now) = try row.decode(Date.self, Date.self)
+        return (expiresAt, now)
+    }
+}
