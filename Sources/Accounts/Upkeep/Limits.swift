@@ -95,7 +95,14 @@ extension Signups {
 
     /// The same in two rounds: the second takes only where the first passed and `isVain` is false.
     func refused(_ charges: [Charge], then later: [Charge], unless isVain: SQL) -> SQL {
-        guard !charges.isEmpty, !later.isEmpty else { return refused(charges + later) }
+        if later.isEmpty { return refused(charges) }
+        if charges.isEmpty {
+            return """
+                refused AS MATERIALIZED (
+                    SELECT taken.number, taken.wait FROM current, LATERAL \(take(later, when: "NOT \(isVain)")) AS taken
+                )
+                """
+        }
         return """
             refused AS MATERIALIZED (
                 SELECT coalesce(one.number, other.number + \(charges.count)) AS number,

@@ -347,6 +347,20 @@ struct LimitTests {
             #expect(await outcome { try await stage.submit(answers("minji"), to: "one", of: draft) } == "done")
             #expect(try session.number(of: "limits") == 7)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
+
+            // Its own name has gone to another, which asking again tells without costing a name.
+            try session.run("DELETE FROM leases")
+            _ = try await stage.submit(
+                ["username": "minji", "email": "park@example.com"],
+                to: "one",
+                of: try await stage.start()
+            )
+            try session.run("TRUNCATE limits")
+            let moved: JSON = ["username": "minji", "email": "choi@example.com"]
+            #expect(
+                await outcome { try await stage.submit(moved, to: "one", of: draft) } == "refused: username taken"
+            )
+            #expect(try session.number(of: "limits") == 0)
         }
     }
 
