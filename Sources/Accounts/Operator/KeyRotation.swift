@@ -16,6 +16,9 @@ extension Operator {
     ///
     /// It may be broken off and run again, and whatever is written meanwhile is written with the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
+        _ = try await database.transaction(
+            "WITH \(audited(.rotateKeys, over: "(SELECT) AS once")) SELECT 1"
+        )
         var rotated = Rotated()
         try await rotateDrafts(&rotated)
         try await rotate("outbox", "id", where: "sealed IS NOT NULL", counting: \.mails, &rotated)

@@ -17,6 +17,7 @@ package struct Operator: Sendable {
     package enum Act: String, Sendable {
         case revealDraft = "reveal draft"
         case revealAccount = "reveal account"
+        case rotateKeys = "rotate keys"
         case expire, purge, extend, retry, flush
     }
 

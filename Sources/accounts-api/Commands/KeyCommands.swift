@@ -24,7 +24,7 @@ struct KeyCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let rotated = try await flags.withOperator { try await $0.rotateKeys() }
+            let rotated = try await flags.withOperator(leavesTrace: true) { try await $0.rotateKeys() }
             if flags.json {
                 print(
                     JSON.object([

@@ -63,7 +63,7 @@ struct OutboxCommands: AsyncParsableCommand {
 
     struct Flush: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Has all mail that waits tried at once.",
+            abstract: "Has all mail that failed and waits tried at once, as if for the first time.",
             discussion: """
                 EXAMPLE
                   accounts-api outbox flush
