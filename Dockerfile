@@ -8,29 +8,38 @@ ARG RUNTIME_IMAGE=debian:bookworm-slim
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        libargon2-dev libcurl4-openssl-dev libidn2-dev libphonenumber-dev libpq-dev libqrencode-dev libre2-dev pkg-config \
+        jq libargon2-dev libcurl4-openssl-dev libidn2-dev libphonenumber-dev libpq-dev libqrencode-dev libre2-dev \
+        pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The dependencies have a layer of their own: a change in Sources does not fetch them again.
 COPY Package.swift ./
 RUN swift package resolve
-COPY . .
-# Swift's own libraries go into the binary, so the final image needs C libraries only.
-RUN swift build --configuration release --product accounts-api --static-swift-stdlib \
-    && strip --strip-all --output-file=/accounts-api \
-        "$(swift build --configuration release --product accounts-api --static-swift-stdlib --show-bin-path)/accounts-api"
+COPY sql sql
+COPY Sources Sources
+COPY Tests Tests
+# Swift's own libraries go into the executable, so the image needs C libraries only.
+RUN swift build --configuration release --product accounts-api --static-swift-stdlib
+COPY LICENSE scripts/image-root ./
+RUN ./image-root swift /image
 
-FROM ${RUNTIME_IMAGE}
-# tzdata, because ages are counted in the zone that the flow names.
+# Has a package manager, which the image shall not have: what the executable needs is collected from here.
+FROM ${RUNTIME_IMAGE} AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
-        ca-certificates libargon2-1 libcurl4 libidn2-0 libphonenumber8 libpq5 libqrencode4 libre2-9 tzdata \
+        ca-certificates jq libargon2-1 libcurl4 libidn2-0 libphonenumber8 libpq5 libqrencode4 libre2-9 tzdata \
     && rm -rf /var/lib/apt/lists/*
-COPY --from=build /accounts-api /usr/local/bin/accounts-api
+COPY --from=build /image /image
+COPY scripts/image-root ./
+RUN ./image-root debian /image
+
+FROM scratch
+COPY --from=runtime /image /
 # A number, so that an orchestrator can see that it is not root. The service writes no file: --read-only is fine.
 USER 65532:65532
-ENV LISTEN=0.0.0.0:8080
-EXPOSE 8080
+# Metrics have a port of their own, which need not be reachable from where people sign up.
+ENV LISTEN=0.0.0.0:8080 METRICS_LISTEN=0.0.0.0:9090
+EXPOSE 8080 9090
 # No shell stands between: the server is process 1, drains on SIGTERM, and asks itself how it is.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/usr/local/bin/accounts-api", "healthcheck"]
