@@ -15,5 +15,6 @@ package enum Schema {
         Migration(name: "0005-reaper", script: PackageResources._005_reaper_sql),
         Migration(name: "0006-limits-that-end", script: PackageResources._006_limits_that_end_sql),
         Migration(name: "0007-audit", script: PackageResources._007_audit_sql),
+        Migration(name: "0008-funnel", script: PackageResources._008_funnel_sql),
     ]
 }

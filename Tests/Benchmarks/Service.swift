@@ -23,7 +23,7 @@ final class Service {
             .appending(path: "accounts-api")
         let environment = [
             "DATABASE_URL": conninfo, "ACCOUNTS_KEYS": "bench:" + Data(repeating: 7, count: 32).base64EncodedString(),
-            "LISTEN": "127.0.0.1:0", "TRUSTED_PROXIES": "127.0.0.1", "LOG_FORMAT": "json",
+            "LISTEN": "127.0.0.1:0", "TRUSTED_PROXIES": "127.0.0.1", "LOG_FORMAT": "json", "METRICS_LISTEN": "off",
         ].merging(settings) { $1 }
         let migration = Process()
         migration.executableURL = program

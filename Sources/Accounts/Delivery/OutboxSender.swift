@@ -14,6 +14,7 @@ package struct OutboxSender: Sendable {
     private let sender: String
     private let serviceName: String
     private let publicURL: String
+    private let meters: Meters
     private let logger: Logger
 
     package init(
@@ -23,6 +24,7 @@ package struct OutboxSender: Sendable {
         from sender: String,
         serviceName: String,
         publicURL: String,
+        meters: Meters = Meters(),
         logger: Logger
     ) {
         self.outbox = outbox
@@ -31,6 +33,7 @@ package struct OutboxSender: Sendable {
         self.sender = sender
         self.serviceName = serviceName
         self.publicURL = publicURL
+        self.meters = meters
         self.logger = logger
     }
 
@@ -95,6 +98,7 @@ package struct OutboxSender: Sendable {
             if case .permanent = error { return try await bury(id, "\(error)") }
             return try await postpone(id, "\(error)", attempts)
         }
+        meters.mails.add(1, "delivered")
         try await finish(id)
     }
 
@@ -115,11 +119,13 @@ package struct OutboxSender: Sendable {
     /// Leaves the mail to its next attempt, to which the claim has moved it, unless it has had the last.
     private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
         if attempts >= Self.mostAttempts { return try await bury(id, reason) }
+        meters.mails.add(1, "postponed")
         logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction("UPDATE outbox SET last_error = \(reason) WHERE id = \(id)")
     }
 
     private func bury(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
+        meters.mails.add(1, "dead")
         logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction(
             """

@@ -1,15 +1,17 @@
 extension Operator {
     /// Ends one draft; false where there is none that is open.
     package func expire(_ id: ID<Draft>) async throws(DatabaseError) -> Bool {
-        try await database.transaction(
+        let ended = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
             """
             WITH ended AS (
-                DELETE FROM drafts WHERE id = \(id) AND account_id IS NULL RETURNING id, token_hash, ends_at
+                DELETE FROM drafts WHERE id = \(id) AND account_id IS NULL RETURNING id, flow, step, token_hash, ends_at
             ), \(remembered), \(signups.belongingsGone), \(audited(.expire, over: "ended", of: "id"))
-            SELECT EXISTS (SELECT FROM ended)
+            SELECT \(Funnel.ended())
             """
-        )[1].only.decode(Bool.self)
+        )[1].only.decode(String.self)
+        try signups.funnel.ended(ended, as: .expired)
+        return ended != "[]"
     }
 
     /// How many open drafts ``purge(_:)`` would end.
@@ -24,19 +26,20 @@ extension Operator {
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         var count = 0
         while true {
-            let ended = try await database.transaction(
+            let (number, ended) = try await database.transaction(
                 """
                 WITH page AS (
                     SELECT id FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))
                      LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED
                 ), ended AS (
-                    DELETE FROM drafts WHERE id IN (SELECT id FROM page) RETURNING id, token_hash, ends_at
+                    DELETE FROM drafts WHERE id IN (SELECT id FROM page) RETURNING id, flow, step, token_hash, ends_at
                 ), \(remembered), \(signups.belongingsGone), \(audited(.purge, over: "ended", of: "id"))
-                SELECT count(*) FROM ended
+                SELECT (SELECT count(*) FROM ended), \(Funnel.ended())
                 """
-            )[0].only.decode(Int.self)
-            count += ended
-            if ended == 0 { return count }
+            )[0].only.decode(Int.self, String.self)
+            try signups.funnel.ended(ended, as: .expired)
+            count += number
+            if number == 0 { return count }
         }
     }
 

@@ -9,16 +9,30 @@ package final class HashingPool: Sendable {
     package let parameters: Argon2Parameters
     private let makeHash: Hash
     private let desk: HashingDesk
+    private let meters: Meters
     private let threads: Mutex<[DedicatedThread]>
 
     /// Throws where the system gives no memory. `queue` hashes may wait while all workers are busy; one more is refused.
-    package convenience init(parameters: Argon2Parameters, workers: Int, queue: Int) throws(Argon2Error) {
-        try self.init(parameters: parameters, workers: workers, queue: queue) { password, arena throws(Argon2Error) in
+    package convenience init(
+        parameters: Argon2Parameters,
+        workers: Int,
+        queue: Int,
+        meters: Meters = Meters()
+    ) throws(Argon2Error) {
+        try self.init(parameters: parameters, workers: workers, queue: queue, meters: meters) {
+            password,
+            arena throws(Argon2Error) in
             try Argon2.hash(password.secret, with: parameters, in: arena)
         }
     }
 
-    init(parameters: Argon2Parameters, workers: Int, queue: Int, hash: @escaping Hash) throws(Argon2Error) {
+    init(
+        parameters: Argon2Parameters,
+        workers: Int,
+        queue: Int,
+        meters: Meters = Meters(),
+        hash: @escaping Hash
+    ) throws(Argon2Error) {
         precondition(parameters.isWithinBounds, "the parameters of a hashing pool are checked before it starts")
         let desk = HashingDesk(workers: workers, queue: queue)
         var arenas: [Arena] = []
@@ -28,6 +42,7 @@ package final class HashingPool: Sendable {
         self.parameters = parameters
         makeHash = hash
         self.desk = desk
+        self.meters = meters
         threads = Mutex(
             arenas.enumerated().map { number, arena in
                 DedicatedThread(named: "argon2-\(number)") { desk.serve(in: arena) }
@@ -80,16 +95,30 @@ package final class HashingPool: Sendable {
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
         let ticket = desk.queue.withLock { $0.makeTicket() }
+        let timed: @Sendable (Arena) throws(Argon2Error) -> Answer = { [meters] arena throws(Argon2Error) in
+            let start = ContinuousClock.now
+            defer { meters.hashes.record(ContinuousClock.now - start) }
+            return try work(arena)
+        }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
-                desk.enter(HashingJob(work, for: caller), with: ticket)
+                desk.enter(HashingJob(timed, for: caller), with: ticket)
                 // A task cancelled before it entered has had its handler called in vain.
                 if Task.isCancelled { desk.withdraw(ticket) }
             }
         } onCancel: {
             desk.withdraw(ticket)
         }
+        if case .failure(.busy) = outcome { meters.hashesRefused.add() }
         return try outcome.get()
+    }
+
+    var families: [Family] {
+        let load = desk.queue.withLock { (waiting: $0.waiting, running: $0.running) }
+        return [
+            .gauge("accounts_hash_queue_depth", "Passwords that wait for a worker.", Double(load.waiting)),
+            .gauge("accounts_hash_running", "Passwords on a worker.", Double(load.running)),
+        ]
     }
 }
 

@@ -20,7 +20,8 @@ package final class Database: Sendable {
     ///   - conninfo: a libpq connection string or URI.
     ///   - connections: at least two; one serves the groups, the others what goes alone.
     ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
-    package init(_ conninfo: String, connections: Int = 4, queue: Int = 4096, logger: Logger) {
+    package init(_ conninfo: String, connections: Int = 4, queue: Int = 4096, meters: Meters = Meters(), logger: Logger)
+    {
         precondition(connections >= 2, "grouped and lone statements need a connection each")
         let grouped = LaneQueue(capacity: queue, lanes: 1)
         let alone = LaneQueue(capacity: queue, lanes: connections - 1)
@@ -29,8 +30,10 @@ package final class Database: Sendable {
             let isGrouped = index == 0
             let lane = Lane(
                 conninfo: conninfo,
+                kind: isGrouped ? "grouped" : "alone",
                 queue: isGrouped ? grouped : alone,
                 groupLimit: isGrouped ? 256 : 1,
+                meters: meters,
                 logger: logger
             )
             return DedicatedThread(named: isGrouped ? "lane-grouped" : "lane-alone-\(index)") { lane.run() }
@@ -74,6 +77,24 @@ package final class Database: Sendable {
         var names: [String] = []
         for row in rows { names.append(try row.decode(String.self)) }
         return names
+    }
+
+    var families: [Family] {
+        let loads = [("alone", alone.load), ("grouped", grouped.load)]
+        return [
+            .gauge(
+                "accounts_lane_queue_depth",
+                "Statements that wait for a connection.",
+                by: "lane",
+                loads.map { ($0, Double($1.jobs)) }
+            ),
+            .gauge(
+                "accounts_lanes_up",
+                "Connections to PostgreSQL that are up, or tried for the first time.",
+                by: "lane",
+                loads.map { ($0, Double($1.lanes)) }
+            ),
+        ]
     }
 
     private func outcome(of job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {

@@ -10,8 +10,11 @@ internal import Logging
 /// each with a Sync of its own, which is safe because nothing of them had happened.
 struct Lane {
     let conninfo: String
+    /// As the metrics name its kind.
+    var kind = "alone"
     let queue: LaneQueue
     let groupLimit: Int
+    var meters = Meters()
     let logger: Logger
 
     /// Serves until the queue stops; connects again, with back-off and jitter, as often as the connection is lost.
@@ -118,8 +121,12 @@ struct Lane {
     }
 
     private func exchange(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) -> Pipeline.Outcome {
+        let start = ContinuousClock.now
         do throws(DatabaseError) {
-            return try pipeline.exchange(group.map(\.statements))
+            let outcome = try pipeline.exchange(group.map(\.statements))
+            meters.groups.record(Double(group.count), kind)
+            meters.exchanges.record(ContinuousClock.now - start, kind)
+            return outcome
         } catch {
             for job in group { job.answer(.failure(error)) }
             throw error

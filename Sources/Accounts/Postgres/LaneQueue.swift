@@ -112,6 +112,8 @@ final class LaneQueue: Sendable {
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
     func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
+    /// How many jobs wait, and how many lanes there are to serve them.
+    var load: (jobs: Int, lanes: Int) { waiting.withLock { ($0.jobs.count, $0.lanesUp) } }
 
     /// To be called by a lane that is about to serve; another may have been faster.
     func answerBell() {

@@ -41,7 +41,7 @@ extension Signups {
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
                 let wait = proof.namesCurrentAddress ? proof.wait(by: code, at: draft.now) : .zero
                 if wait > .zero {
-                    throw .limited(LimitReached(name: "resend", limit: Limit(1, per: code.resendAfter), wait: wait))
+                    throw .limited(reached("resend", Limit(1, per: code.resendAfter), wait: wait))
                 }
             }
             if try await sendAgain(field.name, code, to: address, of: draft) { return code.resendAfter }
@@ -80,7 +80,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         if row.isSent { outbox.ring() }
         return row.isSent
     }

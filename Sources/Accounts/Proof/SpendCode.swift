@@ -37,7 +37,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         guard let attempts = row.attempts else {
             // Another request was faster: what it did to the code, the draft as it is now tells.
             let draft = try await again(draft)

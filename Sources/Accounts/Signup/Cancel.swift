@@ -23,15 +23,18 @@ extension Signups {
                 WITH ended AS (
                     DELETE FROM drafts
                      WHERE id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL \(asked)
-                    RETURNING id, token_hash, ends_at
+                    RETURNING id, flow, step, token_hash, ends_at
                 ), \(belongingsGone), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'cancelled', ends_at + interval '1 day' FROM ended ON CONFLICT DO NOTHING
                 )
-                SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id))
+                SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id)),
+                       \(Funnel.ended())
                 """
             )[1].only
-            isEnded = try row.decode(Bool.self)
+            let ended: String
+            (isEnded, ended) = try row.decode(Bool.self, String.self)
+            try funnel.ended(ended, as: .cancelled)
         } catch {
             throw .database(error)
         }

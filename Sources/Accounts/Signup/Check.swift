@@ -38,7 +38,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         return row.isTaken
     }
 }

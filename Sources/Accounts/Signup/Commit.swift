@@ -35,6 +35,7 @@ extension Signups {
             switch await write(id, of: draft) {
             case .success(.made):
                 outbox.ring()
+                funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
                 return (try await made(id), true)
             case .success(.limited(let reached)): throw .limited(reached)
             case .success(.taken): throw .identifierTaken(try await takenIdentifier(of: draft))
@@ -74,8 +75,15 @@ extension Signups {
         do throws(DatabaseError) {
             let statement = statement(account, of: draft, ending: rivals, charges)
             let row = try await database.transaction(lock, statement)[1].only
-            let (isMade, isTaken, number, wait) = try row.decode(Bool.self, Bool.self, Int?.self, Int?.self)
-            if let reached = charges.reached(number, wait) { return .success(.limited(reached)) }
+            let (isMade, isTaken, superseded, number, wait) = try row.decode(
+                Bool.self,
+                Bool.self,
+                String.self,
+                Int?.self,
+                Int?.self
+            )
+            try funnel.ended(superseded, as: .superseded)
+            if let reached = reached(charges, number, wait) { return .success(.limited(reached)) }
             return .success(isMade ? .made : isTaken ? .taken : .overtaken)
         } catch {
             return .failure(error)
@@ -127,7 +135,7 @@ extension Signups {
             ), rivals AS (
                 DELETE FROM drafts USING account
                  WHERE email_digest = ANY (\(rivals)) AND drafts.id <> \(draft.id) AND account_id IS NULL
-                RETURNING drafts.id, token_hash, ends_at
+                RETURNING drafts.id, drafts.flow, drafts.step, token_hash, ends_at
             ), superseded AS (
                 INSERT INTO endings (token_hash, reason, until)
                 SELECT token_hash, 'superseded', ends_at + interval '1 day' FROM rivals ON CONFLICT DO NOTHING
@@ -174,7 +182,8 @@ extension Signups {
         }
         return """
             \(parts) SELECT EXISTS (SELECT FROM account),
-                            EXISTS (SELECT FROM checked) AND NOT EXISTS (SELECT FROM current), \([Charge].columns)
+                            EXISTS (SELECT FROM checked) AND NOT EXISTS (SELECT FROM current),
+                            \(Funnel.ended(in: "rivals")), \([Charge].columns)
             """
     }
 

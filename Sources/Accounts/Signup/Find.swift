@@ -33,11 +33,11 @@ extension Signups {
     }
 
     private struct Record {
-        let flow, locale: String
+        let flow, locale, step: String
         let revision: Int
         let sealed: [UInt8]
         let account: ID<Account>?
-        let now, expiresAt: Date
+        let updatedAt, now, expiresAt: Date
         let isAlive: Bool
         var proofs: [StoredProof]
     }
@@ -52,7 +52,7 @@ extension Signups {
 
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
         let select: SQL = """
-            SELECT drafts.flow, locale, revision, sealed, account_id, now(), deadline, now() < deadline,
+            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline, now() < deadline,
                    field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
               FROM drafts LEFT JOIN proofs ON proofs.draft = drafts.id,
                    LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
@@ -62,14 +62,16 @@ extension Signups {
             var record: Record?
             for row in try await database.read(select) {
                 let (
-                    flow, locale, revision, sealed, account, now, deadline, isAlive,
+                    flow, locale, step, revision, sealed, account, updatedAt, now, deadline, isAlive,
                     field, address, generation, attempts, failures, sentAt, expiresAt, provedAt
                 ) = try row.decode(
+                    String.self,
                     String.self,
                     String.self,
                     Int.self,
                     [UInt8].self,
                     ID<Account>?.self,
+                    Date.self,
                     Date.self,
                     Date.self,
                     Bool.self,
@@ -87,9 +89,11 @@ extension Signups {
                     ?? Record(
                         flow: flow,
                         locale: locale,
+                        step: step,
                         revision: revision,
                         sealed: sealed,
                         account: account,
+                        updatedAt: updatedAt,
                         now: now,
                         expiresAt: deadline,
                         isAlive: isAlive,
@@ -139,10 +143,12 @@ extension Signups {
             flow: record.flow,
             // The flow may have ceased to speak the language in which the draft began.
             language: flow.languages.first { $0.rawValue == record.locale } ?? flow.languages[0],
+            step: record.step,
             revision: record.revision,
             values: values,
             proofs: proofs,
             expiresAt: record.expiresAt,
+            updatedAt: record.updatedAt,
             now: record.now,
             account: record.account,
             tokenHash: tokenHash,

@@ -126,7 +126,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         if row.isMailed { outbox.ring() }
         return row.isMailed
     }
@@ -158,7 +158,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         return row.isMoved
     }
 }

@@ -71,8 +71,9 @@ extension Signups {
         _ sealed: [UInt8],
         to draft: Draft
     ) async throws(DatabaseError) -> Revision {
+        let step = step(of: draft, by: change)
         let update: SQL = """
-            \(update(of: draft, by: change, sealed)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
+            \(update(of: draft, by: change, sealed, to: step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
             """
         guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
@@ -81,10 +82,12 @@ extension Signups {
                 id: draft.id,
                 flow: flow.id,
                 language: draft.language,
+                step: step,
                 revision: revision,
                 values: change.values,
                 proofs: draft.proofs,
                 expiresAt: expiresAt,
+                updatedAt: now,
                 now: now,
                 account: nil,
                 tokenHash: draft.tokenHash,
@@ -117,7 +120,7 @@ extension Signups {
         }
         parts = """
             \(parts), revised AS (
-                \(update(of: draft, by: change, sealed))
+                \(update(of: draft, by: change, sealed, to: step(of: draft, by: change)))
                  WHERE \(isCurrent(draft)) AND EXISTS (SELECT FROM allowed) AND \(change.isLeased) RETURNING id
             )
             """
@@ -138,7 +141,7 @@ extension Signups {
             Int?.self,
             Int?.self
         )
-        if let reached = charges.reached(number, wait) { return .limited(reached) }
+        if let reached = reached(charges, number, wait) { return .limited(reached) }
         if isRevised {
             outbox.ring()
             do throws(FindError) {
@@ -152,7 +155,8 @@ extension Signups {
         return .overtaken
     }
 
-    private func update(of draft: Draft, by change: Change, _ sealed: [UInt8]) -> SQL {
+    /// Where the draft stands after the change.
+    private func step(of draft: Draft, by change: Change) -> String {
         var situation = situation(of: draft)
         situation.values = change.values
         for effect in change.effects {
@@ -162,7 +166,10 @@ extension Signups {
             case .lease, .release, .enrol: continue
             }
         }
-        let step = Standing(of: situation).next?.name.rawValue ?? "review"
+        return Standing(of: situation).next?.name.rawValue ?? "review"
+    }
+
+    private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
         // The digest is written each time, for the flow file or the key may have changed. Where it is the same, the update
         // stays in its page all the same.
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }

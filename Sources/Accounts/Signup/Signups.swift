@@ -8,6 +8,8 @@ package struct Signups: Sendable {
     let keys: KeyRing
     let hashing: HashingPool
     let outbox: Outbox
+    package let meters: Meters
+    package let funnel: Funnel
     /// Where the person acts from; limits count by it.
     private(set) var network = Network.unknown
 
@@ -17,7 +19,8 @@ package struct Signups: Sendable {
         database: Database,
         keys: KeyRing,
         hashing: HashingPool,
-        outbox: Outbox
+        outbox: Outbox,
+        meters: Meters = Meters()
     ) {
         self.flow = flow
         self.serviceName = serviceName
@@ -25,6 +28,8 @@ package struct Signups: Sendable {
         self.keys = keys
         self.hashing = hashing
         self.outbox = outbox
+        self.meters = meters
+        funnel = Funnel(meters: meters)
     }
 
     /// The same, for somebody who acts from there.

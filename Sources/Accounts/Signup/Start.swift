@@ -30,7 +30,7 @@ extension Signups {
         } catch {
             throw .database(error)
         }
-        if let reached = charges.reached(row.number, row.wait) { throw .limited(reached) }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
         guard let expiresAt = row.expiresAt, let revision = row.revision else {
             throw .database(.unexpectedAnswer("a draft neither begun nor refused"))
         }
@@ -38,15 +38,18 @@ extension Signups {
             id: id,
             flow: flow.id,
             language: language,
+            step: flow.steps[0].name.rawValue,
             revision: revision,
             values: values,
             proofs: [:],
             expiresAt: expiresAt,
+            updatedAt: row.now,
             now: row.now,
             account: nil,
             tokenHash: token.hash,
             sealed: sealed
         )
+        funnel.entered(draft.step, of: flow)
         return (draft, token)
     }
 }

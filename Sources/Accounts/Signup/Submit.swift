@@ -37,8 +37,24 @@ extension Signups {
         at revision: Int? = nil
     ) async throws(SubmitError) -> Outcome {
         var labour = Labour()
-        return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
-            try await self.change(to: step, of: draft, by: answers, &labour)
+        do throws(SubmitError) {
+            return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
+                try await self.change(to: step, of: draft, by: answers, &labour)
+            }
+        } catch {
+            if case .refused(let refusals) = error { funnel.refused(refusals, at: step.name, of: flow) }
+            throw error
+        }
+    }
+
+    /// Only what happens for the first time tells how people come along.
+    private func count(_ step: Step, before: Draft, after: Draft) {
+        guard after.values.answered.contains(step.name), !before.values.answered.contains(step.name) else { return }
+        let isSkipped = step.isOptional && step.fields.allSatisfy { after.values[$0.name] == nil }
+        let time = after.updatedAt.timeIntervalSince(before.updatedAt)
+        funnel.answered(step.name.rawValue, of: flow, isSkipped: isSkipped, after: time)
+        if after.step != before.step, !after.values.answered.contains(StepName(after.step)) {
+            funnel.entered(after.step, of: flow)
         }
     }
 
@@ -66,6 +82,7 @@ extension Signups {
             }
             switch try await attempt(change, on: draft) {
             case .made(let revised):
+                count(step, before: draft, after: revised)
                 return Outcome(draft: revised, cleared: change.cleared, recoveryCodes: change.recoveryCodes)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
             case .limited(let reached): throw .limited(reached)
@@ -78,7 +95,7 @@ extension Signups {
     /// The draft has changed as often as it may; only its end helps.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
-        return LimitReached(name: "revisions", limit: Limit(flow.limits.revisions, per: flow.absolute), wait: left)
+        return reached("revisions", Limit(flow.limits.revisions, per: flow.absolute), wait: left)
     }
 
     private func attempt(_ change: Change, on draft: Draft) async throws(SubmitError) -> Revision {

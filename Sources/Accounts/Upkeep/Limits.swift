@@ -133,11 +133,18 @@ extension Signups {
 extension [Charge] {
     /// The columns of `refused` beside whatever else a statement returns.
     static var columns: SQL { "(SELECT number FROM refused), (SELECT wait FROM refused)" }
+}
 
-    /// What the columns say: nil where every allowance had one left.
-    func reached(_ number: Int?, _ wait: Int?) -> LimitReached? {
-        guard let number, let wait, indices.contains(number - 1) else { return nil }
-        let charge = self[number - 1]
-        return LimitReached(name: charge.name, limit: charge.limit, wait: .seconds(Swift.max(1, wait)))
+extension Signups {
+    /// What the columns of `refused` say: nil where every allowance had one left.
+    func reached(_ charges: [Charge], _ number: Int?, _ wait: Int?) -> LimitReached? {
+        guard let number, let wait, charges.indices.contains(number - 1) else { return nil }
+        let charge = charges[number - 1]
+        return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
+    }
+
+    func reached(_ name: String, _ limit: Limit, wait: Duration) -> LimitReached {
+        meters.limits.add(1, name)
+        return LimitReached(name: name, limit: limit, wait: wait)
     }
 }

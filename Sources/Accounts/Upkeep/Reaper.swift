@@ -30,6 +30,7 @@ package struct Reaper: Sendable {
 
     /// Looks at everything once. What fails does not keep the rest from being erased; its error is thrown at the end.
     package func sweep() async throws(DatabaseError) -> Erased {
+        let start = ContinuousClock.now
         var erased = Erased()
         var failure: DatabaseError?
         func attempt(_ act: () async throws(DatabaseError) -> Void) async {
@@ -40,7 +41,12 @@ package struct Reaper: Sendable {
             await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: isUseless) }
         }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
+        let meters = signups.meters
+        meters.erased.add(erased.drafts, "drafts")
+        meters.erased.add(erased.rows, "rows")
+        meters.erased.add(erased.partitions, "partitions")
         if let failure { throw failure }
+        meters.sweeps.record(ContinuousClock.now - start)
         return erased
     }
 
@@ -64,7 +70,7 @@ package struct Reaper: Sendable {
                      WHERE id IN (SELECT id FROM page) AND account_id IS NULL AND \(signups.deadline) <= now()
                        FOR UPDATE SKIP LOCKED
                 ), ended AS (
-                    DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, token_hash, ends_at
+                    DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, flow, step, token_hash, ends_at
                 ), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
@@ -72,10 +78,11 @@ package struct Reaper: Sendable {
                     ON CONFLICT DO NOTHING
                 ), \(signups.belongingsGone)
                 SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
-                       (SELECT id FROM page ORDER BY id DESC LIMIT 1)
+                       (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended())
                 """
             )[0].only
-            let (erased, seen, end) = try row.decode(Int.self, Int.self, UUID?.self)
+            let (erased, seen, end, ended) = try row.decode(Int.self, Int.self, UUID?.self, String.self)
+            try signups.funnel.ended(ended, as: .expired)
             count += erased
             guard let end, seen == Self.batch else { return count }
             last = end
@@ -88,6 +95,7 @@ package struct Reaper: Sendable {
         ("limits", "until < now()"),
         ("endings", "until < now()"),
         ("leases", "until < now()"),
+        ("funnel_daily", "day < now() - interval '400 days'"),
         ("handoffs", "expires_at < now()"),
         // Dead mail stays until somebody has seen it; delivered mail keeps no address as it is.
         (

@@ -2,6 +2,9 @@ import Accounts
 import ArgumentParser
 import Foundation
 
+/// Of the service, by semantic versioning.
+let version = "0.1.0"
+
 @main
 struct AccountsAPI: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +23,7 @@ struct AccountsAPI: AsyncParsableCommand {
               accounts-api drafts list --state open
               accounts-api --generate-completion-script bash >/etc/bash_completion.d/accounts-api
             """,
-        version: "0.1.0",
+        version: version,
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,
             FlowCommands.self, Healthcheck.self,

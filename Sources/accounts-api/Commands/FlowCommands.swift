@@ -53,13 +53,13 @@ struct FlowCommands: AsyncParsableCommand {
                 """
         )
 
-        @Option(help: "the flow file (FLOW_FILE)", completion: .file(extensions: ["yaml", "yml"])) var flowFile: String?
+        @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"])) var flowFile: String?
         @Option(help: "The language of the texts; the first of the flow where it is left out.")
         var language: String?
         @Flag(help: "Answers in JSON.") var json = false
 
         func run() async throws {
-            let path = try SettingSource(flags: flowFile.map { ["FLOW_FILE": $0] } ?? [:]).text("FLOW_FILE")
+            let path = try SettingSource([.flowFile: flowFile]).text(.flowFile)
             let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
             let language = try language.map { try spoken($0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(

@@ -7,14 +7,13 @@ struct Healthcheck: AsyncParsableCommand {
         abstract: "Asks the server on this host whether it is ready; for containers without a shell."
     )
 
-    @Option(help: "host:port that the server listens on (LISTEN; 127.0.0.1:8080)") var listen: String?
+    @Option(help: .of(.listen)) var listen: String?
 
     func run() async throws {
-        let listen = try SettingSource(flags: listen.map { ["LISTEN": $0] } ?? [:]).text("LISTEN") ?? "127.0.0.1:8080"
-        guard let colon = listen.lastIndex(of: ":") else { throw ValidationError("LISTEN is host:port") }
-        let name = listen[..<colon].trimmingPrefix("[").prefix { $0 != "]" }
-        let host = ["0.0.0.0", "::"].contains(name) ? "127.0.0.1" : String(name)
-        guard let answer = Self.ask(host, port: String(listen[listen.index(after: colon)...])) else {
+        let listen = try SettingSource([.listen: listen]).text(.listen) ?? Setting.listen.standard!
+        guard let address = Address(listen) else { throw ValidationError("LISTEN is host:port") }
+        let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
+        guard let answer = Self.ask(host, port: "\(address.port)") else {
             complain("the server does not answer")
             throw ExitCode(1)
         }

@@ -9,15 +9,13 @@ struct Migrate: AsyncParsableCommand {
         discussion: "Safe to run by several servers at once: one of them does it, the others wait."
     )
 
-    @Option(help: "libpq connection string or URI of PostgreSQL (DATABASE_URL)") var databaseUrl: String?
+    @Option(help: .of(.databaseURL)) var databaseUrl: String?
     @Flag(help: "Only shows what was applied and what is missing; exits with 1 where something is.") var status = false
     @Flag(help: "Answers in JSON.") var json = false
 
     func run() async throws {
         guard
-            let conninfo = try SettingSource(flags: databaseUrl.map { ["DATABASE_URL": $0] } ?? [:]).text(
-                "DATABASE_URL"
-            )
+            let conninfo = try SettingSource([.databaseURL: databaseUrl]).text(.databaseURL)
         else { throw ValidationError("DATABASE_URL is missing") }
         if status {
             try await show(conninfo)

@@ -5,8 +5,8 @@ import Logging
 
 /// What every command needs that looks at drafts and accounts.
 struct OperatorFlags: ParsableArguments {
-    @Option(help: "libpq connection string or URI of PostgreSQL (DATABASE_URL)") var databaseUrl: String?
-    @Option(help: "the flow as YAML (FLOW_FILE; built in)", completion: .file(extensions: ["yaml", "yml"]))
+    @Option(help: .of(.databaseURL)) var databaseUrl: String?
+    @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"]))
     var flowFile: String?
     @Option(name: .customLong("operator"), help: "Who the audit says you are; who is logged in where it is left out.")
     var name: String?
@@ -23,8 +23,7 @@ struct OperatorFlags: ParsableArguments {
         if leavesTrace, name.isEmpty || !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
             throw ValidationError("the audit wants to know who you are: say it with --operator")
         }
-        let flags = ["DATABASE_URL": databaseUrl, "FLOW_FILE": flowFile].compactMapValues { $0 }
-        let settings = try OperatorSettings(SettingSource(flags: flags))
+        let settings = try OperatorSettings(SettingSource([.databaseURL: databaseUrl, .flowFile: flowFile]))
         let database = Database(
             settings.databaseURL,
             connections: 2,

@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -46,24 +47,34 @@ struct Server {
 
     func run() async throws {
         try Argon2.selfTest()
-        let database = Database(settings.databaseURL, connections: settings.databaseConnections, logger: logger)
+        let meters = Meters()
+        let database = Database(
+            settings.databaseURL,
+            connections: settings.databaseConnections,
+            meters: meters,
+            logger: logger
+        )
         do {
             try await Migrations().check(database)
             for setting in try await database.settingsThatLogValues() {
                 logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
             }
-            try await serve(on: database)
+            try await serve(on: database, meters)
         } catch {
             await database.shutdown()
             throw error
         }
     }
 
-    private func serve(on database: Database) async throws {
+    private func serve(on database: Database, _ meters: Meters) async throws {
+        // Before anything serves, so that no signal finds nobody.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let drain = Drain()
         let hashing = try HashingPool(
             parameters: settings.argon2,
             workers: settings.argon2Workers,
-            queue: settings.argon2Queue
+            queue: settings.argon2Queue,
+            meters: meters
         )
         let outbox = Outbox(keys: settings.keys)
         let smtp = try settings.smtpURL.map { try SMTPMailer(url: $0) }
@@ -74,6 +85,7 @@ struct Server {
             from: settings.mailFrom,
             serviceName: settings.serviceName,
             publicURL: settings.publicURL,
+            meters: meters,
             logger: logger
         )
         let signups = Signups(
@@ -82,21 +94,26 @@ struct Server {
             database: database,
             keys: settings.keys,
             hashing: hashing,
-            outbox: outbox
+            outbox: outbox,
+            meters: meters
         )
         var configuration = ServiceGroupConfiguration(
             services: [
                 database, Partitions(database: database, logger: logger), Reaper(signups: signups, logger: logger),
-                sender, application(signups, database, settings),
+                sender, FunnelWriter(signups: signups, logger: logger),
             ],
-            gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
+        if let address = settings.metricsListen {
+            configuration.services.append(.init(service: metrics(Monitor(of: signups, version: version), at: address)))
+        }
+        configuration.services.append(.init(service: application(signups, database, settings, drain)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
-        let impatience = Task { await endAtSecondSignal() }
-        defer { impatience.cancel() }
+        let group = ServiceGroup(configuration: configuration)
+        let obedience = Task { await obey(signals, drain, group) }
+        defer { obedience.cancel() }
         do {
-            try await ServiceGroup(configuration: configuration).run()
+            try await group.run()
         } catch {
             await smtp?.shutdown()
             throw error
@@ -105,27 +122,48 @@ struct Server {
         hashing.shutdown()
     }
 
-    /// The first signal lets requests finish. Who sends another does not want to wait for them.
-    private func endAtSecondSignal() async {
-        var isStopping = false
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
-            if isStopping {
-                logger.critical("stopped at once")
-                _exit(128 + signal.rawValue)
+    /// The first signal lets requests finish, and before that those come that are on their way. Who sends another does not
+    /// want to wait for them.
+    private func obey(_ signals: UnixSignalsSequence, _ drain: Drain, _ group: ServiceGroup) async {
+        await withDiscardingTaskGroup { tasks in
+            for await signal in signals {
+                if drain.isUnderWay {
+                    logger.critical("stopped at once")
+                    _exit(128 + signal.rawValue)
+                }
+                drain.begin()
+                logger.notice("stopping")
+                tasks.addTask {
+                    try? await Task.sleep(for: settings.shutdownDelay)
+                    await group.triggerGracefulShutdown()
+                }
             }
-            logger.notice("stopping")
-            isStopping = true
         }
     }
 
-    private func application(_ signups: Signups, _ database: Database, _ settings: Settings) -> some ApplicationProtocol
-    {
+    private func metrics(_ monitor: Monitor, at address: Address) -> some ApplicationProtocol {
+        Application(
+            router: MetricsRoutes(monitor: monitor).router(),
+            configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
+            onServerRunning: { [logger] channel in logger.notice("serving metrics", metadata: Self.place(of: channel))
+            },
+            logger: logger
+        )
+    }
+
+    private func application(
+        _ signups: Signups,
+        _ database: Database,
+        _ settings: Settings,
+        _ drain: Drain
+    ) -> some ApplicationProtocol {
         let routes = Routes(
             signups: signups,
             database: database,
             publicURL: settings.publicURL,
             allowedOrigins: settings.allowedOrigins,
-            trustedProxies: settings.trustedProxies
+            trustedProxies: settings.trustedProxies,
+            drain: drain
         )
         let logger = logger
         let wire = WireLimits()
@@ -138,9 +176,13 @@ struct Server {
                 availableConnectionsDelegate: MaximumAvailableConnections(wire.connections)
             ),
             onServerRunning: { channel in
-                logger.notice("serving", metadata: ["address": "\(channel.localAddress?.description ?? "unknown")"])
+                logger.notice("serving", metadata: Self.place(of: channel))
             },
             logger: logger
         )
+    }
+
+    private static func place(of channel: any Channel) -> Logger.Metadata {
+        ["address": "\(channel.localAddress?.description ?? "unknown")"]
     }
 }

@@ -11,6 +11,8 @@ struct Edge: RouterMiddleware {
     let languages: [Language]
     let proxies: Proxies
     let origins: Origins
+    let drain: Drain
+    let meters: Meters
 
     func handle(
         _ request: Request,
@@ -35,13 +37,16 @@ struct Edge: RouterMiddleware {
             response = problem.response(publicURL: publicURL, requestID: requestID, in: context.language)
         }
         harden(&response.headers, requestID)
+        if drain.isUnderWay { response.headers[.connection] = "close" }
         origins.share(&response.headers, with: request.headers[.origin])
+        let time = ContinuousClock.now - start
+        let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
+        meters.requests.record(time, method, route, "\(response.status.code)")
         context.logger.info(
             "request",
             metadata: [
-                "method": "\(Self.knownMethod(request.method))", "route": "\(context.endpointPath ?? "none")",
-                "status": .stringConvertible(response.status.code),
-                "ms": .stringConvertible((ContinuousClock.now - start).milliseconds),
+                "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
+                "ms": .stringConvertible(time.milliseconds),
             ]
         )
         return response

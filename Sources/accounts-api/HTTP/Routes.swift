@@ -12,6 +12,7 @@ struct Routes: Sendable {
     let session: Session
     let origins: Origins
     let proxies: Proxies
+    private let drain: Drain
     private let documents = Documents()
 
     init(
@@ -19,11 +20,13 @@ struct Routes: Sendable {
         database: Database,
         publicURL: String,
         allowedOrigins: Set<String>,
-        trustedProxies: [IPBlock] = []
+        trustedProxies: [IPBlock] = [],
+        drain: Drain = Drain()
     ) {
         self.signups = signups
         self.database = database
         self.publicURL = publicURL
+        self.drain = drain
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
         origins = Origins(own: publicURL, allowed: allowedOrigins)
@@ -43,7 +46,14 @@ struct Routes: Sendable {
     }
 
     private var edge: Edge {
-        Edge(publicURL: publicURL, languages: signups.flow.languages, proxies: proxies, origins: origins)
+        Edge(
+            publicURL: publicURL,
+            languages: signups.flow.languages,
+            proxies: proxies,
+            origins: origins,
+            drain: drain,
+            meters: signups.meters
+        )
     }
 
     /// The server for these routes on plain HTTP/1.1, which a proxy stands before.
@@ -343,7 +353,7 @@ extension Routes {
 
     /// The service can do its work, and is not about to stop.
     @Sendable private func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let isStopping = Task.isShuttingDownGracefully
+        let isStopping = drain.isUnderWay
         guard !isStopping, (try? await database.read("SELECT 1")) != nil else {
             throw Problem(
                 .unavailable,

@@ -72,6 +72,8 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     /// Requests that have no whole answer yet.
     private var unanswered = 0
     private var hasOverflowed = false
+    /// The answer under way has said that it is the last.
+    private var isClosing = false
 
     /// - Parameter dress: makes the whole answer out of a problem.
     init(limits: WireLimits, clients: Clients, dress: @escaping @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer))
@@ -131,8 +133,13 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             unanswered = max(0, unanswered - 1)
             awaitNext(context)
+            // Not under a client that still sends: it would lose the answer with the connection.
+            if isClosing, !isReading { return endConnection(after: data, promise, context) }
             context.write(data, promise: promise)
-        case .head, .body: context.write(data, promise: promise)
+        case .head(let head):
+            if head.status.kind != .informational { isClosing = head.headerFields[.connection] == "close" }
+            context.write(data, promise: promise)
+        case .body: context.write(data, promise: promise)
         }
     }
 
@@ -141,6 +148,14 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
         if unanswered > 0 { deadline?.cancel() } else { endConnection(in: limits.nextHeader, context) }
+    }
+
+    private func endConnection(after end: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext)
+    {
+        let written = promise ?? context.eventLoop.makePromise()
+        let channel = context.channel
+        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        context.write(end, promise: written)
     }
 
     private func endConnection(in time: TimeAmount, _ context: ChannelHandlerContext) {

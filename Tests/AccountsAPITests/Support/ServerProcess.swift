@@ -27,7 +27,7 @@ final class ServerProcess: Sendable {
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": Stage.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
-            "TRUSTED_PROXIES": "127.0.0.1",
+            "TRUSTED_PROXIES": "127.0.0.1", "METRICS_LISTEN": "127.0.0.1:0",
         ].merging(settings) { $1 }
         let output = Output(mails: mails)
         process.standardOutput = output.mailPipe
@@ -53,6 +53,22 @@ final class ServerProcess: Sendable {
     }
 
     var log: String { output.log }
+
+    /// What Prometheus would read now.
+    func metrics() async throws -> String {
+        var port: Int?
+        while port == nil {
+            port = Output.port(in: log, after: "serving metrics")
+            await Task.yield()
+        }
+        let answer = try await onThread { [port] in
+            try RawClient(port: port!).ask("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        }
+        guard answer.hasPrefix("HTTP/1.1 200"), let end = answer.range(of: "\r\n\r\n") else {
+            throw Failure(description: answer)
+        }
+        return String(answer[end.upperBound...])
+    }
 
     /// Sends a signal and returns the exit status when the process has ended; negative for the signal that ended it.
     @discardableResult
@@ -122,12 +138,7 @@ private final class Output: Sendable {
                     lines += bytes
                     return String(decoding: lines, as: UTF8.self)
                 }
-                // `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`
-                if let range = log.range(of: "127.0.0.1/127.0.0.1:"),
-                    let port = Int(log[range.upperBound...].prefix { $0.isNumber })
-                {
-                    found.yield(port)
-                }
+                if let port = Self.port(in: log, after: "serving") { found.yield(port) }
             }
             found.yield(nil)
         }
@@ -136,6 +147,14 @@ private final class Output: Sendable {
     func port() async -> Int? {
         for await port in ports { return port }
         return nil
+    }
+
+    /// `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`
+    static func port(in log: String, after message: String) -> Int? {
+        guard let start = log.range(of: "\"message\":\"\(message)\""),
+            let place = log[start.upperBound...].range(of: "127.0.0.1/127.0.0.1:")
+        else { return nil }
+        return Int(log[place.upperBound...].prefix { $0.isNumber })
     }
 
     private static func read(from descriptor: Int32, _ body: ([UInt8]) -> Void) {

@@ -180,27 +180,3 @@ struct ReaperTests {
         }
     }
 }
-
-extension Stage {
-    fileprivate func sweep() async throws -> Reaper.Erased {
-        try await Reaper(signups: signups, logger: .silent).sweep()
-    }
-}
-
-extension Session {
-    /// As ``letPass(_:)``, and as if the drafts had begun that much earlier: their ids tell when.
-    fileprivate func age(_ time: String) throws {
-        try letPass(time)
-        func older(_ id: String) -> String {
-            """
-            (lpad(to_hex(('x' || lpad(left(replace(\(id)::text, '-', ''), 12), 16, '0'))::bit(64)::bigint
-                         - (extract(epoch FROM interval '\(time)') * 1000)::bigint), 12, '0')
-             || substr(replace(\(id)::text, '-', ''), 13))::uuid
-            """
-        }
-        try run("UPDATE drafts SET id = \(older("id"))")
-        for table in ["proofs", "leases", "enrolments", "handoffs"] {
-            try run("UPDATE \(table) SET draft = \(older("draft"))")
-        }
-    }
-}

@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// How often a number fell into which range, for each combination of its labels.
+package final class Histogram: Metric {
+    private let name: String
+    private let help: String
+    private let labels: [String]
+    /// The upper ends of the ranges, rising; there is one more above them.
+    private let bounds: [Double]
+    private let series = Mutex<[[String]: Series]>([:])
+
+    private struct Series {
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    /// From a millisecond to half a minute.
+    static let seconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+
+    init(_ name: String, _ help: String, labels: [String] = [], bounds: [Double] = Histogram.seconds) {
+        (self.name, self.help, self.labels, self.bounds) = (name, help, labels, bounds)
+    }
+
+    /// - Parameter values: one for each label, in their order.
+    package func record(_ number: Double, _ values: String...) {
+        record(number, values)
+    }
+
+    /// In seconds.
+    package func record(_ time: Duration, _ values: String...) {
+        record(time / .seconds(1), values)
+    }
+
+    private func record(_ number: Double, _ values: [String]) {
+        precondition(values.count == labels.count, "\(name) has the labels \(labels)")
+        let range = bounds.firstIndex { number <= $0 } ?? bounds.count
+        series.withLock { series in
+            series[values, default: Series(counts: [Int](repeating: 0, count: bounds.count + 1))].counts[range] += 1
+            series[values]?.sum += number
+        }
+    }
+
+    var family: Family {
+        var samples: [Family.Sample] = []
+        let all = series.withLock { $0 }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        for (values, series) in all {
+            let own = Array(zip(labels, values))
+            var count = 0
+            for (bound, more) in zip(bounds + [.infinity], series.counts) {
+                count += more
+                let range = [(name: "le", value: Family.number(bound))]
+                samples.append(.init(suffix: "_bucket", labels: own + range, value: Double(count)))
+            }
+            samples.append(.init(suffix: "_sum", labels: own, value: series.sum))
+            samples.append(.init(suffix: "_count", labels: own, value: Double(count)))
+        }
+        return Family(name: name, help: help, kind: .histogram, samples: samples)
+    }
+}

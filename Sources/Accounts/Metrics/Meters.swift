@@ -1,0 +1,39 @@
+/// What a running service counts and times. Whoever does a thing counts it, so nothing here is computed twice.
+package final class Meters: Sendable {
+    package let requests = Histogram(
+        "accounts_http_request_duration_seconds",
+        "From a request's header to its answer.",
+        labels: ["method", "route", "status"]
+    )
+    let groups = Histogram(
+        "accounts_lane_group_size",
+        "Statements that shared one round trip to PostgreSQL.",
+        labels: ["lane"],
+        bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    )
+    let exchanges = Histogram(
+        "accounts_lane_exchange_seconds",
+        "One round trip to PostgreSQL, from the first statement sent to the last answer.",
+        labels: ["lane"]
+    )
+    let hashes = Histogram("accounts_hash_duration_seconds", "One password on a worker, without its wait.")
+    let hashesRefused = Counter("accounts_hash_refused_total", "Passwords refused because the queue was full.")
+    let mails = Counter("accounts_mails_total", "Attempts to deliver a mail.", labels: ["outcome"])
+    let limits = Counter("accounts_limits_reached_total", "Refusals by a limit.", labels: ["limit"])
+    let erased = Counter("accounts_reaper_erased_total", "What has had its time and is gone.", labels: ["what"])
+    let sweeps = Histogram("accounts_reaper_sweep_seconds", "One look at everything that may have had its time.")
+    let funnel = Counter(
+        "accounts_funnel_total",
+        "What became of people at a step; `code` says why an answer was refused.",
+        labels: ["flow", "step", "outcome", "code"]
+    )
+
+    package init() {}
+
+    var families: [Family] {
+        let metrics: [any Metric] = [
+            requests, groups, exchanges, hashes, hashesRefused, mails, limits, erased, sweeps, funnel,
+        ]
+        return metrics.map(\.family)
+    }
+}

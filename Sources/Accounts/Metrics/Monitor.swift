@@ -1,0 +1,135 @@
+internal import Foundation
+internal import Synchronization
+
+/// Everything that is to be known of a running service, as Prometheus reads it.
+package final class Monitor: Sendable {
+    private let signups: Signups
+    private let version: String
+    private let start = Date()
+    private let census = Mutex<(families: [Family], until: ContinuousClock.Instant)?>(nil)
+
+    package init(of signups: Signups, version: String) {
+        self.signups = signups
+        self.version = version
+    }
+
+    /// What the database is asked holds for so long, however many ask.
+    private static let censusLifetime = Duration.seconds(15)
+
+    /// All metrics in the text format (version 0.0.4). Where the database does not answer, `accounts_database_up` is 0 and
+    /// what it would tell is left out.
+    package func exposition() async -> String {
+        let families =
+            signups.meters.families + signups.database.families + signups.hashing.families + process
+            + [build] + (await database())
+        return families.map(\.text).joined()
+    }
+
+    private var build: Family {
+        Family(
+            name: "accounts_build_info",
+            help: "The version that runs, and the flow that it serves.",
+            kind: .gauge,
+            samples: [.init(labels: [("version", version), ("flow", signups.flow.id)], value: 1)]
+        )
+    }
+
+    /// Under the names that Prometheus' own clients use.
+    private var process: [Family] {
+        var times = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &times)
+        let pages =
+            (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+            .compactMap { Double($0) } ?? []
+        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let pageSize = Double(sysconf(Int32(_SC_PAGESIZE)))
+        return [
+            Family(
+                name: "process_cpu_seconds_total",
+                help: "Processor time of the process.",
+                kind: .counter,
+                samples: [.init(value: Double(times.tv_sec) + Double(times.tv_nsec) / 1e9)]
+            ),
+            .gauge("process_resident_memory_bytes", "Memory in use.", pages.count > 1 ? pages[1] * pageSize : 0),
+            .gauge("process_open_fds", "Open descriptors.", Double(open ?? 0)),
+            .gauge("process_max_fds", "Descriptors that may be open.", Double(limit.rlim_cur)),
+            .gauge(
+                "process_start_time_seconds",
+                "When the process began, in seconds since 1970.",
+                start.timeIntervalSince1970
+            ),
+        ]
+    }
+
+    private func database() async -> [Family] {
+        if let census = census.withLock({ $0 }), ContinuousClock.now < census.until { return census.families }
+        let up = { (isUp: Bool) in
+            Family.gauge("accounts_database_up", "Whether PostgreSQL answers.", isUp ? 1 : 0)
+        }
+        do throws(DatabaseError) {
+            let families = try await signups.census() + [up(true)]
+            census.withLock { $0 = (families, .now + Self.censusLifetime) }
+            return families
+        } catch {
+            return [up(false)]
+        }
+    }
+}
+
+extension Signups {
+    /// Rows that are looked at for a number; a number as high means that there may be more.
+    private static let mostCounted = 100_000
+
+    /// What there is in the database, counted within bounds.
+    fileprivate func census() async throws(DatabaseError) -> [Family] {
+        let row = try await database.transaction(
+            """
+            WITH newest AS (
+                SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
+                 WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.mostCounted)
+            ), oldest AS (
+                SELECT \(deadline) AS deadline FROM drafts
+                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.idle.seconds)))
+                 ORDER BY id LIMIT \(Self.mostCounted)
+            ), overdue AS (
+                SELECT deadline FROM oldest WHERE deadline <= now()
+            ), waiting AS (
+                SELECT created_at, due_at FROM outbox WHERE state = 'waiting' LIMIT \(Self.mostCounted)
+            )
+            SELECT (SELECT count(*) FROM newest WHERE NOT is_past AND NOT is_done),
+                   (SELECT count(*) FROM newest WHERE NOT is_past AND is_done),
+                   (SELECT count(*) FROM newest WHERE is_past), (SELECT count(*) FROM overdue),
+                   (SELECT coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint FROM overdue),
+                   (SELECT count(*) FROM waiting),
+                   (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint FROM waiting)
+            """
+        )[0].only
+        let (open, review, expired, overdue, overdueAge, waiting, waitingAge) = try row.decode(
+            Int.self,
+            Int.self,
+            Int.self,
+            Int.self,
+            Int.self,
+            Int.self,
+            Int.self
+        )
+        return [
+            .gauge(
+                "accounts_drafts",
+                "Unfinished sign-ups by state, among the newest \(Self.mostCounted).",
+                by: "state",
+                [("expired", Double(expired)), ("open", Double(open)), ("review", Double(review))]
+            ),
+            .gauge(
+                "accounts_reaper_backlog",
+                "Expired drafts that are still there, among the oldest \(Self.mostCounted).",
+                Double(overdue)
+            ),
+            .gauge("accounts_reaper_backlog_seconds", "For how long the first of them has been.", Double(overdueAge)),
+            .gauge("accounts_outbox_waiting", "Mails that wait, \(Self.mostCounted) at most.", Double(waiting)),
+            .gauge("accounts_outbox_waiting_seconds", "For how long the first of them has.", Double(waitingAge)),
+        ]
+    }
+}

@@ -1,0 +1,157 @@
+internal import Foundation
+package import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// How many people came to each step, what became of them there, and how long it took them: by day and flow, and never
+/// who they were.
+///
+/// Counts are kept in memory and added to the database in batches; a server that is killed loses those of some seconds.
+package final class Funnel: Sendable {
+    package enum Outcome: String, CaseIterable, Sendable {
+        /// The step became the one that is asked next, for the first time.
+        case entered
+        /// Its answers held, for the first time.
+        case completed
+        /// It was optional, and was answered with nothing.
+        case skipped
+        /// An answer did not hold.
+        case refused
+        /// The sign-up ended at this step, because nobody went on.
+        case expired
+        /// The person ended it.
+        case cancelled
+        /// Somebody proved the same address in another sign-up, and finished that.
+        case superseded
+    }
+
+    private struct Event: Hashable {
+        let flow, step: String
+        let outcome: Outcome
+        var code = ""
+        var seconds = 0
+
+        var row: JSON {
+            [
+                "flow": .string(flow), "step": .string(step), "outcome": .string(outcome.rawValue),
+                "code": .string(code), "seconds": .integer(seconds),
+            ]
+        }
+    }
+
+    private let counts = Mutex<[Event: Int]>([:])
+    private let meters: Meters
+
+    init(meters: Meters) {
+        self.meters = meters
+    }
+
+    private func count(_ event: Event, times: Int = 1) {
+        counts.withLock { $0[event, default: 0] += times }
+        meters.funnel.add(times, event.flow, event.step, event.outcome.rawValue, event.code)
+    }
+
+    func entered(_ step: String, of flow: Flow) {
+        count(Event(flow: flow.id, step: step, outcome: .entered))
+    }
+
+    /// - Parameter time: since the draft was last changed.
+    func answered(_ step: String, of flow: Flow, isSkipped: Bool = false, after time: TimeInterval) {
+        let outcome = isSkipped ? Outcome.skipped : .completed
+        count(
+            Event(flow: flow.id, step: step, outcome: outcome, seconds: isSkipped ? 0 : Self.rounded(max(0, Int(time))))
+        )
+    }
+
+    func refused(_ refusals: [Refusal], at step: StepName, of flow: Flow) {
+        for code in Set(refusals.map(\.code)) {
+            count(Event(flow: flow.id, step: step.rawValue, outcome: .refused, code: code.rawValue))
+        }
+    }
+
+    /// Counts drafts that are gone, as ``ended`` lists them.
+    func ended(_ list: String, as outcome: Outcome) throws(DatabaseError) {
+        guard case .array(let groups)? = try? JSON.read(Array(list.utf8)) else {
+            throw .unexpectedAnswer("no list of steps")
+        }
+        for case .array(let group) in groups {
+            guard group.count == 3, let flow = group[0].string, let step = group[1].string,
+                case .integer(let times) = group[2]
+            else { continue }
+            count(Event(flow: flow, step: step, outcome: outcome), times: times)
+        }
+    }
+
+    /// A column over a table of that name, whose rows have the flow and step at which drafts ended.
+    static func ended(in table: SQL = "ended") -> SQL {
+        """
+        (SELECT coalesce(jsonb_agg(jsonb_build_array(flow, step, number)), '[]')::text
+           FROM (SELECT flow, step, count(*) AS number FROM \(table) GROUP BY flow, step) AS steps)
+        """
+    }
+
+    /// Seconds up to a minute, then 5 s up to ten minutes, minutes up to two hours, then hours.
+    private static func rounded(_ seconds: Int) -> Int {
+        switch seconds {
+        case ..<60: seconds
+        case ..<600: (seconds + 2) / 5 * 5
+        case ..<7200: (seconds + 30) / 60 * 60
+        default: min((seconds + 1800) / 3600, 10_000) * 3600
+        }
+    }
+
+    /// Adds what was counted to the database. What could not be added stays for the next time, unless it may have been.
+    package func flush(to database: Database) async throws(DatabaseError) {
+        let counts = self.counts.withLock { counts in
+            defer { counts = [:] }
+            return counts
+        }
+        if counts.isEmpty { return }
+        let rows = counts.map { event, count -> JSON in
+            guard case .object(let members) = event.row else { preconditionFailure("a row is an object") }
+            return .object(members + [.init("count", .integer(count))])
+        }
+        do throws(DatabaseError) {
+            // In one order, so that servers that add at once do not wait for each other in a circle.
+            _ = try await database.transaction(
+                """
+                INSERT INTO funnel_daily (day, flow, step, outcome, code, seconds, count)
+                SELECT (now() AT TIME ZONE 'UTC')::date, flow, step, outcome, code, seconds, count
+                  FROM jsonb_to_recordset(\(JSON.array(rows).text)::jsonb)
+                       AS counted (flow text, step text, outcome text, code text, seconds integer, count bigint)
+                 ORDER BY flow, step, outcome, code, seconds
+                ON CONFLICT (day, flow, step, outcome, code, seconds)
+                DO UPDATE SET count = funnel_daily.count + excluded.count
+                """
+            )
+        } catch {
+            if case .outcomeUnknown = error { throw error }
+            self.counts.withLock { $0.merge(counts) { $0 + $1 } }
+            throw error
+        }
+    }
+}
+
+/// Empties the funnel of a server into the database, every few seconds and at the end.
+package struct FunnelWriter: Service {
+    private let signups: Signups
+    private let logger: Logger
+
+    package init(signups: Signups, logger: Logger) {
+        self.signups = signups
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        for await _ in Ticks(every: .seconds(10)).cancelOnGracefulShutdown() { await flush() }
+        await flush()
+    }
+
+    private func flush() async {
+        do throws(DatabaseError) {
+            try await signups.funnel.flush(to: signups.database)
+        } catch {
+            logger.warning("the funnel waits", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The one path of the port that is for those who watch the service, and not for the world.
+struct MetricsRoutes: Sendable {
+    let monitor: Monitor
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("metrics") { _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: await monitor.exposition()))
+            )
+        }
+        return router
+    }
+}

@@ -1,0 +1,137 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("What Prometheus reads", .freshDatabase, .timeLimit(.minutes(3)))
+struct MetricsTests {
+    /// The numbers by name and labels, as Prometheus' own parser understands them.
+    static func parse(_ text: String) async throws -> [String: Double] {
+        let script = """
+            import json, sys
+            from prometheus_client.parser import text_string_to_metric_families as parse
+            samples = [s for family in parse(sys.stdin.read()) for s in family.samples]
+            print(json.dumps({s.name + "".join(f" {k}={v}" for k, v in sorted(s.labels.items())): s.value for s in samples}))
+            """
+        return try await onThread {
+            let (questions, answers) = (Pipe(), Pipe())
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = [ProcessInfo.processInfo.environment["PYTHON"] ?? "python3", "-c", script]
+            process.standardInput = questions
+            process.standardOutput = answers
+            try process.run()
+            try questions.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try questions.fileHandleForWriting.close()
+            let data = answers.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return try JSONDecoder().decode([String: Double].self, from: data)
+        }
+    }
+
+    @Test func `a sign-up leaves its numbers, and nothing of the person`() async throws {
+        let mails = Mails()
+        let database = FreshDatabase.current.conninfo
+        let server = try await ServerProcess.start(database: database, mails: mails)
+        let kim = Wanderer("canary@nightingale.example", mails: mails)
+        try await kim.begin(at: server.port)
+        _ = try await kim.put("email", "{\"email\": \"canarybird\"}", at: server.port)
+        for step in ["email", "code", "password", "profile", "contact", "terms"] {
+            try await kim.step(step, at: server.port)
+        }
+        #expect(try await kim.commit(at: server.port).status == 201)
+        let other = Wanderer("lee@example.com", mails: mails)
+        try await other.begin(at: server.port)
+
+        let text = try await server.metrics()
+        let numbers = try await Self.parse(text)
+        let requests = "accounts_http_request_duration_seconds_count"
+        for (name, number) in [
+            "\(requests) method=POST route=/signup status=201": 2,
+            "\(requests) method=PUT route=/signup/{step} status=200": 6,
+            "\(requests) method=PUT route=/signup/{step} status=422": 1,
+            "accounts_hash_duration_seconds_count": 1, "accounts_hash_refused_total": 0,
+            "accounts_hash_queue_depth": 0, "accounts_hash_running": 0, "accounts_database_up": 1,
+            "accounts_lanes_up lane=grouped": 1, "accounts_lanes_up lane=alone": 3,
+            "accounts_lane_queue_depth lane=grouped": 0, "accounts_drafts state=open": 1,
+            "accounts_drafts state=review": 0, "accounts_drafts state=expired": 0, "accounts_reaper_backlog": 0,
+            "accounts_reaper_backlog_seconds": 0,
+            "accounts_funnel_total code= flow=default@1 outcome=completed step=email": 1,
+            "accounts_funnel_total code=bad_format flow=default@1 outcome=refused step=email": 1,
+            "accounts_funnel_total code= flow=default@1 outcome=entered step=email": 2,
+            "accounts_build_info flow=default@1 version=\(version)": 1,
+        ] as [String: Double] {
+            #expect(numbers[name] == number, "\(name)")
+        }
+        for name in [
+            "process_resident_memory_bytes", "process_open_fds", "process_max_fds", "process_cpu_seconds_total",
+            "process_start_time_seconds", "accounts_lane_group_size_count lane=grouped",
+            "accounts_lane_exchange_seconds_sum lane=alone", "accounts_mails_total outcome=delivered",
+        ] {
+            #expect(numbers[name] ?? 0 > 0, "\(name)")
+        }
+        for word in ["nightingale", "canary", "pass phrase", "2001-02-28", "argon2id"] { #expect(!text.contains(word)) }
+        #expect(
+            try RawClient(port: server.port).ask("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                .hasPrefix("HTTP/1.1 404"),
+            "the world does not see them"
+        )
+        #expect(await server.end(by: SIGTERM) == 0)
+        let session = try TestSupport.Session()
+        let kept = try session.query("SELECT sum(count)::bigint FROM funnel_daily WHERE outcome = 'completed'").only
+            .decode(Int.self)
+        #expect(kept == 7, "the last counts are written at the end")
+    }
+
+    @Test func `a limit that is reached is counted`() async throws {
+        try await Stage.with(limits: nil) { stage in
+            for _ in 0..<121 { _ = try? await stage.start() }
+            let text = await Monitor(of: stage.signups, version: "1.2.3").exposition()
+            #expect(text.contains("accounts_limits_reached_total{limit=\"starts\"} 1\n"))
+        }
+    }
+
+    @Test func `what waits too long is seen`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            try TestSupport.Session().run(
+                """
+                UPDATE drafts SET id = ('019' || substr(id::text, 4))::uuid;
+                UPDATE drafts SET updated_at = now() - interval '24 hours 100 seconds';
+                UPDATE outbox SET created_at = now() - interval '77 seconds'
+                """
+            )
+            let numbers = try await Self.parse(Monitor(of: stage.signups, version: "1").exposition())
+            #expect(numbers["accounts_drafts state=expired"] == 1)
+            #expect(numbers["accounts_reaper_backlog"] == 1)
+            #expect((100...110).contains(numbers["accounts_reaper_backlog_seconds"] ?? 0))
+            #expect(numbers["accounts_outbox_waiting"] == 1)
+            #expect((77...87).contains(numbers["accounts_outbox_waiting_seconds"] ?? 0))
+        }
+    }
+
+    @Test func `without the database there are still the numbers of the process`() async throws {
+        try await Cluster.withRunning { cluster in
+            _ = try Migrations().apply(to: cluster.conninfo)
+            let server = try await ServerProcess.start(database: cluster.conninfo)
+            try await cluster.stop()
+            while try await Self.parse(server.metrics())["accounts_database_up"] != 0 {}
+            let numbers = try await Self.parse(server.metrics())
+            #expect(numbers["accounts_drafts state=open"] == nil)
+            #expect(numbers["process_open_fds"] ?? 0 > 0)
+            #expect(numbers["accounts_lanes_up lane=grouped"] == 0)
+            await server.end(by: SIGKILL)
+        }
+    }
+
+    @Test func `nobody has to have them`() async throws {
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["METRICS_LISTEN": "off"]
+        )
+        #expect(await server.end(by: SIGTERM) == 0)
+        #expect(!server.log.contains("serving metrics"))
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Stopping while people sign up", .freshDatabase, .timeLimit(.minutes(5)))
+struct RollingRestartTests {
+    /// Signs people up until it is told to stop; each to the end. An answer that is none, or that says 5xx, throws.
+    private static func signUpPeople(
+        _ number: Int,
+        at port: Int,
+        mails: Mails,
+        until isEnough: borrowing Atomic<Bool>
+    ) async throws -> Int {
+        var people = 0
+        while !isEnough.load(ordering: .relaxed) {
+            people += 1
+            let person = Wanderer("person-\(number)-\(people)@example.com", mails: mails)
+            try await person.begin(at: port)
+            for step in ["email", "code", "password", "profile", "contact", "terms"] {
+                try await person.step(step, at: port)
+            }
+            guard try await person.commit(at: port).status == 201 else {
+                throw ServerProcess.Failure(description: "not committed")
+            }
+        }
+        return people
+    }
+
+    private final class Signal: Sendable {
+        let isEnough = Atomic(false)
+    }
+
+    @Test func `a rolling restart behind a load balancer loses no request`() async throws {
+        let mails = Mails()
+        let ports = [try Balancer.freePort(), try Balancer.freePort()]
+        func start(_ port: Int) async throws -> ServerProcess {
+            try await ServerProcess.start(
+                database: FreshDatabase.current.conninfo,
+                settings: ["LISTEN": "127.0.0.1:\(port)", "SHUTDOWN_DELAY": "1"],
+                mails: mails
+            )
+        }
+        var servers = [try await start(ports[0]), try await start(ports[1])]
+        let balancer = try Balancer(over: ports)
+        try await balancer.waitForServers(2)
+        let signal = Signal()
+        let (people, restarts) = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<6 {
+                group.addTask {
+                    try await Self.signUpPeople(number, at: balancer.port, mails: mails, until: signal.isEnough)
+                }
+            }
+            var restarts = 0
+            for _ in 0..<2 {
+                for index in servers.indices {
+                    #expect(await servers[index].end(by: SIGTERM) == 0)
+                    servers[index] = try await start(ports[index])
+                    try await balancer.waitForServers(2)
+                    restarts += 1
+                }
+            }
+            signal.isEnough.store(true, ordering: .relaxed)
+            return (try await group.reduce(0, +), restarts)
+        }
+        #expect(restarts == 4 && people >= 6)
+        let session = try TestSupport.Session()
+        #expect(try session.query("SELECT count(*) FROM accounts").only.decode(Int.self) == people)
+        for server in servers { #expect(await server.end(by: SIGTERM) == 0) }
+    }
+
+    @Test func `told to stop, it is not ready at once, serves on, and lets go of its clients`() async throws {
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["SHUTDOWN_DELAY": "3600"]
+        )
+        let held = try RawClient(port: server.port)
+        try held.send("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(held.readAnswer().contains("HTTP/1.1 200"))
+        kill(server.pid, SIGTERM)
+        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+
+        let answer = try held.ask("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 503") && answer.lowercased().contains("connection: close"))
+        let start = try RawClient(port: server.port).ask(
+            "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        )
+        #expect(start.hasPrefix("HTTP/1.1 201") && start.lowercased().contains("connection: close"))
+        #expect(start.hasSuffix("}"), "the whole answer comes before the connection ends")
+        #expect(
+            try RawClient(port: server.port).ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+                .hasPrefix("HTTP/1.1 200")
+        )
+        #expect(await server.end(by: SIGTERM) == 143, "a second signal waits for nothing")
+    }
+}

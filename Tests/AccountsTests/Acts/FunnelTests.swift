@@ -1,0 +1,121 @@
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Counting where people give up", .freshDatabase)
+struct FunnelTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    /// What the table holds, such as `email entered 2`.
+    private func counts(_ stage: Stage) async throws -> [String] {
+        try await stage.signups.funnel.flush(to: stage.database)
+        return try session.query(
+            """
+            SELECT concat_ws(' ', step, outcome, nullif(code, ''), sum(count)) FROM funnel_daily
+             GROUP BY step, outcome, code ORDER BY 1
+            """
+        ).map { try $0.decode(String.self) }
+    }
+
+    @Test func `each step of a sign-up is entered and completed once`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.readyDraft()
+            _ = try await stage.signups.commit(draft)
+            _ = try await stage.signups.commit(draft)
+            let steps = stage.signups.flow.steps.map(\.name.rawValue) + ["review"]
+            let told = steps.flatMap { ["\($0) entered 1", $0 == "totp" ? "totp skipped 1" : "\($0) completed 1"] }
+            #expect(try await counts(stage) == told.sorted())
+        }
+    }
+
+    @Test func `an answer given again is not counted again`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "profile")
+            let before = try await counts(stage)
+            _ = try await stage.submit(["username": "another"], to: "profile", of: draft)
+            _ = try await stage.submit(["email": "new@example.com"], to: "email", of: stage.signups.reread(draft))
+            let after = try await counts(stage)
+            #expect(after == before)
+        }
+    }
+
+    @Test func `a refusal is counted by its code, once a submission`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            for answers: JSON in [
+                ["email": "nobody"], ["email": "nobody"], ["x": 1, "y": 2, "email": "kim@example.com"],
+            ] {
+                _ = await outcome { try await stage.submit(answers, to: "email", of: draft) }
+            }
+            #expect(
+                try await counts(stage) == [
+                    "email entered 1", "email refused bad_format 2", "email refused unknown_field 1",
+                ]
+            )
+        }
+    }
+
+    @Test func `ends are counted at the step where people were`() async throws {
+        try await Stage.with { stage in
+            try await stage.signups.cancel(stage.fill(stage.start(), through: "email"))
+            let rival = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+            try session.letPass("61 seconds")
+            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            _ = try await stage.signups.commit(ready)
+            #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
+            _ = try await stage.fill(stage.start(), through: "code", email: "park@example.com")
+            try session.age("25 hours")
+            _ = try await stage.sweep()
+            let ends = try await counts(stage).filter {
+                $0.contains("cancelled") || $0.contains("superseded") || $0.contains("expired")
+            }
+            #expect(ends == ["code cancelled 1", "code superseded 1", "password expired 1"])
+        }
+    }
+
+    @Test func `what an operator ends is counted as well`() async throws {
+        try await Stage.with { stage in
+            let worker = Operator(stage.signups, name: "mina")
+            _ = try await worker.expire(stage.start().id)
+            _ = try await stage.fill(stage.start(), through: "email")
+            #expect(try await worker.purge(DraftFilter(email: "kim@example.com")) == 1)
+            let ends = try await counts(stage).filter { $0.contains("expired") }
+            #expect(ends == ["code expired 1", "email expired 1"])
+        }
+    }
+
+    @Test func `counts of servers and days add up, and wait while the database refuses them`() async throws {
+        try await Stage.with { one in
+            try await Stage.with { other in
+                for stage in [one, other, one] { _ = try await stage.start() }
+                try session.refuse("INSERT", on: "funnel_daily")
+                await #expect(throws: DatabaseError.self) { try await one.signups.funnel.flush(to: one.database) }
+                try session.allow()
+                _ = try await one.start()
+                try await other.signups.funnel.flush(to: other.database)
+                #expect(try await counts(one) == ["email entered 4"])
+                try session.run("UPDATE funnel_daily SET day = day - 1")
+                _ = try await one.start()
+                #expect(try await counts(one) == ["email entered 5"])
+                #expect(try session.number(of: "funnel_daily") == 2)
+            }
+        }
+    }
+
+    @Test func `the time of a step is since the draft was last changed`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.start()
+            try session.letPass("43 seconds")
+            _ = try await stage.submit(["email": "kim@example.com"], to: "email", of: stage.signups.reread(draft))
+            try await stage.signups.funnel.flush(to: stage.database)
+            let seconds = try session.query("SELECT seconds FROM funnel_daily WHERE outcome = 'completed'").only
+                .decode(Int.self)
+            #expect((43...45).contains(seconds))
+        }
+    }
+}

@@ -1,0 +1,9 @@
+import TestSupport
+
+@testable import Accounts
+
+extension Stage {
+    func sweep() async throws -> Reaper.Erased {
+        try await Reaper(signups: signups, logger: .silent).sweep()
+    }
+}
