@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// HAProxy before servers on this host: it asks each for its readiness ten times a second, and gives requests to those
-/// that are ready.
+/// HAProxy before servers on this host: it asks each for its readiness ten times a second, gives requests to those that
+/// are ready, and tries nothing twice.
 final class Balancer: Sendable {
     let port: Int
     private let statistics: Int
@@ -20,9 +20,7 @@ final class Balancer: Sendable {
                 timeout connect 5s
                 timeout client 30s
                 timeout server 30s
-                retries 3
-                option redispatch
-                retry-on conn-failure
+                retries 0
             frontend service
                 bind 127.0.0.1:\(port)
                 default_backend servers
