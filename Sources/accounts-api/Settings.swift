@@ -44,7 +44,7 @@ struct Settings: Sendable {
         allowedOrigins = Set(reader.list(.allowedOrigins))
         trustedProxies = reader.blocks(.trustedProxies)
         argon2 = reader.argon2()
-        argon2Workers = reader.givenInteger(.argon2Workers, in: 1...256) ?? ProcessInfo.processInfo.activeProcessorCount
+        argon2Workers = reader.givenInteger(.argon2Workers, in: 1...256) ?? Cores.available
         argon2Queue = reader.integer(.argon2Queue, in: 1...10_000)
         databaseConnections = reader.integer(.databaseConnections, in: 2...64)
         shutdownDelay = .seconds(reader.integer(.shutdownDelay, in: 0...3600))

@@ -85,6 +85,14 @@ package struct Connection: ~Copyable {
         String(cString: PQerrorMessage(raw)).split(separator: "\n").first.map(String.init) ?? "no reason given"
     }
 
+    /// False where the server has said that it only reads; PostgreSQL says so from version 14 on.
+    var takesWrites: Bool {
+        let settings = ["in_hot_standby", "default_transaction_read_only"]
+        return !settings.contains { (name: String) in
+            PQparameterStatus(raw, name).map { String(cString: $0) == "on" } ?? false
+        }
+    }
+
     /// Runs a script of several statements without values, blocking.
     package func run(_ script: String) throws(DatabaseError) {
         _ = try Self.rows(of: PQexec(raw, script), on: raw)

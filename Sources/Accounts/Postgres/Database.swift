@@ -59,6 +59,15 @@ package final class Database: Sendable {
         try await outcome(of: Job(statements), on: alone)
     }
 
+    /// Whether both kinds of traffic have a connection, and PostgreSQL answers on it. What goes alone may have to wait for
+    /// others, so nothing is sent there: a busy server is ready.
+    package var isUp: Bool {
+        get async {
+            guard alone.load.lanes > 0 else { return false }
+            return (try? await read("SELECT 1")) != nil
+        }
+    }
+
     /// The settings of the server by which what people type may get into its log: values travel in parameters, and it
     /// writes those with the statements that it logs unless it is told not to. Only its superuser can tell it.
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {

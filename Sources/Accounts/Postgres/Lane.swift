@@ -97,6 +97,11 @@ struct Lane {
         switch try exchange(group, on: &pipeline) {
         case .committed(let rows):
             for (job, rows) in zip(group, rows) { job.answer(.success(rows)) }
+        case .undone(_, let diagnosis) where diagnosis.isReadOnly:
+            // A primary that has become a standby: another may be the primary by now, so it is looked for.
+            let error = DatabaseError.unavailable("the server takes no writes any more")
+            for job in group { job.answer(.failure(error)) }
+            throw error
         case .undone(let culprit, let diagnosis):
             let isFinal = (culprit != nil || group.count == 1) && !diagnosis.passesWhenRepeated
             if isFinal { group[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
@@ -135,6 +140,9 @@ struct Lane {
 }
 
 extension DatabaseError.Diagnosis {
+    /// read_only_sql_transaction.
+    fileprivate var isReadOnly: Bool { sqlState == "25006" }
+
     /// Serialization failure, deadlock, a prepared statement that is gone (26000) or whose tables changed (0A000):
     /// the same statement may well pass a moment later.
     var passesWhenRepeated: Bool { ["40001", "40P01", "26000", "0A000"].contains(sqlState) }

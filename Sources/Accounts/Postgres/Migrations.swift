@@ -24,8 +24,8 @@ package enum MigrationError: Error, CustomStringConvertible {
 
 /// Brings a database to the schema that this program knows. Forward only.
 ///
-/// Each migration is one transaction. An advisory lock lets one program at a time do it, and checksums notice a file
-/// that was edited after it had been applied.
+/// Each migration is one transaction, with an advisory lock in it that lets one program at a time do it, and checksums
+/// notice a file that was edited after it had been applied. Nothing is left in the session, so a pooler may stand between.
 package struct Migrations: Sendable {
     private let known: [Schema.Migration]
 
@@ -43,31 +43,41 @@ package struct Migrations: Sendable {
     /// Throws ``MigrationError``, or ``DatabaseError`` where the server is away.
     package func apply(to conninfo: String) throws -> [String] {
         let connection = try Connection(to: conninfo)
-        try connection.run("SELECT pg_advisory_lock(\(Self.lock))")
         try connection.run(
             """
+            \(Self.turn);
             CREATE TABLE IF NOT EXISTS migrations (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
-            )
+            );
+            COMMIT
             """
         )
-        let pending = try pending(after: connection.query(Self.applied))
-        for migration in pending {
-            do throws(DatabaseError) {
-                try apply(migration, on: connection)
-            } catch {
-                // Without an answer nobody knows what is left; the next run will.
-                switch error {
-                case .unavailable, .outcomeUnknown, .cancelled: throw error
-                case .refused, .unexpectedAnswer: throw MigrationError.failed(migration.name, error)
-                }
+        var names: [String] = []
+        while let name = try applyNext(on: connection) { names.append(name) }
+        return names
+    }
+
+    /// Nil where nothing is missing.
+    private func applyNext(on connection: borrowing Connection) throws -> String? {
+        try connection.run(Self.turn)
+        guard let migration = try pending(after: connection.query(Self.applied)).first else {
+            try connection.commit()
+            return nil
+        }
+        do throws(DatabaseError) {
+            try apply(migration, on: connection)
+            return migration.name
+        } catch {
+            // Without an answer nobody knows what is left; the next run will.
+            switch error {
+            case .unavailable, .outcomeUnknown, .cancelled: throw error
+            case .refused, .unexpectedAnswer: throw MigrationError.failed(migration.name, error)
             }
         }
-        return pending.map(\.name)
     }
 
     private func apply(_ migration: Schema.Migration, on connection: borrowing Connection) throws(DatabaseError) {
-        try connection.run("BEGIN; " + String(decoding: migration.script, as: UTF8.self))
+        try connection.run(String(decoding: migration.script, as: UTF8.self))
         guard connection.isInTransaction else {
             throw .unexpectedAnswer("the script ends the transaction that it is part of")
         }
@@ -112,6 +122,8 @@ package struct Migrations: Sendable {
     private static let applied: SQL = "SELECT name, checksum FROM migrations ORDER BY name"
     /// Any number will do, as long as nobody else takes it in this database.
     private static let lock = 0x6163_636F_756E_7473
+    /// Begins the transaction of the one program whose turn it is.
+    private static let turn = "BEGIN; SELECT pg_advisory_xact_lock(\(lock))"
 }
 
 extension Schema.Migration {

@@ -31,6 +31,7 @@ struct Pipeline: ~Copyable {
 
     init(_ connection: consuming Connection) throws(DatabaseError) {
         self.connection = connection
+        guard self.connection.takesWrites else { throw .unavailable("the server is a standby, or takes no writes") }
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }

@@ -354,7 +354,7 @@ extension Routes {
     /// The service can do its work, and is not about to stop.
     @Sendable private func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
         let isStopping = drain.isUnderWay
-        guard !isStopping, (try? await database.read("SELECT 1")) != nil else {
+        guard !isStopping, await database.isUp else {
             throw Problem(
                 .unavailable,
                 isStopping ? "The server is stopping." : "The database is away.",

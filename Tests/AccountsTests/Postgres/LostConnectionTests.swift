@@ -26,6 +26,42 @@ struct LostConnectionTests {
         }
     }
 
+    @Test func `a server that takes no writes any more is left for one that does`() async throws {
+        let session = try Session()
+        try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
+        try await LaneUnderTest.lend { lane in
+            let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
+            // As a primary that becomes a standby under its clients.
+            _ = try await lane.submit("SET default_transaction_read_only = on").rows()
+            guard case .unavailable? = await lane.submit("INSERT INTO notes VALUES (1)").failure() else {
+                Issue.record("a write to a server that only reads did not fail as it should")
+                return
+            }
+            var after: Int?
+            while after == nil { after = try? await lane.submit(Self.backend).rows().only.decode(Int.self) }
+            #expect(after != before)
+            _ = try await lane.submit("INSERT INTO notes VALUES (2)").rows()
+        }
+        #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 2)
+    }
+
+    @Test func `a server that takes no writes is as good as none`() async throws {
+        let name = try Session().query("SELECT current_database()::text").only.decode(String.self)
+        try Session().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
+        let database = Database(FreshDatabase.current.conninfo, logger: .silent)
+        while await database.isUp {}
+        let error = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
+        guard case .unavailable? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let session = try Session()
+        try session.run("SET default_transaction_read_only = off")
+        try session.run("ALTER DATABASE \"\(name)\" RESET default_transaction_read_only")
+        while await !database.isUp { await Task.yield() }
+        await database.shutdown()
+    }
+
     @Test func `what was on its way is unknown, and what waited is executed`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")

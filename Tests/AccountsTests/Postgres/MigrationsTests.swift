@@ -15,7 +15,7 @@ struct MigrationsTests {
             for _ in 1...6 { group.addTask { try await onThread { try Migrations().apply(to: conninfo) } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(applied.filter { !$0.isEmpty } == [Schema.migrations.map(\.name)])
+        #expect(applied.flatMap { $0 }.sorted() == Schema.migrations.map(\.name))
         #expect(try Session().count("migrations") == Schema.migrations.count)
     }
 
