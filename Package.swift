@@ -97,6 +97,7 @@ let package = Package(
             dependencies: [
                 "Accounts", "TestSupport", "accounts-api",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings

@@ -45,8 +45,11 @@ enum Setting: String, CaseIterable, Sendable {
 
     var isRequired: Bool { self == .databaseURL || self == .keys }
 
-    /// Keys travel in the environment or a file, where other users of the machine cannot read them.
-    var hasFlag: Bool { self != .keys }
+    /// Such as `--database-url`. Keys travel in the environment or a file, where other users of the machine cannot read
+    /// them.
+    var flag: String? {
+        self == .keys ? nil : "--" + rawValue.lowercased().replacing("_", with: "-")
+    }
 
     var meaning: String {
         switch self {

@@ -44,7 +44,7 @@ struct Settings: Sendable {
         allowedOrigins = Set(reader.list(.allowedOrigins))
         trustedProxies = reader.blocks(.trustedProxies)
         argon2 = reader.argon2()
-        argon2Workers = reader.givenInteger(.argon2Workers, in: 1...256) ?? Cores.available
+        argon2Workers = reader.workers()
         argon2Queue = reader.integer(.argon2Queue, in: 1...10_000)
         databaseConnections = reader.integer(.databaseConnections, in: 2...64)
         shutdownDelay = .seconds(reader.integer(.shutdownDelay, in: 0...3600))
@@ -70,6 +70,19 @@ struct OperatorSettings: Sendable {
         guard let keys, let flow, reader.mistakes.isEmpty else { throw SettingMistakes(all: reader.mistakes) }
         self.keys = keys
         self.flow = flow
+    }
+}
+
+/// What hashing a password takes.
+struct HashingSettings: Sendable {
+    let parameters: Argon2Parameters
+    let workers: Int
+
+    init(_ source: SettingSource) throws(SettingMistakes) {
+        var reader = SettingReader(source)
+        parameters = reader.argon2()
+        workers = reader.workers()
+        if !reader.mistakes.isEmpty { throw SettingMistakes(all: reader.mistakes) }
     }
 }
 
@@ -119,7 +132,11 @@ struct SettingSource: Sendable {
         let name = setting.rawValue
         if let text = flags[setting] ?? environment[name] { return text.isEmpty ? nil : text }
         guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
-        var text = try String(contentsOfFile: path, encoding: .utf8)
+        // To the end, also where it is a pipe that gives a piece at a time.
+        let data = try FileHandle(forReadingFrom: URL(filePath: path)).readToEnd() ?? Data()
+        guard var text = String(validating: data, as: UTF8.self) else {
+            throw CocoaError(.fileReadInapplicableStringEncoding)
+        }
         if text.last?.isNewline == true { text.removeLast() }
         return text.isEmpty ? nil : text
     }
@@ -231,6 +248,10 @@ private struct SettingReader {
             mistake("\(name.rawValue): \(error)")
             return nil
         }
+    }
+
+    mutating func workers() -> Int {
+        givenInteger(.argon2Workers, in: 1...256) ?? Cores.available
     }
 
     mutating func argon2() -> Argon2Parameters {

@@ -287,15 +287,102 @@ struct OperatorCommandTests {
     }
 
     @Test func `a table fits the terminal, but for what cannot be cut`() {
-        let table = Table([["0123456789", "a long long word", "한국어로 긴 낱말"], ["1", "2", "3"]])
+        let table = Table(["0123456789", "a long long word", "한국어로 긴 낱말"], [["1", "2", "3"]])
         let lines = table.text(within: 36).split(separator: "\n")
         #expect(lines[0] == "0123456789  a long lon…  한국어로  …")
         #expect(table.text(within: nil).hasPrefix("0123456789  a long long word  한국어로 긴 낱말"))
         #expect(table.text(within: 1).hasPrefix("0123456789  "))
     }
 
+    @Test func `colours do not widen a column`() {
+        let table = Table(["A", "B"], [[.init("red", .red), "x"], [.init("green", .green), .init("last", .dim)]])
+        #expect(
+            table.text(within: nil, inColours: true) == """
+                \u{1B}[1mA\u{1B}[0m      \u{1B}[1mB\u{1B}[0m
+                \u{1B}[31mred\u{1B}[0m    x
+                \u{1B}[32mgreen\u{1B}[0m  \u{1B}[2mlast\u{1B}[0m
+                """
+        )
+        #expect(table.text(within: nil) == "A      B\nred    x\ngreen  last")
+    }
+
+    // MARK: - The funnel
+
+    @Test func `the funnel tells who came, who went on, and what was refused`() async throws {
+        let empty = try await command("drafts", "funnel")
+        #expect(empty.status == 0 && empty.output == "nobody has begun\n")
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft())
+            let lee = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+            for code in ["x", "y"] { _ = try? await stage.submit(["code": .string(code)], to: "code", of: lee) }
+            try await stage.signups.cancel(lee)
+            try await stage.signups.funnel.flush(to: stage.database)
+            try session.run(
+                """
+                INSERT INTO funnel_daily (day, flow, step, outcome, count) VALUES (now(), 'old@7', 'email', 'entered', 5);
+                INSERT INTO funnel_daily (day, flow, step, outcome, count)
+                VALUES (now() - interval '9 days', 'default@1', 'email', 'entered', 1000)
+                """
+            )
+            let lines = try await command("drafts", "funnel").output.split(separator: "\n").map {
+                $0.split(separator: " ").joined(separator: " ")
+            }
+            #expect(
+                lines == [
+                    "default@1", "STEP CAME WENT ON OF ALL MEDIAN GAVE UP REFUSED",
+                    "email 2 2 100 % ████████████████████ 0 s", "code 2 1 50 % ██████████ 0 s 1 bad_format 2",
+                    "password 1 1 100 % ██████████ 0 s", "profile 1 1 100 % ██████████ 0 s",
+                    "contact 1 1 100 % ██████████ 0 s", "totp 1 1 100 % ██████████", "terms 1 1 100 % ██████████ 0 s",
+                    "review 1 1 100 % ██████████ 0 s", "old@7", "STEP CAME WENT ON OF ALL MEDIAN GAVE UP REFUSED",
+                    "email 5 0 0 %",
+                ]
+            )
+            let month = try await command("drafts", "funnel", "--since", "30d", "--json")
+            let json = try JSON.read(Array(month.output.utf8))
+            guard case .array(let flows) = json, case .array(let steps)? = flows.first?["steps"] else {
+                Issue.record("no list: \(month.output)")
+                return
+            }
+            #expect(steps[0]["entered"] == 1002 && steps[1]["refused"]?["bad_format"] == 2)
+            #expect(steps[1]["cancelled"] == 1 && steps[5]["skipped"] == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, ""), (1, "████████████████████"), (0.5, "██████████"), (0.01875, "▍"), (7, "████████████████████"),
+        ] as [(Double, String)]
+    )
+    func `a bar has eighths`(part: Double, bar: String) {
+        #expect(FunnelReport.bar(part) == bar)
+    }
+
+    // MARK: - Hashing
+
+    @Test func `the cost of a hash is measured`() async throws {
+        let info = try await command("argon2", "info", "--json", settings: ["ARGON2_WORKERS": "1"])
+        let json = try JSON.read(Array(info.output.utf8))
+        #expect(info.status == 0 && json["library"]?.string?.contains("libargon2") == true)
+        #expect(json["memory_kib"] == 19456 && json["iterations"] == 2 && json["workers"] == 1)
+        let found = try await command("argon2", "calibrate", "--target", "1ms", settings: ["ARGON2_WORKERS": "1"])
+        #expect(found.status == 0 && found.output.contains("ARGON2_MEMORY_KIB=19456\nARGON2_ITERATIONS=2\n"))
+        #expect(found.complaints.contains("less than this is not accepted"))
+        for arguments in [["--target", "soon"], ["--target", "1s", "--memory-kib", "64"]] {
+            #expect(try await CommandRun.of(["argon2", "calibrate"] + arguments, settings: [:]).status == 2)
+        }
+        #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
+    }
+
+    @Test func `the version names what is linked`() async throws {
+        let lines = try await command("--version").output.split(separator: "\n")
+        #expect(lines.count == 4 && lines[0] == version)
+        #expect(lines[1].hasPrefix("libpq 1") && lines[2].hasPrefix("libcurl/") && lines[3].contains("libargon2"))
+    }
+
+    // MARK: - Terminals
+
     @Test func `nothing that a terminal obeys gets to it`() {
-        let table = Table([["\u{1B}[31mred\u{202E}\u{7}", "한국"], ["a", "b"]]).text
+        let table = Table(["\u{1B}[31mred\u{202E}\u{7}", "한국"], [["a", "b"]]).text
         #expect(table == "\u{FFFD}[31mred\u{FFFD}\u{FFFD}  한국\na           b")
     }
 

@@ -154,6 +154,7 @@ struct ProcessTests {
         let memory = try Memory(of: server.pid)
         // Proof that the search finds what is there.
         #expect(try memory.contains("signup.yaml"))
+        #expect(memory.hasStack)
         for password in passwords { #expect(try !memory.contains(password), "\(password) is still there") }
         #expect(await server.end(by: SIGTERM) == 0)
     }
@@ -163,10 +164,15 @@ struct ProcessTests {
 private struct Memory {
     private let pid: pid_t
     private let regions: [Range<UInt64>]
+    /// The last of all regions, or nearly: whoever has it has them all.
+    let hasStack: Bool
 
     init(of pid: pid_t) throws {
         self.pid = pid
-        let maps = try String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8)
+        // String(contentsOfFile:) takes the first page of such a file for all of it.
+        let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/maps"))
+        let maps = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
+        hasStack = maps.contains("[stack]")
         regions = maps.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: " ")
             let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }

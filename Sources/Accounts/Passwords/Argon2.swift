@@ -1,4 +1,5 @@
 internal import CArgon2
+internal import Foundation
 
 /// Argon2id, version 0x13 (RFC 9106), computed by libargon2 on the calling thread.
 ///
@@ -55,6 +56,15 @@ package enum Argon2 {
             throw Argon2Error(code: ARGON2_VERIFY_MISMATCH.rawValue)
         }
     }
+
+    /// The file of libargon2 that the loader chose for this processor.
+    package static let library: String = {
+        // String(contentsOfFile:) takes the first page of such a file for all of it.
+        let file = FileHandle(forReadingAtPath: "/proc/self/maps")
+        let maps = String(decoding: file?.readDataToEndOfFile() ?? Data(), as: UTF8.self)
+        let line = maps.split(separator: "\n").first { $0.contains("/libargon2") }
+        return line.flatMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } } ?? "libargon2"
+    }()
 
     /// The raw function. The password goes as bytes and length, so a NUL in it is a character like any other.
     static func tag(

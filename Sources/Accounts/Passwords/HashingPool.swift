@@ -13,8 +13,9 @@ package final class HashingPool: Sendable {
     private let threads: Mutex<[DedicatedThread]>
 
     /// Throws where the system gives no memory. `queue` hashes may wait while all workers are busy; one more is refused.
+    /// Without workers and queue every password is.
     package convenience init(
-        parameters: Argon2Parameters,
+        parameters: Argon2Parameters = Argon2Parameters(),
         workers: Int,
         queue: Int,
         meters: Meters = Meters()

@@ -24,7 +24,8 @@ struct HashingQueue<Job> {
 
     /// `queue` jobs may wait while all `workers` are busy.
     init(workers: Int, queue: Int) {
-        precondition(workers > 0 && queue >= 0, "a hashing pool needs a worker, and a queue cannot be negative")
+        precondition(workers >= 0 && queue >= 0, "there is no negative number of workers, or of places in a queue")
+        precondition(workers > 0 || queue == 0, "without workers nobody should wait")
         self.workers = workers
         capacity = workers + queue
     }

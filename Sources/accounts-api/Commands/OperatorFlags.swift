@@ -31,22 +31,18 @@ struct OperatorFlags: ParsableArguments {
         )
         do {
             try await Migrations().check(database)
-            // Nothing is hashed here, so the pool is as small as may be.
-            let hashing = try HashingPool(
-                parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5),
-                workers: 1,
-                queue: 1
-            )
-            defer { hashing.shutdown() }
             let signups = Signups(
                 flow: settings.flow,
                 serviceName: settings.flow.serviceName ?? "Accounts",
                 database: database,
                 keys: settings.keys,
-                hashing: hashing,
+                // Nothing is hashed here.
+                hashing: try HashingPool(workers: 0, queue: 0),
                 outbox: Outbox(keys: settings.keys)
             )
             let value = try await body(Operator(signups, name: name))
+            // What the operator ended is in the funnel as well; who counts is no reason to fail.
+            try? await signups.funnel.flush(to: database)
             await database.shutdown()
             return value
         } catch {

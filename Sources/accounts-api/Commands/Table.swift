@@ -1,48 +1,53 @@
 import Accounts
-import Foundation
 
 /// Rows of words, each column as wide as its widest, but where the terminal is narrower: then the widest give way.
 struct Table {
-    private let rows: [[String]]
+    /// A word, and how it is painted where there are colours.
+    struct Cell: ExpressibleByStringInterpolation {
+        let text: String
+        var paint = Paint.plain
 
-    init(_ rows: [[String]]) {
-        self.rows = rows.map { $0.map(\.printable) }
+        init(_ text: String, _ paint: Paint = .plain) {
+            self.text = text.printable
+            self.paint = paint
+        }
+
+        init(stringLiteral text: String) {
+            self.init(text)
+        }
     }
 
-    var text: String { text(within: Self.terminalWidth) }
+    private let rows: [[Cell]]
+
+    /// - Parameter header: the names of the columns.
+    init(_ header: [String], _ rows: [[Cell]]) {
+        self.rows = [header.map { Cell($0, .bold) }] + rows
+    }
+
+    var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
 
     /// - Parameter most: columns of a line; nil for as many as it takes.
-    func text(within most: Int?) -> String {
-        var widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].columns }.max() ?? 0 }
+    func text(within most: Int?, inColours: Bool = false) -> String {
+        var widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].text.columns }.max() ?? 0 }
         // Ids are of no use in part.
         while let most, widths.reduce(2 * (widths.count - 1), +) > most,
             let widest = widths.indices.dropFirst().max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
         {
             widths[widest] -= 1
         }
-        return rows.map { row in row.enumerated().map { $1.shortened(to: widths[$0]) } }.map { row in
-            var line = ""
-            for (word, width) in zip(row, widths) {
-                line += word + String(repeating: " ", count: width - word.columns + 2)
-            }
-            return line.trimmingSuffix(while: { $0 == " " })
+        return rows.map { row in
+            let last = row.lastIndex { !$0.text.isEmpty } ?? -1
+            return row.indices.prefix(through: last).map { column in
+                let word = row[column].text.shortened(to: widths[column])
+                let gap = column == last ? 0 : widths[column] - word.columns + 2
+                return (inColours ? row[column].paint.on(word) : word) + String(repeating: " ", count: gap)
+            }.joined()
         }.joined(separator: "\n")
     }
 }
 
-extension Table {
-    /// Columns of the terminal; nil where the output goes elsewhere.
-    private static var terminalWidth: Int? {
-        var size = winsize()
-        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return nil
-        }
-        return Int(size.ws_col)
-    }
-}
-
 extension String {
-    fileprivate func shortened(to width: Int) -> String {
+    func shortened(to width: Int) -> String {
         if columns <= width { return self }
         var short = ""
         for character in self where (short + "\(character)…").columns <= width {
@@ -57,7 +62,7 @@ extension String {
     }
 
     /// How many columns of a terminal it takes: two for each wide character (Unicode Standard Annex 11).
-    fileprivate var columns: Int {
+    var columns: Int {
         unicodeScalars.reduce(0) {
             $0
                 + ((0x1100...0x115F).contains($1.value) || (0x2E80...0xA4CF).contains($1.value)
@@ -65,9 +70,5 @@ extension String {
                     || (0xFE30...0xFE6F).contains($1.value) || (0xFF00...0xFF60).contains($1.value)
                     || (0x1F300...0x1FAFF).contains($1.value) ? 2 : 1)
         }
-    }
-
-    fileprivate func trimmingSuffix(while isRest: (Character) -> Bool) -> String {
-        String(self[..<(lastIndex { !isRest($0) }.map(index(after:)) ?? startIndex)])
     }
 }

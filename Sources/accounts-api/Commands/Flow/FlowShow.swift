@@ -1,47 +1,7 @@
 import Accounts
 import ArgumentParser
 
-struct FlowCommands: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "flow",
-        abstract: "Checks and shows what a sign-up asks.",
-        subcommands: [Check.self, Show.self]
-    )
-
-    struct Check: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Reads a flow file as the server would; exits with 1 where it refuses it.",
-            discussion: """
-                EXAMPLE
-                  accounts-api flow check signup.yaml
-                """
-        )
-
-        @Argument(help: "The flow file.", completion: .file(extensions: ["yaml", "yml"])) var file: String
-        @Flag(help: "Answers in JSON.") var json = false
-
-        func run() async throws {
-            do throws(FlowFileError) {
-                let flow = try Flow(contentsOf: file)
-                let counts = "\(flow.steps.count) steps, \(flow.fields.count) fields"
-                print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is good: \(counts)")
-            } catch {
-                guard json else { throw error }
-                print(Self.verdict(on: error).text)
-                throw ExitCode(1)
-            }
-        }
-
-        private static func verdict(on flow: Flow) -> JSON { ["valid": true, "flow": .string(flow.id)] }
-
-        private static func verdict(on error: FlowFileError) -> JSON {
-            [
-                "valid": false, "file": .string(error.file), "line": error.line.map(JSON.integer) ?? .null,
-                "reason": .string(error.reason),
-            ]
-        }
-    }
-
+extension FlowCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints the steps and fields of the flow as a table.",
@@ -79,17 +39,18 @@ struct FlowCommands: AsyncParsableCommand {
         }
 
         private func table(of flow: Flow, in language: Language) -> String {
-            var rows = [["STEP", "FIELD", "LABEL", "KIND", "REQUIRED", "RULES"]]
+            var rows: [[Table.Cell]] = []
             for step in flow.steps {
                 for (index, field) in step.fields.enumerated() {
                     let name = index == 0 ? "\(step.name)\(step.isOptional ? " (optional)" : "")" : ""
                     rows.append([
-                        name, field.name.rawValue, field.labels[language] ?? "", type(of: field.kind).name,
-                        field.isRequired ? "yes" : "no", rules(of: field, in: language),
+                        .init(name), .init(field.name.rawValue), .init(field.labels[language] ?? ""),
+                        .init(type(of: field.kind).name), .init(field.isRequired ? "yes" : "no"),
+                        .init(rules(of: field, in: language)),
                     ])
                 }
             }
-            return "\(flow.id)\n\n\(Table(rows).text)"
+            return "\(flow.id)\n\n" + Table(["STEP", "FIELD", "LABEL", "KIND", "REQUIRED", "RULES"], rows).text
         }
 
         private func rules(of field: Field, in language: Language) -> String {

@@ -2,13 +2,7 @@ import Accounts
 import ArgumentParser
 import Foundation
 
-struct AccountCommands: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "accounts",
-        abstract: "Shows accounts.",
-        subcommands: [Show.self]
-    )
-
+extension AccountCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "One account, masked.",
@@ -73,14 +67,13 @@ private struct AccountReport {
         ]
         if let proved = detail.provedAt { lines.append("proved   \(relative(proved, to: detail.now))") }
         lines += factors.map { "factor   \($0)" }
-        var rows = [["FIELD", "VALUE"]] + values.map { [$0.name, $0.value] }
+        var rows = values.map { [Table.Cell($0.name), Table.Cell($0.value)] }
         rows += detail.consents.map { consent in
             let answer = consent.isAccepted ? "accepted" : "not accepted"
-            return [
-                consent.field, "\(answer) \(relative(consent.givenAt, to: detail.now)), version \(consent.version)",
-            ]
+            let given = relative(consent.givenAt, to: detail.now)
+            return [.init(consent.field), .init("\(answer) \(given), version \(consent.version)")]
         }
-        return lines.joined(separator: "\n") + "\n\n" + Table(rows).text
+        return lines.joined(separator: "\n") + "\n\n" + Table(["FIELD", "VALUE"], rows).text
     }
 
     var json: JSON {

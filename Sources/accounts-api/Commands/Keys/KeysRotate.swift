@@ -1,13 +1,7 @@
 import Accounts
 import ArgumentParser
 
-struct KeyCommands: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "keys",
-        abstract: "Moves what is sealed to the first key of ACCOUNTS_KEYS.",
-        subcommands: [Rotate.self]
-    )
-
+extension KeyCommands {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Seals with the first key whatever another key has sealed.",

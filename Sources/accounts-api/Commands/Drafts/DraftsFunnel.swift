@@ -1,0 +1,72 @@
+import Accounts
+import ArgumentParser
+
+extension DraftCommands {
+    struct Funnel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Where people give up: per step who came, who went on, how long it took, what was refused.",
+            discussion: """
+                The bar is the part of all who began. Servers add their counts every ten seconds.
+
+                EXAMPLES
+                  accounts-api drafts funnel
+                  accounts-api drafts funnel --since 30d --json
+                """
+        )
+
+        @Option(help: "From the day before which so much time lies, such as 7d.")
+        var since = Period(argument: "7d")!
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let reports = try await flags.withOperator { try await $0.funnel(over: since.duration) }
+            if flags.json {
+                print(JSON.array(reports.map(\.json)).text)
+            } else {
+                print(reports.isEmpty ? "nobody has begun" : reports.map(\.text).joined(separator: "\n\n"))
+            }
+        }
+    }
+}
+
+extension FunnelReport {
+    fileprivate var text: String {
+        let begun = max(1, steps.first?.entered ?? 0)
+        let rows = steps.map { step -> [Table.Cell] in
+            [
+                .init(step.name), "\(step.entered)", "\(step.passed)",
+                .init(Self.percent(step.passed, of: step.entered)),
+                .init(Self.bar(Double(step.passed) / Double(begun)), .green),
+                .init(step.medianSeconds.map { "\($0) s" } ?? ""),
+                .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
+                .init(step.refusals.prefix(3).map { "\($0.code) \($0.count)" }.joined(separator: ", ")),
+            ]
+        }
+        let header = ["STEP", "CAME", "WENT ON", "", "OF ALL", "MEDIAN", "GAVE UP", "REFUSED"]
+        return "\(flow)\n\n" + Table(header, rows).text
+    }
+
+    private static func percent(_ part: Int, of whole: Int) -> String {
+        whole > 0 ? "\((part * 100 + whole / 2) / whole) %" : ""
+    }
+
+    /// Twenty columns for the whole, in steps of an eighth of one.
+    static func bar(_ part: Double) -> String {
+        let eighths = Int((min(max(part, 0), 1) * 160).rounded())
+        let last = eighths % 8 > 0 ? String(Character(UnicodeScalar(0x2590 - UInt32(eighths % 8))!)) : ""
+        return String(repeating: "█", count: eighths / 8) + last
+    }
+
+    fileprivate var json: JSON {
+        let steps = steps.map { step -> JSON in
+            [
+                "step": .string(step.name), "entered": .integer(step.entered), "completed": .integer(step.completed),
+                "skipped": .integer(step.skipped), "expired": .integer(step.expired),
+                "cancelled": .integer(step.cancelled), "superseded": .integer(step.superseded),
+                "median_seconds": step.medianSeconds.map(JSON.integer) ?? .null,
+                "refused": .object(step.refusals.map { .init($0.code, .integer($0.count)) }),
+            ]
+        }
+        return ["flow": .string(flow), "steps": .array(steps)]
+    }
+}

@@ -1,0 +1,64 @@
+import Accounts
+import ArgumentParser
+
+extension DraftCommands {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "One line a draft, newest first, masked.",
+            discussion: """
+                EXAMPLES
+                  accounts-api drafts list --state open --older-than 2h
+                  accounts-api drafts list --email kim@example.com --json
+                """
+        )
+
+        @Option(help: "Only these: \(DraftState.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var state: DraftState?
+        @Option(help: "Only those that stand at this step, or at review.") var step: String?
+        @Option(help: "Only those begun longer ago, such as 2h.") var olderThan: Period?
+        @Option(help: "Only those for this address.") var email: String?
+        @Option(help: "How many at most.") var limit = 50
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
+            guard (1...10_000).contains(limit) else { throw ValidationError("--limit is from 1 to 10000") }
+            let drafts = try await flags.withOperator { try await $0.drafts(filter, limit: limit) }
+            print(flags.json ? JSON.array(drafts.map(\.json)).text : Self.table(of: drafts))
+        }
+
+        private static func table(of drafts: [DraftSummary]) -> String {
+            if drafts.isEmpty { return "no drafts" }
+            let rows = drafts.map { draft in
+                [
+                    "\(draft.id)", .init(draft.state.rawValue, draft.state.paint), .init(draft.step),
+                    .init(draft.address ?? ""), .init("\(draft.failures)", draft.failures > 0 ? .yellow : .plain),
+                    .init(relative(draft.createdAt, to: draft.now)), .init(relative(draft.updatedAt, to: draft.now)),
+                    .init(relative(draft.expiresAt, to: draft.now)),
+                ] as [Table.Cell]
+            }
+            return Table(["ID", "STATE", "STEP", "ADDRESS", "WRONG", "BEGUN", "TOUCHED", "ENDS"], rows).text
+        }
+    }
+}
+
+extension DraftState {
+    fileprivate var paint: Paint {
+        switch self {
+        case .open: .plain
+        case .review: .green
+        case .expired, .committed: .dim
+        }
+    }
+}
+
+extension DraftSummary {
+    fileprivate var json: JSON {
+        [
+            "id": .string("\(id)"), "state": .string(state.rawValue), "step": .string(step),
+            "email": address.map(JSON.string) ?? .null, "revision": .integer(revision), "failures": .integer(failures),
+            "created_at": .string(createdAt.timestamp), "updated_at": .string(updatedAt.timestamp),
+            "expires_at": .string(expiresAt.timestamp),
+        ]
+    }
+}

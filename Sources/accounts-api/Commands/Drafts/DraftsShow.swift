@@ -1,0 +1,83 @@
+import Accounts
+import ArgumentParser
+
+extension DraftCommands {
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Everything about one draft, masked.",
+            discussion: """
+                --reveal shows what was typed, but no secrets, and leaves a row in the audit.
+
+                EXAMPLE
+                  accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
+                """
+        )
+
+        @Argument(help: "The draft's id.") var draft: Identity<Draft>
+        @Flag(help: "Shows the values, and says so in the audit.") var reveal = false
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let report = try await flags.withOperator(leavesTrace: reveal) { worker in
+                let draft = try await worker.existing(self.draft.id)
+                if reveal { try await worker.note(.revealDraft, of: draft.id) }
+                return DraftReport(
+                    draft: draft,
+                    standing: worker.standing(of: draft),
+                    flow: worker.flow,
+                    reveals: reveal
+                )
+            }
+            print(flags.json ? report.json.text : report.text)
+        }
+    }
+}
+
+/// All that is told of one draft.
+private struct DraftReport {
+    let draft: Draft
+    let standing: Standing
+    let flow: Flow
+    let reveals: Bool
+
+    private func value(of field: Field) -> String? {
+        if field.kind is CodeField { return draft.proofs[field.name].map { $0.isProved ? "proved" : "sent" } }
+        return draft.values[field.name].map { reveals ? field.revealed($0) : field.masked($0) }
+    }
+
+    var text: String {
+        var lines = [
+            "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.rawValue)",
+            "revision  \(draft.revision)", "ends      \(relative(draft.expiresAt, to: draft.now))",
+        ]
+        if let account = draft.account { return (lines + ["account   \(account)"]).joined(separator: "\n") }
+        lines.append("next      \(standing.next?.name.rawValue ?? "review")")
+        var rows: [[Table.Cell]] = []
+        for step in flow.steps {
+            for (index, field) in step.fields.enumerated() where !(field.kind is ConfirmationField) {
+                let state = index == 0 ? standing.states[step.name]?.rawValue ?? "" : ""
+                rows.append([
+                    .init(index == 0 ? step.name.rawValue : ""), .init(state), .init(field.name.rawValue),
+                    .init(value(of: field) ?? "–"),
+                ])
+            }
+        }
+        return lines.joined(separator: "\n") + "\n\n" + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text
+    }
+
+    var json: JSON {
+        let values = flow.fields.compactMap { field in
+            value(of: field).map { JSON.Member(field.name.rawValue, .string($0)) }
+        }
+        let steps = flow.steps.map { step -> JSON in
+            ["name": .string(step.name.rawValue), "state": .string(standing.states[step.name]?.rawValue ?? "")]
+        }
+        return [
+            "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.rawValue),
+            "revision": .integer(draft.revision), "expires_at": .string(draft.expiresAt.timestamp),
+            "account": draft.account.map { .string("\($0)") } ?? .null,
+            "next": draft.account == nil ? .string(standing.next?.name.rawValue ?? "review") : .null,
+            "steps": .array(draft.account == nil ? steps : []), "values": .object(values),
+        ]
+    }
+}

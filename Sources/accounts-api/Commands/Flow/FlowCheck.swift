@@ -1,0 +1,38 @@
+import Accounts
+import ArgumentParser
+
+extension FlowCommands {
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Reads a flow file as the server would; exits with 1 where it refuses it.",
+            discussion: """
+                EXAMPLE
+                  accounts-api flow check signup.yaml
+                """
+        )
+
+        @Argument(help: "The flow file.", completion: .file(extensions: ["yaml", "yml"])) var file: String
+        @Flag(help: "Answers in JSON.") var json = false
+
+        func run() async throws {
+            do throws(FlowFileError) {
+                let flow = try Flow(contentsOf: file)
+                let counts = "\(flow.steps.count) steps, \(flow.fields.count) fields"
+                print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is good: \(counts)")
+            } catch {
+                guard json else { throw error }
+                print(Self.verdict(on: error).text)
+                throw ExitCode(1)
+            }
+        }
+
+        private static func verdict(on flow: Flow) -> JSON { ["valid": true, "flow": .string(flow.id)] }
+
+        private static func verdict(on error: FlowFileError) -> JSON {
+            [
+                "valid": false, "file": .string(error.file), "line": error.line.map(JSON.integer) ?? .null,
+                "reason": .string(error.reason),
+            ]
+        }
+    }
+}
