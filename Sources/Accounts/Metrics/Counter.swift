@@ -7,10 +7,13 @@ package final class Counter: Metric {
     private let labels: [String]
     private let counts = Mutex<[[String]: Int]>([:])
 
-    /// Without labels it begins at zero; with them, each combination appears with its first count.
-    init(_ name: String, _ help: String, labels: [String] = []) {
+    /// Without labels it begins at zero, and so do the combinations that are named; others appear with their first count,
+    /// which then is no increase to whoever compares.
+    init(_ name: String, _ help: String, labels: [String] = [], from known: [[String]] = []) {
         (self.name, self.help, self.labels) = (name, help, labels)
-        if labels.isEmpty { counts.withLock { $0[[]] = 0 } }
+        counts.withLock { counts in
+            for values in labels.isEmpty ? [[]] : known { counts[values] = 0 }
+        }
     }
 
     /// - Parameter values: one for each label, in their order.

@@ -18,8 +18,18 @@ package final class Meters: Sendable {
     )
     let hashes = Histogram("accounts_hash_duration_seconds", "One password on a worker, without its wait.")
     let hashesRefused = Counter("accounts_hash_refused_total", "Passwords refused because the queue was full.")
-    let mails = Counter("accounts_mails_total", "Attempts to deliver a mail.", labels: ["outcome"])
-    let limits = Counter("accounts_limits_reached_total", "Refusals by a limit.", labels: ["limit"])
+    let mails = Counter(
+        "accounts_mails_total",
+        "Attempts to deliver a mail.",
+        labels: ["outcome"],
+        from: [["dead"], ["delivered"], ["postponed"]]
+    )
+    let limits = Counter(
+        "accounts_limits_reached_total",
+        "Refusals by a limit.",
+        labels: ["limit"],
+        from: Limits.Name.allCases.map { [$0.rawValue] } + [["handoff"], ["resend"], ["revisions"]]
+    )
     let erased = Counter("accounts_reaper_erased_total", "What has had its time and is gone.", labels: ["what"])
     let sweeps = Histogram("accounts_reaper_sweep_seconds", "One look at everything that may have had its time.")
     let funnel = Counter(

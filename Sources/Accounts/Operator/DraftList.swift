@@ -48,14 +48,26 @@ extension Operator {
     package func drafts(_ filter: DraftFilter, limit: Int) async throws(DatabaseError) -> [DraftSummary] {
         let rows = try await database.read(
             """
-            SELECT id, \(state), step, sealed, revision, created_at, updated_at, deadline, now(),
-                   (SELECT coalesce(sum(failures), 0)::bigint FROM proofs WHERE draft = drafts.id)
-              FROM drafts, \(life) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)
+            SELECT \(summary), 0 FROM drafts, \(life) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)
             """
         )
         var drafts: [DraftSummary] = []
-        for row in rows {
-            let (id, state, step, sealed, revision, createdAt, updatedAt, expiresAt, now, failures) = try row.decode(
+        for row in rows { drafts.append(try summary(of: row).draft) }
+        return drafts
+    }
+
+    /// The columns of a draft in a list, over `drafts` and its `deadline`.
+    var summary: SQL {
+        """
+        id, \(state), step, sealed, revision, created_at, updated_at, deadline, now(),
+        (SELECT coalesce(sum(failures), 0)::bigint FROM proofs WHERE draft = id)
+        """
+    }
+
+    /// Those columns, and one number after them.
+    func summary(of row: Row) throws(DatabaseError) -> (draft: DraftSummary, number: Int) {
+        let (id, state, step, sealed, revision, createdAt, updatedAt, expiresAt, now, failures, number) =
+            try row.decode(
                 ID<Draft>.self,
                 String.self,
                 String.self,
@@ -65,25 +77,23 @@ extension Operator {
                 Date.self,
                 Date.self,
                 Date.self,
+                Int.self,
                 Int.self
             )
-            let address = signups.open(sealed, of: id).flatMap { signups.identifyingAddress(in: $0) }
-            drafts.append(
-                DraftSummary(
-                    id: id,
-                    state: DraftState(rawValue: state) ?? .open,
-                    step: step,
-                    address: address.map(EmailField.masked),
-                    revision: revision,
-                    failures: failures,
-                    createdAt: createdAt,
-                    updatedAt: updatedAt,
-                    expiresAt: expiresAt,
-                    now: now
-                )
-            )
-        }
-        return drafts
+        let address = signups.open(sealed, of: id).flatMap { signups.identifyingAddress(in: $0) }
+        let draft = DraftSummary(
+            id: id,
+            state: DraftState(rawValue: state) ?? .open,
+            step: step,
+            address: address.map(EmailField.masked),
+            revision: revision,
+            failures: failures,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            expiresAt: expiresAt,
+            now: now
+        )
+        return (draft, number)
     }
 
     /// Until when a draft lives, or its token leads to the account.

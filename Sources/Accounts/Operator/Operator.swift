@@ -5,7 +5,7 @@ internal import Foundation
 package struct Operator: Sendable {
     let signups: Signups
     /// As the audit names them.
-    let name: String
+    package let name: String
 
     var database: Database { signups.database }
 

@@ -20,9 +20,7 @@ struct OperatorFlags: ParsableArguments {
         _ body: (Operator) async throws -> Value
     ) async throws -> Value {
         let name = name ?? Self.login
-        if leavesTrace, name.isEmpty || !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
-            throw ValidationError("the audit wants to know who you are: say it with --operator")
-        }
+        if leavesTrace { try Operator.check(name: name) }
         let settings = try OperatorSettings(SettingSource([.databaseURL: databaseUrl, .flowFile: flowFile]))
         let database = Database(
             settings.databaseURL,
@@ -55,6 +53,19 @@ struct OperatorFlags: ParsableArguments {
     private static var login: String {
         let environment = ProcessInfo.processInfo.environment
         return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+    }
+}
+
+extension Operator {
+    /// Throws where the audit would not know who it is.
+    func checkName() throws {
+        try Self.check(name: name)
+    }
+
+    fileprivate static func check(name: String) throws {
+        if name.isEmpty || !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
+            throw ValidationError("the audit wants to know who you are: say it with --operator")
+        }
     }
 }
 
@@ -94,20 +105,26 @@ extension Language {
 
 /// How long ago, or how long until then, in the largest unit that fits.
 func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -> String {
-    let seconds = Int(date.timeIntervalSince(now).rounded())
+    let isAhead = date.timeIntervalSince(now).rounded() > 0
+    let text = span(from: now, to: date, in: language)
+    return switch language {
+    case .english: isAhead ? "in \(text)" : "\(text) ago"
+    case .korean: isAhead ? "\(text) 후" : "\(text) 전"
+    }
+}
+
+/// The time between the two, in the largest unit that fits.
+func span(from start: Date, to end: Date, in language: Language = .ofTerminal) -> String {
+    let seconds = abs(Int(end.timeIntervalSince(start).rounded()))
     let (number, unit) =
-        switch abs(seconds) {
-        case ..<60: (abs(seconds), 0)
-        case ..<3600: (abs(seconds) / 60, 1)
-        case ..<172_800: (abs(seconds) / 3600, 2)
-        default: (abs(seconds) / 86_400, 3)
+        switch seconds {
+        case ..<60: (seconds, 0)
+        case ..<3600: (seconds / 60, 1)
+        case ..<172_800: (seconds / 3600, 2)
+        default: (seconds / 86_400, 3)
         }
-    switch language {
-    case .english:
-        let text = "\(number) \(["s", "min", "h", "d"][unit])"
-        return seconds > 0 ? "in \(text)" : "\(text) ago"
-    case .korean:
-        let text = "\(number)\(["초", "분", "시간", "일"][unit])"
-        return seconds > 0 ? "\(text) 후" : "\(text) 전"
+    return switch language {
+    case .english: "\(number) \(["s", "min", "h", "d"][unit])"
+    case .korean: "\(number)\(["초", "분", "시간", "일"][unit])"
     }
 }

@@ -24,6 +24,12 @@ struct MetricTests {
         #expect(Counter("things_total", "Things.").family.text.hasSuffix("\nthings_total 0\n"))
     }
 
+    @Test func `what is known beforehand begins at zero as well`() {
+        let counter = Counter("things_total", "Things.", labels: ["kind"], from: [["a"], ["b"]])
+        counter.add(1, "b")
+        #expect(counter.family.text.hasSuffix("\nthings_total{kind=\"a\"} 0\nthings_total{kind=\"b\"} 1\n"))
+    }
+
     @Test func `what a label holds cannot break the line`() {
         let counter = Counter("things_total", "Things.", labels: ["kind"])
         counter.add(1, "a\"b\\c\nd")

@@ -5,7 +5,7 @@ struct DraftCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drafts",
         abstract: "Shows, ends and extends unfinished sign-ups.",
-        subcommands: [List.self, Show.self, Why.self, Expire.self, Purge.self, Extend.self, Funnel.self]
+        subcommands: [List.self, Show.self, Why.self, Board.self, Expire.self, Purge.self, Extend.self, Funnel.self]
     )
 }
 

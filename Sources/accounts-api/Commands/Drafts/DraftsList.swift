@@ -53,7 +53,7 @@ extension DraftState {
 }
 
 extension DraftSummary {
-    fileprivate var json: JSON {
+    var json: JSON {
         [
             "id": .string("\(id)"), "state": .string(state.rawValue), "step": .string(step),
             "email": address.map(JSON.string) ?? .null, "revision": .integer(revision), "failures": .integer(failures),

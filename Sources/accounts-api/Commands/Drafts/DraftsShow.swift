@@ -34,7 +34,7 @@ extension DraftCommands {
 }
 
 /// All that is told of one draft.
-private struct DraftReport {
+struct DraftReport {
     let draft: Draft
     let standing: Standing
     let flow: Flow
@@ -45,7 +45,10 @@ private struct DraftReport {
         return draft.values[field.name].map { reveals ? field.revealed($0) : field.masked($0) }
     }
 
-    var text: String {
+    var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
+
+    /// - Parameter most: columns of a line; nil for as many as it takes.
+    func text(within most: Int?, inColours: Bool) -> String {
         var lines = [
             "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.rawValue)",
             "revision  \(draft.revision)", "ends      \(relative(draft.expiresAt, to: draft.now))",
@@ -62,7 +65,8 @@ private struct DraftReport {
                 ])
             }
         }
-        return lines.joined(separator: "\n") + "\n\n" + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text
+        return lines.joined(separator: "\n") + "\n\n"
+            + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text(within: most, inColours: inColours)
     }
 
     var json: JSON {

@@ -1,0 +1,189 @@
+import Accounts
+import Foundation
+
+/// What the board shows and what keys do on it. Knows no terminal and no database: it answers a key with a wish.
+struct BoardScreen {
+    /// What somebody wants who pressed a key.
+    enum Wish: Equatable {
+        case leave
+        case show(ID<Draft>)
+        case expire(ID<Draft>)
+    }
+
+    private enum Mode {
+        case board
+        /// Everything about one draft.
+        case detail([String])
+        /// Whether the draft is to end.
+        case question(ID<Draft>, String)
+    }
+
+    var size: (columns: Int, lines: Int)
+    /// Something to say until the next key.
+    var notice: String?
+    /// Why the board is not as it should be.
+    var trouble: String?
+    private(set) var board: DraftBoard
+    private var mode = Mode.board
+    private var column = 0
+    /// The card that is selected, in its column; it stays selected where others come and go.
+    private var row = 0
+
+    init(_ board: DraftBoard, size: (columns: Int, lines: Int)) {
+        self.board = board
+        self.size = size
+        column = board.columns.firstIndex { !$0.cards.isEmpty } ?? 0
+    }
+
+    /// The board as it is now. A card that is selected stays so, also where it has moved on to another step.
+    mutating func update(_ board: DraftBoard) {
+        let selected = selected?.id
+        self.board = board
+        for (index, found) in board.columns.enumerated() {
+            if let place = found.cards.firstIndex(where: { $0.id == selected }) { (column, row) = (index, place) }
+        }
+        column = min(column, board.columns.count - 1)
+        row = max(0, min(row, board.columns[column].cards.count - 1))
+    }
+
+    private var selected: DraftSummary? {
+        let cards = board.columns[column].cards
+        return cards.indices.contains(row) ? cards[row] : nil
+    }
+
+    mutating func show(_ lines: [String]) {
+        mode = .detail(lines)
+    }
+
+    mutating func take(_ key: Key) -> Wish? {
+        notice = nil
+        if key == .interrupt { return .leave }
+        switch mode {
+        case .detail:
+            mode = .board
+        case .question(let draft, _):
+            mode = .board
+            if key == .letter("y") { return .expire(draft) }
+        case .board:
+            switch key {
+            case .up, .letter("k"): row = max(0, row - 1)
+            case .down, .letter("j"): row = max(0, min(row + 1, board.columns[column].cards.count - 1))
+            case .left, .letter("h"): move(by: -1)
+            case .right, .letter("l"): move(by: 1)
+            case .enter: return selected.map { .show($0.id) }
+            case .letter("x"): mode = selected.map { .question($0.id, $0.address ?? "\($0.id)") } ?? .board
+            case .letter("q"), .escape: return .leave
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private mutating func move(by step: Int) {
+        column = min(max(0, column + step), board.columns.count - 1)
+        row = max(0, min(row, board.columns[column].cards.count - 1))
+    }
+
+    // MARK: - What it looks like
+
+    /// As many lines as the terminal has, none of them wider than it.
+    func lines(inColours: Bool) -> [String] {
+        func painted(_ paint: Paint, _ text: String) -> String {
+            let text = text.padded(to: size.columns)
+            return inColours ? paint.on(text) : text
+        }
+        let foot =
+            switch mode {
+            case .board: notice ?? trouble ?? "←↑↓→ moves, Enter shows, x ends a sign-up, q leaves"
+            case .detail: "any key goes back"
+            case .question(_, let name): "End the sign-up of \(name)? y ends it, any other key does not"
+            }
+        let room = max(0, size.lines - 2)
+        var body: [String]
+        if case .detail(let lines) = mode {
+            body = lines.prefix(room).map { $0.padded(to: size.columns) }
+        } else {
+            body = columns(in: room, inColours)
+        }
+        body += Array(repeating: "", count: room - body.count)
+        let isPressing = if case .question = mode { true } else { (notice ?? trouble) != nil }
+        return [painted(.bold, head)] + body + [painted(isPressing ? .reversed : .dim, foot)]
+    }
+
+    private var head: String {
+        let count = board.columns.reduce(0) { $0 + $1.count }
+        return "\(count) unfinished sign-up\(count == 1 ? "" : "s")"
+    }
+
+    /// The board without its frame, as wide as it likes and as long as it is.
+    static func text(of board: DraftBoard, columns: Int, inColours: Bool) -> String {
+        let most = board.columns.map(\.cards.count).max() ?? 0
+        var screen = BoardScreen(board, size: (columns, 3 * most + 3))
+        screen.row = -1
+        let lines = screen.lines(inColours: inColours).dropLast()
+        return lines.map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
+    }
+
+    private static let leastWidth = 18
+
+    /// The columns that fit, with the selected one among them.
+    private func columns(in room: Int, _ inColours: Bool) -> [String] {
+        let count = max(1, min(board.columns.count, (size.columns + 1) / (Self.leastWidth + 1)))
+        let first = min(max(0, column - count / 2), board.columns.count - count)
+        let shown = Array(board.columns.enumerated())[first..<first + count]
+        let width = (size.columns - (count - 1)) / count
+        let rendered = shown.map { lines(of: $1, at: $0, width: width, room, inColours) }
+        return (0..<room).map { line in
+            rendered.map { line < $0.count ? $0[line] : String(repeating: " ", count: width) }.joined(separator: " ")
+        }
+    }
+
+    private func lines(
+        of column: DraftBoard.Column,
+        at index: Int,
+        width: Int,
+        _ room: Int,
+        _ inColours: Bool
+    ) -> [String] {
+        func painted(_ paint: Paint, _ text: String) -> String {
+            let text = text.padded(to: width)
+            return inColours ? paint.on(text) : text
+        }
+        let isHere = index == self.column && row >= 0
+        var lines = [painted(.bold, "\(column.step) \(column.count)")]
+        lines.append(painted(.dim, String(repeating: "─", count: width)))
+        // Three lines a card; the selected one is always among those that are shown.
+        let fitting = max(1, (room - 2) / 3)
+        let first = isHere ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
+        for (place, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {
+            let isSelected = isHere && place == row
+            let mark = isSelected && !inColours ? ">" : " "
+            let address = card.address ?? "–"
+            lines.append(painted(isSelected ? .reversed : .plain, mark + address))
+            lines.append(painted(isSelected ? .reversed : .dim, mark + card.ages))
+            lines.append(painted(.plain, ""))
+        }
+        return lines
+    }
+}
+
+extension DraftSummary {
+    /// How old it is, how long it lives, and how often a code was wrong.
+    fileprivate var ages: String {
+        let age = span(from: createdAt, to: now)
+        let left = span(from: now, to: expiresAt)
+        return "\(age) · \(left)" + (failures > 0 ? " · \(failures)✗" : "")
+    }
+}
+
+extension String {
+    /// Exactly so many columns of a terminal.
+    fileprivate func padded(to width: Int) -> String {
+        let text = shortened(to: width)
+        return text + String(repeating: " ", count: max(0, width - text.columns))
+    }
+
+    fileprivate func trimmingSuffix(while isRest: (Character) -> Bool) -> String {
+        String(self[..<(lastIndex { !isRest($0) }.map(index(after:)) ?? startIndex)])
+    }
+}

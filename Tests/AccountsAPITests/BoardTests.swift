@@ -1,0 +1,181 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The board", .freshDatabase, .timeLimit(.minutes(3)))
+struct BoardTests {
+    private static let arrows = (up: "\u{1B}[A", down: "\u{1B}[B", right: "\u{1B}[C", left: "\u{1B}[D")
+
+    private var settings: [String: String] {
+        ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "mina"]
+    }
+
+    private func watch(columns: Int = 120, lines: Int = 24, settings more: [String: String] = [:]) throws
+        -> TerminalSession
+    {
+        try TerminalSession(
+            columns: columns,
+            lines: lines,
+            ["drafts", "board", "--watch"],
+            settings: settings.merging(more) { $1 }
+        )
+    }
+
+    // MARK: - Once
+
+    @Test func `each step is a column, with a card for each draft`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            _ = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            _ = try await stage.signups.commit(stage.readyDraft(email: "park@example.com", username: "park"))
+            _ = try await stage.start()
+            let run = try await CommandRun.of(["drafts", "board"], settings: settings)
+            let lines = run.output.split(separator: "\n")
+            #expect(run.status == 0 && lines[0] == "3 unfinished sign-ups")
+            #expect(
+                lines[1].split(separator: " ").joined(separator: " ")
+                    == "email 1 code 1 password 0 profile 0 contact 0 totp 0 terms 0 review 1"
+            )
+            #expect(lines[3].contains("k•••@e•••.com") && lines[3].contains("l•••@e•••.com") && lines[3].contains("–"))
+            #expect(lines[4].contains(" s · 23 h") || lines[4].contains(" s · 24 h"))
+            #expect(!run.output.contains("\u{1B}") && !run.output.contains("example"))
+
+            let json = try await JSON.read(
+                Array(CommandRun.of(["drafts", "board", "--json"], settings: settings).output.utf8)
+            )
+            guard case .array(let columns)? = json["columns"], columns.count == 8 else {
+                Issue.record("no columns")
+                return
+            }
+            #expect(columns[1]["step"] == "code" && columns[1]["count"] == 1)
+        }
+    }
+
+    @Test func `it needs a terminal to watch`() async throws {
+        #expect(try await CommandRun.of(["drafts", "board", "--watch"], settings: settings).status == 2)
+        #expect(try await CommandRun.of(["drafts", "board", "--watch", "--json"], settings: settings).status == 2)
+    }
+
+    // MARK: - In a terminal
+
+    @Test func `it follows what people do, shows a draft, ends one, and leaves the terminal as it was`() async throws {
+        try await Stage.with { stage in
+            let kim = try await stage.fill(stage.start(), through: "email")
+            let terminal = try watch(columns: 160)
+            let first = try await terminal.expect("k•••@e•••.com")
+            #expect(first.late == nil && first.lines[0] == "1 unfinished sign-up")
+            #expect(first.bold.contains("email") && first.bold.contains("k•••@e•••.com"), "the card is selected")
+
+            let lee = try await stage.fill(stage.start(), through: "code", email: "lee@example.com")
+            #expect(try await terminal.expect("2 unfinished sign-ups").text.contains("l•••@e•••.com"))
+            _ = try await stage.fill(lee, through: "profile", email: "lee@example.com", username: "lee")
+            #expect(try await terminal.expect("contact 1").late == nil, "the card has moved")
+
+            try await terminal.press("\r")
+            let detail = try await terminal.expect("revision")
+            #expect(detail.text.contains("\(kim.id)") && detail.text.contains("any key goes back"))
+            #expect(!detail.text.contains("kim@example.com"))
+            try await terminal.press(" ")
+            _ = try await terminal.expect("Enter shows")
+
+            try await terminal.press("x")
+            #expect(try await terminal.expect("End the sign-up of k•••@e•••.com?").late == nil)
+            try await terminal.press("n")
+            _ = try await terminal.expect("Enter shows")
+            try await terminal.press("xy")
+            #expect(try await terminal.expect("\(kim.id) is gone").lines[0] == "1 unfinished sign-up")
+            let audit = try TestSupport.Session().query("SELECT operator || ' ' || act FROM audit").only
+            #expect(try audit.decode(String.self) == "mina expire")
+
+            try await terminal.press("q")
+            let end = try await terminal.end()
+            #expect(end.status == 0 && end.isSane)
+        }
+    }
+
+    @Test func `arrows go from card to card and from column to column`() async throws {
+        try await Stage.with { stage in
+            for name in ["ann", "ben"] {
+                _ = try await stage.fill(stage.start(), through: "email", email: "\(name)@a.example")
+            }
+            _ = try await stage.fill(stage.start(), through: "code", email: "cho@a.example")
+            let terminal = try watch(columns: 160)
+            #expect(try await terminal.expect("code 2").bold.contains("b•••@a•••.example"), "the newest first")
+            try await terminal.press(Self.arrows.down)
+            try await terminal.press("\r")
+            let ann = try await terminal.expect("a•••@a•••.example")
+            #expect(ann.late == nil)
+            try await terminal.press("q")
+            try await terminal.press(Self.arrows.right + "\r")
+            let cho = try await terminal.expect("c•••@a•••.example")
+            #expect(cho.late == nil)
+            try await terminal.press("\u{3}")
+            #expect(try await terminal.end().isSane)
+        }
+    }
+
+    @Test func `it fits the window, also when that changes`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.readyDraft()
+            let terminal = try watch(columns: 160, lines: 20)
+            let wide = try await terminal.expect("review 1")
+            #expect(wide.lines[1].contains("email 0") && wide.lines.count == 20)
+            try await terminal.resize(columns: 40, lines: 10)
+            let narrow = try await terminal.expect("review 1")
+            #expect(narrow.late == nil && narrow.lines.count == 10)
+            #expect(!narrow.text.contains("email") && narrow.text.contains("k•••@e•••.com"))
+            #expect(narrow.lines[9].hasPrefix("←↑↓→ moves"))
+            try await terminal.resize(columns: 160, lines: 20)
+            #expect(try await terminal.expect("email 0").late == nil)
+            try await terminal.press("q")
+            #expect(try await terminal.end().isSane)
+        }
+    }
+
+    @Test func `a signal leaves the terminal as it was, and colours are left out where nobody wants them`() async throws
+    {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            let terminal = try watch(columns: 160, settings: ["NO_COLOR": "1"])
+            let picture = try await terminal.expect(">k•••@e•••.com")
+            #expect(picture.late == nil && picture.bold.isEmpty)
+            try await terminal.send(SIGTERM)
+            #expect(try await terminal.end().isSane)
+        }
+    }
+
+    @Test func `without the database it says so and keeps what it has`() async throws {
+        try await Cluster.withRunning { cluster in
+            _ = try Migrations().apply(to: cluster.conninfo)
+            try await Stage.with(conninfo: cluster.conninfo) { stage in
+                _ = try await stage.fill(stage.start(), through: "email")
+                let terminal = try watch(columns: 160, settings: ["DATABASE_URL": cluster.conninfo])
+                _ = try await terminal.expect("k•••@e•••.com")
+                try await cluster.stop()
+                #expect(try await terminal.expect("database unavailable").text.contains("k•••@e•••.com"))
+                try await cluster.start()
+                #expect(try await terminal.expectGone("database unavailable").late == nil)
+                try await terminal.press("q")
+                #expect(try await terminal.end().status == 0)
+            }
+        }
+    }
+
+    // MARK: - Keys
+
+    @Test func `keys come whole from bytes that come in pieces`() {
+        var reader = KeyReader()
+        #expect(
+            reader.read(Array("jq\u{1B}[A\u{1B}OB\r\u{3}é".utf8)) == [
+                .letter("j"), .letter("q"), .up, .down, .enter, .interrupt,
+            ]
+        )
+        #expect(reader.read([0x1B]) == [.escape])
+        #expect(reader.read([0x1B, UInt8(ascii: "[")]).isEmpty)
+        #expect(reader.read([UInt8(ascii: "D"), UInt8(ascii: "x")]) == [.left, .letter("x")])
+        #expect(reader.read(Array("\u{1B}[1;5C\u{1B}[15~y".utf8)) == [.letter("y")])
+    }
+}
