@@ -52,7 +52,7 @@ struct CanaryTests {
                     #expect(!server.contains(secret), "PostgreSQL's log has \(secret)")
                 }
 
-                let dump = try Self.dump(of: cluster.conninfo)
+                let dump = try Dump.of(cluster.conninfo)
                 for secret in secrets + strangers { #expect(Self.tables(of: dump, with: secret) == []) }
                 #expect(Self.tables(of: dump, with: Self.email) == ["accounts", "identifiers"])
                 #expect(Self.tables(of: dump, with: Self.username) == ["accounts", "identifiers"])
@@ -144,7 +144,7 @@ struct CanaryTests {
             try await kim.put("email", "{\"email\": \"\(Self.email)\"}")
             // One dump while the mail waits with its address and code, one when everything but the commit is done.
             let conninfo = FreshDatabase.current.conninfo
-            var dumps = [try Self.dump(of: conninfo)]
+            var dumps = [try Dump.of(conninfo)]
             let code = try await site.stage.readCode(for: Self.email)
             try await kim.put("code", "{\"code\": \"\(code)\"}")
             try await kim.put(
@@ -158,7 +158,7 @@ struct CanaryTests {
             try await kim.put("contact", "{\"birth_date\": \"\(Self.birthDate)\"}")
             let ready = try await kim.put("terms", "{\"terms\": true}")
             #expect(ready.json["state"] == "ready")
-            dumps.append(try Self.dump(of: conninfo))
+            dumps.append(try Dump.of(conninfo))
             for dump in dumps {
                 #expect(dump.contains(ready.json["id"]?.string ?? "no id"), "the draft is in the dump")
                 let values = [
@@ -186,19 +186,5 @@ struct CanaryTests {
             if forms.contains(where: { line.contains($0) }) { found.insert(table) }
         }
         return found.sorted()
-    }
-
-    private static func dump(of conninfo: String) throws -> String {
-        let versions = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql").compactMap(Int.init)
-        let dump = Process()
-        dump.executableURL = URL(filePath: "/usr/lib/postgresql/\(versions.max()!)/bin/pg_dump")
-        dump.arguments = ["--dbname=\(conninfo)"]
-        let output = Pipe()
-        dump.standardOutput = output
-        try dump.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        dump.waitUntilExit()
-        try #require(dump.terminationStatus == 0)
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -16,6 +16,8 @@ struct CommandRun: Sendable {
         try await onThread {
             let process = Process()
             process.executableURL = ServerProcess.program
+            // Where somebody would type it.
+            process.currentDirectoryURL = URL(filePath: #filePath).appending(path: "../../../..").standardized
             process.arguments = arguments
             process.environment = settings
             let (output, complaints) = (Pipe(), Pipe())

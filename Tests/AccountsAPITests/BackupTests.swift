@@ -1,0 +1,33 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("A database that is restored", .freshDatabase, .timeLimit(.minutes(3)))
+struct BackupTests {
+    @Test func `a sign-up that was half done goes on, with the same keys`() async throws {
+        let mails = Mails()
+        let before = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
+        let kim = Wanderer("kim@example.com", mails: mails)
+        try await kim.begin(at: before.port)
+        for step in ["email", "code", "password", "profile"] { try await kim.step(step, at: before.port) }
+        let lee = Wanderer("lee@example.com", mails: mails)
+        try await lee.begin(at: before.port)
+        for step in ["email", "code", "password", "profile", "contact", "terms"] {
+            try await lee.step(step, at: before.port)
+        }
+        #expect(try await lee.commit(at: before.port).status == 201)
+        #expect(await before.end(by: SIGTERM) == 0)
+
+        try await Cluster.withRunning { cluster in
+            try Dump.restore(Dump.of(FreshDatabase.current.conninfo), to: cluster.conninfo)
+            let after = try await ServerProcess.start(database: cluster.conninfo, mails: mails)
+            for step in ["contact", "terms"] { try await kim.step(step, at: after.port) }
+            #expect(try await kim.commit(at: after.port).status == 201)
+            #expect(try await lee.commit(at: after.port).status == 200, "the same account as before")
+            let session = try TestSupport.Session(to: cluster.conninfo)
+            #expect(try session.query("SELECT count(*) FROM accounts").only.decode(Int.self) == 2)
+            #expect(await after.end(by: SIGTERM) == 0)
+        }
+    }
+}
