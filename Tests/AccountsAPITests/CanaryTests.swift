@@ -42,7 +42,7 @@ struct CanaryTests {
                 let log = site.log.text
                 #expect(site.log.lines.count > 40)
                 #expect(log.contains("23514"), "the log has the cause of what failed")
-                let metrics = await Monitor(of: site.stage.signups, version: "1").exposition()
+                let metrics = Monitor(of: site.stage.signups, version: "1").exposition()
                 #expect(metrics.contains("accounts_funnel_total"))
                 let server = try cluster.log()
                 #expect(server.contains("INSERT INTO identifiers"), "every statement is in the log")

@@ -45,6 +45,8 @@ struct MetricsTests {
         let other = Wanderer("lee@example.com", mails: mails)
         try await other.begin(at: server.port)
 
+        // A reading tells what the look after the one before has found.
+        while try await Self.parse(server.metrics())["accounts_drafts state=open"] != 1 {}
         let text = try await server.metrics()
         let numbers = try await Self.parse(text)
         let requests = "accounts_http_request_duration_seconds_count"
@@ -53,7 +55,8 @@ struct MetricsTests {
             "\(requests) method=PUT route=/signup/{step} status=200": 6,
             "\(requests) method=PUT route=/signup/{step} status=422": 1,
             "accounts_hash_duration_seconds_count": 1, "accounts_hash_refused_total": 0,
-            "accounts_hash_queue_depth": 0, "accounts_hash_running": 0, "accounts_database_up": 1,
+            "accounts_hash_queue_depth": 0, "accounts_hash_queue_capacity": 1000, "accounts_census_up": 1,
+            "accounts_hash_running": 0, "accounts_database_up": 1,
             "accounts_lanes_up lane=grouped": 1, "accounts_lanes_up lane=alone": 3,
             "accounts_lane_queue_depth lane=grouped": 0, "accounts_drafts state=open": 1,
             "accounts_drafts state=review": 0, "accounts_drafts state=expired": 0, "accounts_reaper_backlog": 0,
@@ -68,7 +71,7 @@ struct MetricsTests {
         for name in [
             "process_resident_memory_bytes", "process_open_fds", "process_max_fds", "process_cpu_seconds_total",
             "process_start_time_seconds", "accounts_lane_group_size_count lane=grouped",
-            "accounts_lane_exchange_seconds_sum lane=alone", "accounts_mails_total outcome=delivered",
+            "accounts_lane_exchange_duration_seconds_sum lane=alone", "accounts_mail_attempts_total outcome=delivered",
         ] {
             #expect(numbers[name] ?? 0 > 0, "\(name)")
         }
@@ -88,7 +91,7 @@ struct MetricsTests {
     @Test func `a limit that is reached is counted`() async throws {
         try await Stage.with(limits: nil) { stage in
             for _ in 0..<121 { _ = try? await stage.start() }
-            let text = await Monitor(of: stage.signups, version: "1.2.3").exposition()
+            let text = Monitor(of: stage.signups, version: "1.2.3").exposition()
             #expect(text.contains("accounts_limits_reached_total{limit=\"starts\"} 1\n"))
         }
     }
@@ -100,15 +103,34 @@ struct MetricsTests {
                 """
                 UPDATE drafts SET id = ('019' || substr(id::text, 4))::uuid;
                 UPDATE drafts SET updated_at = now() - interval '24 hours 100 seconds';
-                UPDATE outbox SET created_at = now() - interval '77 seconds'
+                UPDATE outbox SET created_at = now() - interval '77 seconds', due_at = now() - interval '44 seconds'
                 """
             )
-            let numbers = try await Self.parse(Monitor(of: stage.signups, version: "1").exposition())
+            let monitor = Monitor(of: stage.signups, version: "1")
+            await monitor.look()
+            let numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_drafts state=expired"] == 1)
             #expect(numbers["accounts_reaper_backlog"] == 1)
             #expect((100...110).contains(numbers["accounts_reaper_backlog_seconds"] ?? 0))
             #expect(numbers["accounts_outbox_waiting"] == 1)
+            #expect((44...54).contains(numbers["accounts_outbox_overdue_seconds"] ?? 0))
             #expect((77...87).contains(numbers["accounts_outbox_waiting_seconds"] ?? 0))
+        }
+    }
+
+    @Test func `a table that somebody holds keeps nobody from reading`() async throws {
+        try await Stage.with { stage in
+            let session = try TestSupport.Session()
+            try session.run("BEGIN; LOCK TABLE outbox")
+            let monitor = Monitor(of: stage.signups, version: "1")
+            await monitor.look()
+            var numbers = try await Self.parse(monitor.exposition())
+            #expect(numbers["accounts_database_up"] == 1 && numbers["accounts_census_up"] == 0)
+            #expect(numbers["accounts_outbox_waiting"] == nil)
+            try session.run("COMMIT")
+            await monitor.look()
+            numbers = try await Self.parse(monitor.exposition())
+            #expect(numbers["accounts_census_up"] == 1 && numbers["accounts_outbox_waiting"] == 0)
         }
     }
 

@@ -40,7 +40,7 @@ struct RollingRestartTests {
         func start(_ port: Int) async throws -> ServerProcess {
             try await ServerProcess.start(
                 database: FreshDatabase.current.conninfo,
-                settings: ["LISTEN": "127.0.0.1:\(port)", "SHUTDOWN_DELAY": "1"],
+                settings: ["LISTEN": "127.0.0.1:\(port)", "SHUTDOWN_DELAY": "5"],
                 mails: mails
             )
         }

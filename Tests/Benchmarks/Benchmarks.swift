@@ -7,8 +7,9 @@ enum Benchmarks {
         switch CommandLine.arguments.dropFirst() {
         case ["validation"]: try Validation.measure()
         case ["enumeration"]: try Enumeration.measure()
+        case ["erasure"]: try Erasure.measure()
         case ["refusals"]: try RefusedRequests.measure()
-        default: fatalError("usage: Benchmarks enumeration|refusals|validation")
+        default: fatalError("usage: Benchmarks enumeration|erasure|refusals|validation")
         }
     }
 }

@@ -3,10 +3,13 @@ internal import Foundation
 @testable import Accounts
 
 /// The released executable at work on the database of `DATABASE_URL`, with one client that knows no hurry.
-final class Service {
+///
+/// Unchecked, because the connection and the client are the main thread's; others have clients of their own.
+final class Service: @unchecked Sendable {
     private let process = Process()
     let database: Connection
     let client: Client
+    let port: Int
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -33,8 +36,9 @@ final class Service {
         try migration.run()
         migration.waitUntilExit()
 
-        process.executableURL = program
-        process.arguments = ["serve"]
+        // It ends with us, however we end.
+        process.executableURL = URL(filePath: "/usr/bin/setpriv")
+        process.arguments = ["--pdeathsig", "TERM", program.path, "serve"]
         process.environment = environment
         // Mail for a terminal that nobody reads.
         process.standardOutput = FileHandle.nullDevice
@@ -53,6 +57,7 @@ final class Service {
         let reader = log.fileHandleForReading
         Thread { while !reader.availableData.isEmpty {} }.start()
         database = try Connection(to: conninfo)
+        self.port = port!
         client = Client(port: port!)
     }
 

@@ -171,6 +171,7 @@ extension OutboxSender: Service {
         do throws(DatabaseError) {
             while try await deliverNext(), !Task.isShuttingDownGracefully {}
         } catch {
+            meters.failures.add(1, "outbox")
             logger.warning("the outbox waits", metadata: ["reason": "\(error)"])
         }
     }

@@ -12,14 +12,14 @@ package final class Meters: Sendable {
         bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256]
     )
     let exchanges = Histogram(
-        "accounts_lane_exchange_seconds",
+        "accounts_lane_exchange_duration_seconds",
         "One round trip to PostgreSQL, from the first statement sent to the last answer.",
         labels: ["lane"]
     )
     let hashes = Histogram("accounts_hash_duration_seconds", "One password on a worker, without its wait.")
     let hashesRefused = Counter("accounts_hash_refused_total", "Passwords refused because the queue was full.")
     let mails = Counter(
-        "accounts_mails_total",
+        "accounts_mail_attempts_total",
         "Attempts to deliver a mail.",
         labels: ["outcome"],
         from: [["dead"], ["delivered"], ["postponed"]]
@@ -31,7 +31,16 @@ package final class Meters: Sendable {
         from: Limits.Name.allCases.map { [$0.rawValue] } + [["handoff"], ["resend"], ["revisions"]]
     )
     let erased = Counter("accounts_reaper_erased_total", "What has had its time and is gone.", labels: ["what"])
-    let sweeps = Histogram("accounts_reaper_sweep_seconds", "One look at everything that may have had its time.")
+    let failures = Counter(
+        "accounts_upkeep_failures_total",
+        "Times that the database refused what is done beside the sign-ups, or was away.",
+        labels: ["what"],
+        from: [["funnel"], ["outbox"], ["partitions"], ["reaper"]]
+    )
+    let sweeps = Histogram(
+        "accounts_reaper_sweep_duration_seconds",
+        "One look at everything that may have had its time."
+    )
     let funnel = Counter(
         "accounts_funnel_total",
         "What became of people at a step; `code` says why an answer was refused.",
@@ -42,7 +51,7 @@ package final class Meters: Sendable {
 
     var families: [Family] {
         let metrics: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, mails, limits, erased, sweeps, funnel,
+            requests, groups, exchanges, hashes, hashesRefused, mails, limits, erased, failures, sweeps, funnel,
         ]
         return metrics.map(\.family)
     }

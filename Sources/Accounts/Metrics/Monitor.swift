@@ -1,28 +1,68 @@
 internal import Foundation
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// Everything that is to be known of a running service, as Prometheus reads it.
+///
+/// Nobody who reads waits for the database: each reading asks for another look at it, and tells what the last one found.
 package final class Monitor: Sendable {
     private let signups: Signups
     private let version: String
     private let start = Date()
-    private let census = Mutex<(families: [Family], until: ContinuousClock.Instant)?>(nil)
+    private let wishes: AsyncStream<Void>
+    private let wish: AsyncStream<Void>.Continuation
+    private let last = Mutex(Look())
+
+    private struct Look {
+        /// What the last look found.
+        var families: [Family] = []
+        /// Since when another one is asked for or under way.
+        var pending: ContinuousClock.Instant?
+    }
 
     package init(of signups: Signups, version: String) {
         self.signups = signups
         self.version = version
+        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// What the database is asked holds for so long, however many ask.
-    private static let censusLifetime = Duration.seconds(15)
+    /// A look that takes longer says that the database does not answer.
+    private static let patience = Duration.seconds(10)
 
     /// All metrics in the text format (version 0.0.4). Where the database does not answer, `accounts_database_up` is 0 and
     /// what it would tell is left out.
-    package func exposition() async -> String {
+    package func exposition() -> String {
+        let found = last.withLock { look in
+            let isLate = look.pending.map { ContinuousClock.now - $0 > Self.patience } ?? false
+            look.pending = look.pending ?? .now
+            return isLate ? [Self.up(false)] : look.families
+        }
+        wish.yield()
         let families =
-            signups.meters.families + signups.database.families + signups.hashing.families + process
-            + [build] + (await database())
+            signups.meters.families + signups.database.families + signups.hashing.families + process + [build] + found
         return families.map(\.text).joined()
+    }
+
+    /// Looks at the database for those who read next.
+    package func look() async {
+        let isUp = await signups.database.isUp
+        var families = [Self.up(isUp)]
+        if isUp {
+            do throws(DatabaseError) {
+                families += try await signups.census() + [Self.counted(true)]
+            } catch {
+                families.append(Self.counted(false))
+            }
+        }
+        last.withLock { $0 = Look(families: families) }
+    }
+
+    private static func up(_ isUp: Bool) -> Family {
+        .gauge("accounts_database_up", "Whether PostgreSQL answers.", isUp ? 1 : 0)
+    }
+
+    private static func counted(_ isCounted: Bool) -> Family {
+        .gauge("accounts_census_up", "Whether PostgreSQL counted in time what there is.", isCounted ? 1 : 0)
     }
 
     private var build: Family {
@@ -61,19 +101,12 @@ package final class Monitor: Sendable {
             ),
         ]
     }
+}
 
-    private func database() async -> [Family] {
-        if let census = census.withLock({ $0 }), ContinuousClock.now < census.until { return census.families }
-        let up = { (isUp: Bool) in
-            Family.gauge("accounts_database_up", "Whether PostgreSQL answers.", isUp ? 1 : 0)
-        }
-        do throws(DatabaseError) {
-            let families = try await signups.census() + [up(true)]
-            census.withLock { $0 = (families, .now + Self.censusLifetime) }
-            return families
-        } catch {
-            return [up(false)]
-        }
+extension Monitor: Service {
+    package func run() async {
+        await look()
+        for await _ in wishes.cancelOnGracefulShutdown() { await look() }
     }
 }
 
@@ -84,6 +117,7 @@ extension Signups {
     /// What there is in the database, counted within bounds.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
         let row = try await database.transaction(
+            "SET LOCAL statement_timeout = '3s'",
             """
             WITH newest AS (
                 SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
@@ -102,10 +136,12 @@ extension Signups {
                    (SELECT count(*) FROM newest WHERE is_past), (SELECT count(*) FROM overdue),
                    (SELECT coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint FROM overdue),
                    (SELECT count(*) FROM waiting),
-                   (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint FROM waiting)
+                   (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint FROM waiting),
+                   (SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::bigint FROM waiting)
             """
-        )[0].only
-        let (open, review, expired, overdue, overdueAge, waiting, waitingAge) = try row.decode(
+        )[1].only
+        let (open, review, expired, overdue, overdueAge, waiting, waitingAge, dueAge) = try row.decode(
+            Int.self,
             Int.self,
             Int.self,
             Int.self,
@@ -129,6 +165,7 @@ extension Signups {
             .gauge("accounts_reaper_backlog_seconds", "For how long the first of them has been.", Double(overdueAge)),
             .gauge("accounts_outbox_waiting", "Mails that wait, \(Self.mostCounted) at most.", Double(waiting)),
             .gauge("accounts_outbox_waiting_seconds", "For how long the first of them has.", Double(waitingAge)),
+            .gauge("accounts_outbox_overdue_seconds", "For how long the first of them is due.", Double(dueAge)),
         ]
     }
 }

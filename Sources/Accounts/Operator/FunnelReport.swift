@@ -28,12 +28,12 @@ package struct FunnelReport: Sendable {
 extension Operator {
     /// One report for each flow that anybody met, the present one first.
     ///
-    /// - Parameter period: whole days of UTC, today's among them.
+    /// - Parameter period: whole days of UTC, today's among them; a part of a day is all of it.
     package func funnel(over period: Duration) async throws(DatabaseError) -> [FunnelReport] {
         let rows = try await database.read(
             """
             SELECT flow, step, outcome, code, seconds, sum(count)::bigint FROM funnel_daily
-             WHERE day > (now() AT TIME ZONE 'UTC' - make_interval(secs => \(period.seconds)))::date
+             WHERE day > (now() AT TIME ZONE 'UTC' - make_interval(secs => \(max(period.seconds, 86_400))))::date
              GROUP BY flow, step, outcome, code, seconds ORDER BY flow DESC
             """
         )

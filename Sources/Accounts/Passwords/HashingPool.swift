@@ -10,6 +10,7 @@ package final class HashingPool: Sendable {
     private let makeHash: Hash
     private let desk: HashingDesk
     private let meters: Meters
+    private let workers, capacity: Int
     private let threads: Mutex<[DedicatedThread]>
 
     /// Throws where the system gives no memory. `queue` hashes may wait while all workers are busy; one more is refused.
@@ -44,6 +45,7 @@ package final class HashingPool: Sendable {
         makeHash = hash
         self.desk = desk
         self.meters = meters
+        (self.workers, capacity) = (workers, queue)
         threads = Mutex(
             arenas.enumerated().map { number, arena in
                 DedicatedThread(named: "argon2-\(number)") { desk.serve(in: arena) }
@@ -118,7 +120,14 @@ package final class HashingPool: Sendable {
         let load = desk.queue.withLock { (waiting: $0.waiting, running: $0.running) }
         return [
             .gauge("accounts_hash_queue_depth", "Passwords that wait for a worker.", Double(load.waiting)),
+            .gauge("accounts_hash_queue_capacity", "Passwords that may wait.", Double(capacity)),
             .gauge("accounts_hash_running", "Passwords on a worker.", Double(load.running)),
+            .gauge(
+                "accounts_hash_memory_bytes",
+                "Memory that the workers keep for hashing.",
+                Double(workers * parameters.memoryKiB * 1024)
+            ),
+            .gauge("accounts_hash_workers", "Passwords that can be hashed at once.", Double(workers)),
         ]
     }
 }

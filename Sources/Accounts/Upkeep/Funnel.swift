@@ -151,6 +151,7 @@ package struct FunnelWriter: Service {
         do throws(DatabaseError) {
             try await signups.funnel.flush(to: signups.database)
         } catch {
+            signups.meters.failures.add(1, "funnel")
             logger.warning("the funnel waits", metadata: ["reason": "\(error)"])
         }
     }

@@ -5,10 +5,12 @@ internal import ServiceLifecycle
 /// Makes the partitions of the coming days, so that no draft has to stay with the stragglers.
 package struct Partitions: Sendable {
     private let database: Database
+    private let meters: Meters
     private let logger: Logger
 
-    package init(database: Database, logger: Logger) {
+    package init(database: Database, meters: Meters = Meters(), logger: Logger) {
         self.database = database
+        self.meters = meters
         self.logger = logger
     }
 
@@ -37,6 +39,7 @@ extension Partitions: Service {
             do throws(DatabaseError) {
                 try await prepare()
             } catch {
+                meters.failures.add(1, "partitions")
                 logger.error("the partitions of the coming days are not ready", metadata: ["reason": "\(error)"])
             }
         }

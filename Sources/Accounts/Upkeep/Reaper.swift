@@ -164,6 +164,7 @@ extension Reaper: Service {
                     ]
                 )
             } catch {
+                signups.meters.failures.add(1, "reaper")
                 logger.error("what has had its time is still there", metadata: ["reason": "\(error)"])
             }
         }

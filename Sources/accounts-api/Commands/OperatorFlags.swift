@@ -82,10 +82,13 @@ struct Identity<Owner>: ExpressibleByArgument, Sendable {
 /// A time such as `90s`, `45m`, `12h` or `7d`.
 struct Period: ExpressibleByArgument, Sendable {
     let duration: Duration
+    /// As it was written.
+    let defaultValueDescription: String
 
     init?(argument: String) {
         guard let duration = Duration(argument), duration > .zero else { return nil }
         self.duration = duration
+        defaultValueDescription = argument
     }
 }
 

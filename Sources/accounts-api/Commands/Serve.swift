@@ -99,13 +99,15 @@ struct Server {
         )
         var configuration = ServiceGroupConfiguration(
             services: [
-                database, Partitions(database: database, logger: logger), Reaper(signups: signups, logger: logger),
+                database, Partitions(database: database, meters: meters, logger: logger),
+                Reaper(signups: signups, logger: logger),
                 sender, FunnelWriter(signups: signups, logger: logger),
             ],
             logger: logger
         )
         if let address = settings.metricsListen {
-            configuration.services.append(.init(service: metrics(Monitor(of: signups, version: version), at: address)))
+            let monitor = Monitor(of: signups, version: version)
+            configuration.services += [.init(service: monitor), .init(service: metrics(monitor, at: address))]
         }
         configuration.services.append(.init(service: application(signups, database, settings, drain)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout

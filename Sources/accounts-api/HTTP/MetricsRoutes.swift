@@ -13,7 +13,7 @@ struct MetricsRoutes: Sendable {
             Response(
                 status: .ok,
                 headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8", .cacheControl: "no-store"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: await monitor.exposition()))
+                body: ResponseBody(byteBuffer: ByteBuffer(string: monitor.exposition()))
             )
         }
         return router

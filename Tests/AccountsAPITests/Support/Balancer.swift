@@ -18,6 +18,7 @@ final class Balancer: Sendable {
             defaults
                 mode http
                 timeout connect 5s
+                timeout check 5s
                 timeout client 30s
                 timeout server 30s
                 retries 0

@@ -1,0 +1,149 @@
+internal import Foundation
+internal import Synchronization
+
+@testable import Accounts
+
+/// Whether steps notice that expired drafts are erased: their times before, while, and after as many as `DRAFTS` says are
+/// gone (ten million).
+enum Erasure {
+    /// The p99 of steps may be so many times that of before.
+    private static let target = 1.3
+    private static let phase = 60.0
+
+    private static let flow = """
+        flow: erasure
+        version: 1
+        steps:
+          - name: profile
+            title: {en: Profile}
+            fields:
+              - {name: introduction, kind: text, max: 400, label: {en: Introduction}}
+
+        """
+
+    static func measure() throws {
+        let number = ProcessInfo.processInfo.environment["DRAFTS"].flatMap { Int($0) } ?? 10_000_000
+        let file = FileManager.default.temporaryDirectory.appending(path: "erasure-\(UUID()).yaml")
+        try Data(flow.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let service = try Service(["FLOW_FILE": file.path, "LOG_LEVEL": "notice"])
+
+        let before = try Load(on: service).run { Thread.sleep(forTimeInterval: phase) }
+        try fill(service.database, number)
+        try wait(for: "EXISTS (SELECT FROM endings)", on: service.database)
+        let start = ContinuousClock.now
+        let during = try Load(on: service).run { try wait(for: "NOT EXISTS (\(expired))", on: service.database) }
+        let time = ContinuousClock.now - start
+        let after = try Load(on: service).run { Thread.sleep(forTimeInterval: phase) }
+
+        var table = Table("\(Load.rate) steps a second", "steps", "p50 ms", "p99 ms", "p99 ÷ before")
+        for (name, times) in [("before", before), ("meanwhile", during), ("after", after)] {
+            let ratio = times.p99 / before.p99
+            table.append(
+                name,
+                "\(times.count)  ",
+                times.p50.told(in: .milliseconds(1)),
+                times.p99.told(in: .milliseconds(1)),
+                String(format: "%.2f", ratio) + (ratio > target ? " !" : "  ")
+            )
+        }
+        table.print(under: "Erasing \(number) drafts, which took \(Int(time / .seconds(1))) s")
+    }
+
+    private static let expired = "SELECT FROM drafts WHERE id < draft_id_floor(now() - interval '1 day')"
+
+    /// Drafts that began two to six days ago, as large as those of a sign-up that is half done.
+    private static func fill(_ database: borrowing Connection, _ number: Int) throws {
+        for day in 2...6 {
+            try database.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - \(day))")
+            try database.run(
+                """
+                INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
+                SELECT (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
+                        || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid,
+                       sha256((number + \(day * number))::text::bytea), begun, begun + interval '7 days', begun, 'en',
+                       'erasure@1', 'profile', decode(repeat(md5(number::text), 12), 'hex')
+                  FROM generate_series(1, \(number / 5)) AS number,
+                       LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date::timestamp AT TIME ZONE 'UTC'
+                                       - interval '\(day) days' + number * interval '1 day' / \(number / 5 + 1) AS begun)
+                       AS time
+                """
+            )
+        }
+        try database.run("VACUUM ANALYZE drafts")
+        try database.run("CHECKPOINT")
+    }
+
+    private static func wait(for condition: String, on database: borrowing Connection) throws {
+        while try !database.query(SQL(stringLiteral: "SELECT \(condition)")).only.decode(Bool.self) {
+            Thread.sleep(forTimeInterval: 1)
+        }
+    }
+}
+
+/// Step writes at a steady rate, far below what the machine can do, so that their times are not those of a queue.
+private final class Load: Sendable {
+    static let rate = 200
+    private static let clients = 8
+
+    private let service: Service
+    private let isEnough = Atomic(false)
+    private let times = Mutex<[Duration]>([])
+    private let failure = Mutex<(any Error)?>(nil)
+
+    init(on service: Service) {
+        self.service = service
+    }
+
+    /// From when a step should have been sent to when its answer was there, for as long as the body takes.
+    func run(while body: () throws -> Void) throws -> Times {
+        let threads = try (0..<Self.clients).map { number in
+            // Each has drafts enough for what one may be revised.
+            let tokens = try (0..<100).map { try service.start(number * 1000 + $0 + Int.random(in: 0..<200) * 10_000) }
+            return DedicatedThread(named: "client-\(number)") { self.submit(tokens) }
+        }
+        let outcome = Result { try body() }
+        isEnough.store(true, ordering: .relaxed)
+        for thread in threads { thread.join() }
+        try outcome.get()
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return Times(times.withLock { $0 })
+    }
+
+    private func submit(_ tokens: [String]) {
+        let client = Client(port: service.port)
+        let pause = Duration.seconds(1) * Self.clients / Self.rate
+        var due = ContinuousClock.now
+        var number = 0
+        while !isEnough.load(ordering: .relaxed) {
+            due += pause
+            let left = due - .now
+            if left > .zero { Thread.sleep(forTimeInterval: left / .seconds(1)) }
+            number += 1
+            do {
+                let answer = try client.ask(
+                    "PUT",
+                    "/signup/profile",
+                    "{\"introduction\":\"\(String(repeating: "a word and ", count: 20))\(number)\"}",
+                    ["Authorization": "Bearer \(tokens[number % tokens.count])"]
+                )
+                guard answer.status == 200 else { throw Service.Failure(description: answer.body) }
+                times.withLock { $0.append(.now - due) }
+            } catch {
+                return failure.withLock { $0 = error }
+            }
+        }
+    }
+}
+
+private struct Times {
+    private let sorted: [Duration]
+
+    init(_ times: [Duration]) {
+        sorted = times.sorted()
+    }
+
+    var count: Int { sorted.count }
+    var p50: Duration { sorted[count / 2] }
+    var p99: Duration { sorted[count * 99 / 100] }
+}
