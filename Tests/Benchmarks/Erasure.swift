@@ -54,6 +54,8 @@ enum Erasure {
 
     /// Drafts that began two to six days ago, as large as those of a sign-up that is half done.
     private static func fill(_ database: borrowing Connection, _ number: Int) throws {
+        // Nobody erases before all of them are there.
+        try database.run("SELECT pg_advisory_lock('drafts'::regclass::oid::int, 1)")
         for day in 2...6 {
             try database.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - \(day))")
             try database.run(
@@ -72,6 +74,7 @@ enum Erasure {
         }
         try database.run("VACUUM ANALYZE drafts")
         try database.run("CHECKPOINT")
+        try database.run("SELECT pg_advisory_unlock_all()")
     }
 
     private static func wait(for condition: String, on database: borrowing Connection) throws {
