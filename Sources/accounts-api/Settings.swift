@@ -20,6 +20,8 @@ struct Settings: Sendable {
     let argon2: Argon2Parameters
     let argon2Workers: Int
     let argon2Queue: Int
+    let argon2Wait: Duration
+    let argon2Priority: DedicatedThread.Priority
     let databaseConnections: Int
     /// For how long the server goes on serving once it is told to stop.
     let shutdownDelay: Duration
@@ -43,8 +45,11 @@ struct Settings: Sendable {
         }
         allowedOrigins = Set(reader.list(.allowedOrigins))
         trustedProxies = reader.blocks(.trustedProxies)
-        argon2 = reader.argon2()
-        argon2Workers = reader.workers()
+        let hashing = reader.hashing()
+        argon2 = hashing.parameters
+        argon2Workers = hashing.workers
+        argon2Wait = .seconds(reader.integer(.argon2Wait, in: 1...60))
+        argon2Priority = reader.priority()
         argon2Queue = reader.integer(.argon2Queue, in: 1...10_000)
         databaseConnections = reader.integer(.databaseConnections, in: 2...64)
         shutdownDelay = .seconds(reader.integer(.shutdownDelay, in: 0...3600))
@@ -77,11 +82,12 @@ struct OperatorSettings: Sendable {
 struct HashingSettings: Sendable {
     let parameters: Argon2Parameters
     let workers: Int
+    let queue: Int
 
     init(_ source: SettingSource) throws(SettingMistakes) {
         var reader = SettingReader(source)
-        parameters = reader.argon2()
-        workers = reader.workers()
+        (parameters, workers) = reader.hashing()
+        queue = reader.integer(.argon2Queue, in: 1...10_000)
         if !reader.mistakes.isEmpty { throw SettingMistakes(all: reader.mistakes) }
     }
 }
@@ -250,11 +256,24 @@ private struct SettingReader {
         }
     }
 
-    mutating func workers() -> Int {
-        givenInteger(.argon2Workers, in: 1...256) ?? Cores.available
+    mutating func hashing() -> (parameters: Argon2Parameters, workers: Int) {
+        let parameters = argon2()
+        // One core is for those who do not hash.
+        let workers = givenInteger(.argon2Workers, in: 1...256) ?? max(1, Machine.cores - 1)
+        let (needed, room) = (workers * (parameters.memoryKiB / 1024 + 2), Machine.memory >> 20)
+        if needed >= room {
+            mistake("ARGON2_WORKERS times ARGON2_MEMORY_KIB is \(needed) MiB, of \(room) that there are")
+        }
+        return (parameters, workers)
     }
 
-    mutating func argon2() -> Argon2Parameters {
+    mutating func priority() -> DedicatedThread.Priority {
+        if let priority = DedicatedThread.Priority(rawValue: standardText(.argon2Priority)) { return priority }
+        mistake("ARGON2_PRIORITY is idle or normal")
+        return .idle
+    }
+
+    private mutating func argon2() -> Argon2Parameters {
         let parameters = Argon2Parameters(
             memoryKiB: integer(.argon2Memory, in: 8...4_194_304),
             iterations: integer(.argon2Iterations, in: 1...1000)
@@ -292,6 +311,8 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of(.argon2Iterations)) var argon2Iterations: String?
     @Option(help: .of(.argon2Workers)) var argon2Workers: String?
     @Option(help: .of(.argon2Queue)) var argon2Queue: String?
+    @Option(help: .of(.argon2Wait)) var argon2Wait: String?
+    @Option(help: .of(.argon2Priority)) var argon2Priority: String?
     @Option(help: .of(.databaseConnections)) var databaseConnections: String?
     @Option(help: .of(.shutdownDelay)) var shutdownDelay: String?
     @Option(help: .of(.shutdownTimeout)) var shutdownTimeout: String?
@@ -304,6 +325,7 @@ struct SettingFlags: ParsableArguments {
             .flowFile: flowFile, .smtpURL: smtpUrl, .mailFrom: mailFrom, .serviceName: serviceName,
             .allowedOrigins: allowedOrigins, .trustedProxies: trustedProxies, .argon2Memory: argon2MemoryKib,
             .argon2Iterations: argon2Iterations, .argon2Workers: argon2Workers, .argon2Queue: argon2Queue,
+            .argon2Wait: argon2Wait, .argon2Priority: argon2Priority,
             .databaseConnections: databaseConnections, .shutdownDelay: shutdownDelay,
             .shutdownTimeout: shutdownTimeout, .logLevel: logLevel, .logFormat: logFormat,
         ])

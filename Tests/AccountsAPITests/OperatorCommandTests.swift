@@ -367,7 +367,23 @@ struct OperatorCommandTests {
         let found = try await command("argon2", "calibrate", "--target", "1ms", settings: ["ARGON2_WORKERS": "1"])
         #expect(found.status == 0 && found.output.contains("ARGON2_MEMORY_KIB=19456\nARGON2_ITERATIONS=2\n"))
         #expect(found.complaints.contains("less than this is not accepted"))
-        for arguments in [["--target", "soon"], ["--target", "1s", "--memory-kib", "64"]] {
+        let bounded = try await command(
+            "argon2",
+            "calibrate",
+            "--json",
+            "--target",
+            "1s",
+            "--workers",
+            "2",
+            "--memory-limit",
+            "50MiB"
+        )
+        let room = try JSON.read(Array(bounded.output.utf8))
+        #expect(room["memory_kib"] == 23552 && room["workers"] == 2)
+        for arguments in [
+            ["--target", "soon"], ["--target", "1s", "--memory-limit", "1MiB"],
+            ["--target", "1s", "--memory-limit", "64"],
+        ] {
             #expect(try await CommandRun.of(["argon2", "calibrate"] + arguments, settings: [:]).status == 2)
         }
         #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)

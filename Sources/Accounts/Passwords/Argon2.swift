@@ -66,6 +66,9 @@ package enum Argon2 {
         return line.flatMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } } ?? "libargon2"
     }()
 
+    /// Whether the loader found a build for this generation of processors. Others are for any, and take twice as long.
+    package static var isForThisProcessor: Bool { library.contains("/glibc-hwcaps/") }
+
     /// The raw function. The password goes as bytes and length, so a NUL in it is a character like any other.
     static func tag(
         of password: borrowing Secret,

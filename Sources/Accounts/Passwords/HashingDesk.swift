@@ -6,10 +6,12 @@ final class HashingDesk: Sendable {
     let queue: Mutex<HashingQueue<HashingJob>>
     private let work = DispatchSemaphore(value: 0)
     private let workers: Int
+    private let meters: Meters
 
-    init(workers: Int, queue: Int) {
+    init(workers: Int, queue: Int, patience: Duration, meters: Meters) {
         self.workers = workers
-        self.queue = Mutex(HashingQueue(workers: workers, queue: queue))
+        self.meters = meters
+        self.queue = Mutex(HashingQueue(workers: workers, queue: queue, patience: patience))
     }
 
     func enter(_ job: HashingJob, with ticket: HashingQueue<HashingJob>.Ticket) {
@@ -17,6 +19,7 @@ final class HashingDesk: Sendable {
             try queue.withLock { queue throws(HashingError) in try queue.enter(job, with: ticket) }
             work.signal()
         } catch {
+            if case .busy = error { meters.hashesRefused.add() }
             job.refuse(error)
         }
     }
@@ -40,9 +43,12 @@ final class HashingDesk: Sendable {
             work.wait()
             switch queue.withLock({ $0.next() }) {
             case .run(let job):
+                let start = ContinuousClock.now
                 let deliver = job.run(arena)
+                let took = ContinuousClock.now - start
+                meters.hashes.record(took)
                 // Before the delivery, so that a caller who has its answer finds the place free.
-                queue.withLock { $0.finish() }
+                queue.withLock { $0.finish(after: took) }
                 deliver()
             case .sleep: continue
             case .leave: return

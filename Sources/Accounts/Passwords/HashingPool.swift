@@ -9,21 +9,31 @@ package final class HashingPool: Sendable {
     package let parameters: Argon2Parameters
     private let makeHash: Hash
     private let desk: HashingDesk
-    private let meters: Meters
     private let workers, capacity: Int
     private let threads: Mutex<[DedicatedThread]>
 
-    /// Throws where the system gives no memory. `queue` hashes may wait while all workers are busy; one more is refused.
-    /// Without workers and queue every password is.
+    /// Throws where the system gives no memory. Without workers and queue every password is refused.
+    ///
+    /// - Parameters:
+    ///   - queue: how many passwords may wait while all workers are busy.
+    ///   - patience: how long one may wait, as far as hashes take what they took lately.
+    ///   - priority: `idle` lets everything else on the machine go first.
     package convenience init(
         parameters: Argon2Parameters = Argon2Parameters(),
         workers: Int,
         queue: Int,
+        patience: Duration = .seconds(3600),
+        priority: DedicatedThread.Priority = .normal,
         meters: Meters = Meters()
     ) throws(Argon2Error) {
-        try self.init(parameters: parameters, workers: workers, queue: queue, meters: meters) {
-            password,
-            arena throws(Argon2Error) in
+        try self.init(
+            parameters: parameters,
+            workers: workers,
+            queue: queue,
+            patience: patience,
+            priority: priority,
+            meters: meters
+        ) { password, arena throws(Argon2Error) in
             try Argon2.hash(password.secret, with: parameters, in: arena)
         }
     }
@@ -32,11 +42,13 @@ package final class HashingPool: Sendable {
         parameters: Argon2Parameters,
         workers: Int,
         queue: Int,
+        patience: Duration = .seconds(3600),
+        priority: DedicatedThread.Priority = .normal,
         meters: Meters = Meters(),
         hash: @escaping Hash
     ) throws(Argon2Error) {
         precondition(parameters.isWithinBounds, "the parameters of a hashing pool are checked before it starts")
-        let desk = HashingDesk(workers: workers, queue: queue)
+        let desk = HashingDesk(workers: workers, queue: queue, patience: patience, meters: meters)
         var arenas: [Arena] = []
         for _ in 0..<workers {
             arenas.append(try Arena(kibibytes: parameters.memoryKiB))
@@ -44,11 +56,10 @@ package final class HashingPool: Sendable {
         self.parameters = parameters
         makeHash = hash
         self.desk = desk
-        self.meters = meters
         (self.workers, capacity) = (workers, queue)
         threads = Mutex(
             arenas.enumerated().map { number, arena in
-                DedicatedThread(named: "argon2-\(number)") { desk.serve(in: arena) }
+                DedicatedThread(named: "argon2-\(number)", priority: priority) { desk.serve(in: arena) }
             }
         )
     }
@@ -58,7 +69,7 @@ package final class HashingPool: Sendable {
         shutdown()
     }
 
-    /// Throws `busy` at once if the queue is full, before anything is hashed.
+    /// Throws `busy` at once if there is no room to wait, before anything is hashed.
     ///
     /// Cancelling the task takes a waiting password out of the queue and throws `cancelled` at once; one that is being
     /// hashed keeps its worker to the end, and its hash is returned.
@@ -98,21 +109,15 @@ package final class HashingPool: Sendable {
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
         let ticket = desk.queue.withLock { $0.makeTicket() }
-        let timed: @Sendable (Arena) throws(Argon2Error) -> Answer = { [meters] arena throws(Argon2Error) in
-            let start = ContinuousClock.now
-            defer { meters.hashes.record(ContinuousClock.now - start) }
-            return try work(arena)
-        }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
-                desk.enter(HashingJob(timed, for: caller), with: ticket)
+                desk.enter(HashingJob(work, for: caller), with: ticket)
                 // A task cancelled before it entered has had its handler called in vain.
                 if Task.isCancelled { desk.withdraw(ticket) }
             }
         } onCancel: {
             desk.withdraw(ticket)
         }
-        if case .failure(.busy) = outcome { meters.hashesRefused.add() }
         return try outcome.get()
     }
 
@@ -134,8 +139,8 @@ package final class HashingPool: Sendable {
 
 /// Why there is no hash.
 package enum HashingError: Error, Hashable, Sendable {
-    /// All workers hash and the queue is full.
-    case busy
+    /// All workers hash, and the queue is full or the wait would be too long; it would be that long by now.
+    case busy(wait: Duration)
     /// The task was cancelled while its password waited.
     case cancelled
     /// The pool has been shut down.

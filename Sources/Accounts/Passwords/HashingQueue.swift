@@ -16,18 +16,28 @@ struct HashingQueue<Job> {
 
     private let workers: Int
     private let capacity: Int
+    /// The longest that somebody may wait for a worker.
+    private let patience: Duration
     private var entries: [(ticket: Ticket, job: Job)] = []
     private var tickets = 0
     private var isStopped = false
     /// Jobs that a worker has taken and not finished.
     private(set) var running = 0
+    /// What a job took lately; zero until one was finished.
+    private(set) var time = Duration.zero
 
-    /// `queue` jobs may wait while all `workers` are busy.
-    init(workers: Int, queue: Int) {
+    /// `queue` jobs may wait while all `workers` are busy, and none for longer than `patience`.
+    init(workers: Int, queue: Int, patience: Duration) {
         precondition(workers >= 0 && queue >= 0, "there is no negative number of workers, or of places in a queue")
         precondition(workers > 0 || queue == 0, "without workers nobody should wait")
         self.workers = workers
+        self.patience = patience
         capacity = workers + queue
+    }
+
+    /// How long who enters now waits at most, while jobs take what they took lately.
+    var wait: Duration {
+        waiting + running < workers ? .zero : time * (waiting + 1) / max(1, workers)
     }
 
     /// Jobs that no worker has taken yet.
@@ -41,7 +51,7 @@ struct HashingQueue<Job> {
     /// Enters the job; the caller wakes one worker. Throws `busy` or `stopped`, and then holds nothing.
     mutating func enter(_ job: Job, with ticket: Ticket) throws(HashingError) {
         guard !isStopped else { throw .stopped }
-        guard waiting + running < capacity else { throw .busy }
+        guard waiting + running < capacity, wait <= patience else { throw .busy(wait: wait) }
         entries.append((ticket, job))
     }
 
@@ -53,8 +63,9 @@ struct HashingQueue<Job> {
         return .run(entries.removeFirst().job)
     }
 
-    mutating func finish() {
+    mutating func finish(after took: Duration) {
         running -= 1
+        time = time == .zero ? took : (time * 7 + took) / 8
     }
 
     /// The job, if it still waited; the caller tells its owner. A running job is out of reach.

@@ -27,7 +27,7 @@ extension Signups {
     }
 
     func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
-        guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: tokenHash) }
+        guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: id, tokenHash) }
         guard record.isAlive else { throw .ended(.expired) }
         return try draft(id, tokenHash, record)
     }
@@ -162,10 +162,15 @@ extension Signups {
     }
 
     /// What became of a draft that is gone.
-    private func ending(of tokenHash: [UInt8]) async throws(FindError) -> FindError {
+    ///
+    /// Of one that expired nothing is kept: the id tells that it cannot live any more, and for how long that is to be said.
+    private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         do throws(DatabaseError) {
-            guard let row = try await database.read(select).first else { return .unknown }
+            guard let row = try await database.read(select).first else {
+                let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
+                return flow.idle <= age && age < flow.absolute + .seconds(86_400) ? .ended(.expired) : .unknown
+            }
             return Ending(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
         } catch {
             throw .database(error)

@@ -19,6 +19,12 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
         rawValue = withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
+    /// When it was made, by the clock of whoever made it.
+    package var madeAt: Date {
+        let milliseconds = bytes.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
     /// The canonical text, in lower case.
     package var description: String { rawValue.uuidString.lowercased() }
 

@@ -4,15 +4,19 @@ internal import ServiceLifecycle
 
 /// Erases what nobody can read any more: expired drafts and all that belongs to them, and rows that have had their time.
 ///
-/// It goes in bounded batches that skip what others have locked, so no step waits for it. Any number of servers may do so
-/// side by side: while one of them is at a batch, the others pass theirs over.
+/// It goes in small batches that skip what others have locked, and rests for nine times as long as each has taken, so no
+/// step waits for it, or for the log of the database that it fills. Any number of servers may do so side by side: while one
+/// of them is at a batch, the others pass theirs over.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
+    private let rest: Int
     private var database: Database { signups.database }
 
-    package init(signups: Signups, logger: Logger) {
+    /// - Parameter rest: how many times as long as a batch of drafts has taken it waits before the next.
+    package init(signups: Signups, rest: Int = 9, logger: Logger) {
         self.signups = signups
+        self.rest = rest
         self.logger = logger
     }
 
@@ -25,8 +29,10 @@ package struct Reaper: Sendable {
         package var partitions = 0
     }
 
-    /// Drafts or pages of a table that one statement looks at.
-    private static let batch = 500
+    /// Drafts that one statement looks at.
+    private static let batch = 50
+    /// Pages of a table that one statement looks at.
+    private static let pages = 500
 
     /// Looks at everything once. What fails does not keep the rest from being erased; its error is thrown at the end.
     package func sweep() async throws(DatabaseError) -> Erased {
@@ -56,7 +62,8 @@ package struct Reaper: Sendable {
     private func eraseExpiredDrafts() async throws(DatabaseError) -> Int {
         var last = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         var count = 0
-        while true {
+        while !Task.isShuttingDownGracefully {
+            let start = ContinuousClock.now
             let row = try await database.transaction(
                 """
                 WITH \(Self.turn), page AS (
@@ -70,11 +77,11 @@ package struct Reaper: Sendable {
                      WHERE id IN (SELECT id FROM page) AND account_id IS NULL AND \(signups.deadline) <= now()
                        FOR UPDATE SKIP LOCKED
                 ), ended AS (
-                    DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, flow, step, token_hash, ends_at
+                    DELETE FROM drafts WHERE id IN (SELECT id FROM expired) RETURNING id, flow, step, token_hash, created_at, ends_at
                 ), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
-                     WHERE ends_at > now() - interval '1 day'
+                     WHERE ends_at > now() - interval '1 day' AND ends_at > created_at + \(life) + interval '1 minute'
                     ON CONFLICT DO NOTHING
                 ), \(signups.belongingsGone)
                 SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
@@ -86,8 +93,13 @@ package struct Reaper: Sendable {
             count += erased
             guard let end, seen == Self.batch else { return count }
             last = end
+            if erased > 0 { try? await Task.sleep(for: (ContinuousClock.now - start) * rest) }
         }
+        return count
     }
+
+    /// How long a draft may live that nobody has extended: of such a one its token tells that it has expired.
+    private var life: SQL { "make_interval(secs => \(signups.flow.absolute.seconds))" }
 
     // MARK: - Rows that have had their time
 
@@ -111,13 +123,13 @@ package struct Reaper: Sendable {
         let table = SQL(stringLiteral: name)
         let size = try await database.read("SELECT pg_relation_size(\(name)::text::regclass)").only.decode(Int.self)
         var count = 0
-        for page in stride(from: 0, to: (size + 8191) / 8192, by: Self.batch) {
+        for page in stride(from: 0, to: (size + 8191) / 8192, by: Self.pages) {
             let row = try await database.transaction(
                 """
                 WITH \(Self.turn), erased AS (
                     DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
                         SELECT ctid FROM \(table)
-                         WHERE ctid >= \(Self.place(page))::text::tid AND ctid < \(Self.place(page + Self.batch))::text::tid
+                         WHERE ctid >= \(Self.place(page))::text::tid AND ctid < \(Self.place(page + Self.pages))::text::tid
                            AND (SELECT mine FROM turn) AND \(isUseless)
                            FOR UPDATE SKIP LOCKED
                     )) RETURNING 1
@@ -134,7 +146,6 @@ package struct Reaper: Sendable {
     private static func place(_ page: Int) -> String { "(\(page),0)" }
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
-        let life: SQL = "make_interval(secs => \(signups.flow.absolute.seconds))"
         var count = 0
         while true {
             let dropped = try await database.transaction(

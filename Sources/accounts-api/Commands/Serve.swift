@@ -74,6 +74,8 @@ struct Server {
             parameters: settings.argon2,
             workers: settings.argon2Workers,
             queue: settings.argon2Queue,
+            patience: settings.argon2Wait,
+            priority: settings.argon2Priority,
             meters: meters
         )
         let outbox = Outbox(keys: settings.keys)

@@ -85,15 +85,19 @@ extension Problem {
 
     init(_ error: HashingError) throws {
         switch error {
-        case .busy, .stopped:
-            self.init(
-                .busy,
-                "Too many passwords are being hashed. Try again in a moment.",
-                headers: [.retryAfter: "2"]
-            )
+        case .busy(let wait): self = .busy(for: wait)
+        case .stopped: self = .busy(for: .zero)
         case .cancelled: throw CancellationError()
         case .tooCostly, .argon2: throw error
         }
+    }
+
+    private static func busy(for wait: Duration) -> Problem {
+        Problem(
+            .busy,
+            "Too many passwords are being hashed. Try again in a moment.",
+            headers: [.retryAfter: "\(wait.seconds + 1)"]
+        )
     }
 
     init(_ error: ResendError, in language: Language, _ draft: (Draft) -> JSON) throws {

@@ -8,27 +8,43 @@ import Testing
 struct HashingQueueTests {
     @Test(arguments: [(workers: 1, queue: 0), (1, 1), (2, 3)])
     func `it takes what the workers and the queue hold, and one more is refused`(workers: Int, queue: Int) throws {
-        var waiting = HashingQueue<Int>(workers: workers, queue: queue)
+        var waiting = HashingQueue<Int>(workers: workers, queue: queue, patience: .seconds(60))
         for job in 0..<(workers + queue) {
             try waiting.enter(job, with: waiting.makeTicket())
         }
-        #expect(throws: HashingError.busy) { try waiting.enter(99, with: waiting.makeTicket()) }
+        #expect(throws: HashingError.busy(wait: .zero)) { try waiting.enter(99, with: waiting.makeTicket()) }
         #expect(waiting.waiting == workers + queue && waiting.running == 0)
     }
 
     @Test func `running jobs count until they finish`() throws {
-        var queue = HashingQueue<Int>(workers: 1, queue: 0)
+        var queue = HashingQueue<Int>(workers: 1, queue: 0, patience: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         #expect(queue.next().job == 1)
         #expect(queue.waiting == 0 && queue.running == 1)
-        #expect(throws: HashingError.busy) { try queue.enter(2, with: queue.makeTicket()) }
-        queue.finish()
+        #expect(throws: HashingError.busy(wait: .zero)) { try queue.enter(2, with: queue.makeTicket()) }
+        queue.finish(after: .zero)
         try queue.enter(2, with: queue.makeTicket())
         #expect(queue.next().job == 2)
     }
 
+    @Test func `nobody waits longer than they may, as far as jobs take what they took lately`() throws {
+        var queue = HashingQueue<Int>(workers: 2, queue: 1000, patience: .seconds(1))
+        for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
+        for _ in 1...2 { _ = queue.next() }
+        for _ in 1...2 { queue.finish(after: .milliseconds(100)) }
+        #expect(queue.time == .milliseconds(100) && queue.wait == .zero)
+        // Twenty a second: two that run, and as many as start within a second.
+        for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
+        for _ in 1...2 { _ = queue.next() }
+        for job in 3...22 { try queue.enter(job, with: queue.makeTicket()) }
+        #expect(queue.waiting == 20 && queue.wait == .milliseconds(1050))
+        #expect(throws: HashingError.busy(wait: .milliseconds(1050))) { try queue.enter(99, with: queue.makeTicket()) }
+        queue.finish(after: .milliseconds(900))
+        #expect(queue.time == .milliseconds(200), "an eighth of what is new")
+    }
+
     @Test func `the oldest is next, and a worker without work sleeps`() throws {
-        var queue = HashingQueue<Int>(workers: 1, queue: 2)
+        var queue = HashingQueue<Int>(workers: 1, queue: 2, patience: .seconds(60))
         for job in 1...3 {
             try queue.enter(job, with: queue.makeTicket())
         }
@@ -40,7 +56,7 @@ struct HashingQueueTests {
     }
 
     @Test func `a waiting job can be withdrawn once, a running one cannot`() throws {
-        var queue = HashingQueue<Int>(workers: 1, queue: 1)
+        var queue = HashingQueue<Int>(workers: 1, queue: 1, patience: .seconds(60))
         let tickets = [queue.makeTicket(), queue.makeTicket()]
         try queue.enter(1, with: tickets[0])
         try queue.enter(2, with: tickets[1])
@@ -52,7 +68,7 @@ struct HashingQueueTests {
     }
 
     @Test func `a stopped queue gives back who waits, takes nobody, and sends workers home`() throws {
-        var queue = HashingQueue<Int>(workers: 1, queue: 1)
+        var queue = HashingQueue<Int>(workers: 1, queue: 1, patience: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         try queue.enter(2, with: queue.makeTicket())
         #expect(queue.stop() == [1, 2])
@@ -116,7 +132,7 @@ struct HashingPoolTests {
         async let waiting = pool.hash(SharedSecret(text: "waiting"))
         await pool.reaches(waiting: 1)
 
-        await #expect(throws: HashingError.busy) { try await pool.hash(SharedSecret(text: "refused")) }
+        await #expect(throws: HashingError.busy(wait: .zero)) { try await pool.hash(SharedSecret(text: "refused")) }
         #expect(pool.waiting == 1 && pool.running == 1)
 
         work.release(3)
@@ -163,7 +179,7 @@ struct HashingPoolTests {
         let running = Task { try await pool.hash(SharedSecret(text: "running")) }
         await work.begun()
         running.cancel()
-        await #expect(throws: HashingError.busy) { try await pool.hash(SharedSecret(text: "next")) }
+        await #expect(throws: HashingError.busy(wait: .zero)) { try await pool.hash(SharedSecret(text: "next")) }
         work.release(1)
         #expect(try await running.value.parameters == Self.cheap)
     }

@@ -18,20 +18,31 @@ extension Argon2Commands {
         @Option(help: .of(.argon2Memory)) var argon2MemoryKib: String?
         @Option(help: .of(.argon2Iterations)) var argon2Iterations: String?
         @Option(help: .of(.argon2Workers)) var argon2Workers: String?
+        @Option(help: .of(.argon2Queue)) var argon2Queue: String?
         @Flag(help: "Answers in JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(
                 SettingSource([
                     .argon2Memory: argon2MemoryKib, .argon2Iterations: argon2Iterations, .argon2Workers: argon2Workers,
+                    .argon2Queue: argon2Queue,
                 ])
             )
             try Argon2.selfTest()
-            let report = try await HashingReport(of: settings.parameters, workers: settings.workers)
+            let report = try await HashingReport(
+                of: settings.parameters,
+                workers: settings.workers,
+                queue: settings.queue
+            )
             if json {
                 print(JSON.object([.init("library", .string(Argon2.library))] + report.members).text)
             } else {
                 print("\(Argon2.library)\n\n\(report.text)")
+            }
+            if !Argon2.isForThisProcessor {
+                complain(
+                    "this build is for any processor; scripts/argon2 makes one that hashes at twice the speed or more"
+                )
             }
         }
     }

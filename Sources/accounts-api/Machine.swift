@@ -1,0 +1,31 @@
+import Foundation
+
+/// What of the machine this process may use: all of it, or what a control group leaves (cgroup v2).
+enum Machine {
+    static var cores: Int {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        return min(cores, bound("cpu.max").flatMap(cores(allowedBy:)) ?? cores)
+    }
+
+    /// Bytes.
+    static var memory: Int {
+        let memory = Int(ProcessInfo.processInfo.physicalMemory)
+        return min(memory, bound("memory.max").flatMap(memory(allowedBy:)) ?? memory)
+    }
+
+    private static func bound(_ name: String) -> String? {
+        try? String(contentsOfFile: "/sys/fs/cgroup/\(name)", encoding: .utf8)
+    }
+
+    /// Reads `200000 100000`, microseconds of time in each period; `max` is no bound.
+    static func cores(allowedBy text: String) -> Int? {
+        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0 else { return nil }
+        return (numbers[0] + numbers[1] - 1) / numbers[1]
+    }
+
+    /// Reads a number of bytes; `max` is no bound.
+    static func memory(allowedBy text: String) -> Int? {
+        Int(text.prefix { !$0.isNewline })
+    }
+}

@@ -1,0 +1,34 @@
+import Accounts
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("What of the machine may be used")
+struct MachineTests {
+    @Test(arguments: [
+        ("200000 100000\n", 2), ("150000 100000\n", 2), ("50000 100000\n", 1), ("max 100000\n", nil), ("", nil),
+        ("0 0", nil),
+    ])
+    func `a control group bounds the cores`(text: String, cores: Int?) {
+        #expect(Machine.cores(allowedBy: text) == cores)
+    }
+
+    @Test(arguments: [("536870912\n", 536_870_912), ("max\n", nil), ("", nil)])
+    func `and the memory`(text: String, memory: Int?) {
+        #expect(Machine.memory(allowedBy: text) == memory)
+    }
+
+    @Test func `there is some of each`() {
+        #expect(Machine.cores >= 1 && Machine.memory > 0)
+    }
+
+    @Test func `workers that have no room are a mistake`() {
+        let environment = [
+            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys, "ARGON2_WORKERS": "256",
+            "ARGON2_MEMORY_KIB": "262144",
+        ]
+        let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
+        #expect(mistakes?.description.hasPrefix("ARGON2_WORKERS times ARGON2_MEMORY_KIB is 66048 MiB, of") == true)
+    }
+}
