@@ -37,13 +37,17 @@ struct Settings: Sendable {
         publicURL = reader.publicURL(.publicURL)
         let keys = reader.keys()
         let flow = reader.flow(.flowFile)
-        smtpURL = reader.text(.smtpURL)
+        smtpURL = reader.value(.smtpURL) { text in
+            try SMTPMailer.check(url: text)
+            return text
+        }
         mailFrom = reader.standardText(.mailFrom)
+        if !Mail.isAddress(mailFrom) { reader.mistake("MAIL_FROM is an address such as no-reply@example.com") }
         serviceName = reader.text(.serviceName) ?? flow?.serviceName ?? "Accounts"
         if !serviceName.unicodeScalars.allSatisfy(\.isAllowedInLine) {
             reader.mistake("SERVICE_NAME is one line, without control characters")
         }
-        allowedOrigins = Set(reader.list(.allowedOrigins))
+        allowedOrigins = reader.origins(.allowedOrigins)
         trustedProxies = reader.blocks(.trustedProxies)
         let hashing = reader.hashing()
         argon2 = hashing.parameters
@@ -85,10 +89,11 @@ struct HashingSettings: Sendable {
     let queue: Int
 
     init(_ source: SettingSource) throws(SettingMistakes) {
-        var reader = SettingReader(source)
-        (parameters, workers) = reader.hashing()
-        queue = reader.integer(.argon2Queue, in: 1...10_000)
-        if !reader.mistakes.isEmpty { throw SettingMistakes(all: reader.mistakes) }
+        let hashing: (parameters: Argon2Parameters, workers: Int)
+        (hashing, queue) = try source.read { reader in
+            (reader.hashing(), reader.integer(.argon2Queue, in: 1...10_000))
+        }
+        (parameters, workers) = hashing
     }
 }
 
@@ -114,6 +119,16 @@ struct Address: Sendable {
     }
 }
 
+extension SettingSource {
+    /// For commands that need little: reads it, or throws all that is wrong with it.
+    func read<Value>(_ body: (inout SettingReader) -> Value) throws(SettingMistakes) -> Value {
+        var reader = SettingReader(self)
+        let value = body(&reader)
+        if !reader.mistakes.isEmpty { throw SettingMistakes(all: reader.mistakes) }
+        return value
+    }
+}
+
 struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
 
@@ -136,7 +151,9 @@ struct SettingSource: Sendable {
     /// Nil where the setting is nowhere, or empty. A file ends with at most one line break that is not part of it.
     func text(_ setting: Setting) throws -> String? {
         let name = setting.rawValue
-        if let text = flags[setting] ?? environment[name] { return text.isEmpty ? nil : text }
+        for text in [flags[setting], environment[name]] {
+            if let text, !text.isEmpty { return text }
+        }
         guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
         // To the end, also where it is a pipe that gives a piece at a time.
         let data = try FileHandle(forReadingFrom: URL(filePath: path)).readToEnd() ?? Data()
@@ -148,9 +165,11 @@ struct SettingSource: Sendable {
     }
 }
 
-private struct SettingReader {
+struct SettingReader {
     private let source: SettingSource
     private(set) var mistakes: [String] = []
+    /// What was read already: a pipe has it once only, and a mistake is told once only.
+    private var known: [Setting: String?] = [:]
 
     init(_ source: SettingSource) {
         self.source = source
@@ -161,13 +180,19 @@ private struct SettingReader {
     }
 
     mutating func text(_ name: Setting) -> String? {
+        if let text = known[name] { return text }
+        var text: String?
         do {
-            return try source.text(name)
+            text = try source.text(name)
         } catch {
             mistake("\(name.rawValue)_FILE cannot be read")
-            return nil
+            unreadable.insert(name)
         }
+        known[name] = .some(text)
+        return text
     }
+
+    private var unreadable: Set<Setting> = []
 
     mutating func standardText(_ name: Setting) -> String {
         guard let text = text(name) ?? name.standard else { preconditionFailure("\(name) has no standard") }
@@ -175,7 +200,7 @@ private struct SettingReader {
     }
 
     mutating func missing(_ name: Setting) -> String {
-        mistake("\(name.rawValue) is missing")
+        if !unreadable.contains(name) { mistake("\(name.rawValue) is missing") }
         return ""
     }
 
@@ -192,7 +217,7 @@ private struct SettingReader {
 
     mutating func keys() -> KeyRing? {
         guard text(.keys) != nil else {
-            mistake("ACCOUNTS_KEYS is missing")
+            _ = missing(.keys)
             return nil
         }
         return value(.keys) { try KeyRing($0) }
@@ -216,6 +241,21 @@ private struct SettingReader {
 
     mutating func list(_ name: Setting) -> [String] {
         (text(name) ?? "").split(separator: ",").map { String($0.trimmingWhitespace()) }
+    }
+
+    /// As browsers write them: scheme and host, and a port that is not the usual one.
+    mutating func origins(_ name: Setting) -> Set<String> {
+        let origins = list(name)
+        for origin in origins {
+            let url = URLComponents(string: origin)
+            guard let url, ["http", "https"].contains(url.scheme), url.host?.isEmpty == false, url.path.isEmpty,
+                url.query == nil, url.fragment == nil, url.user == nil
+            else {
+                mistake("\(name.rawValue) is a list of origins such as https://app.example.com, by comma")
+                break
+            }
+        }
+        return Set(origins)
     }
 
     mutating func blocks(_ name: Setting) -> [IPBlock] {

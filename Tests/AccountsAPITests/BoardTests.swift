@@ -1,8 +1,8 @@
-import Accounts
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("The board", .freshDatabase, .timeLimit(.minutes(3)))
@@ -52,6 +52,44 @@ struct BoardTests {
             }
             #expect(columns[1]["step"] == "code" && columns[1]["count"] == 1)
         }
+    }
+
+    @Test func `every card is drawn, and columns without room stand below the others`() throws {
+        func card(_ name: String) -> DraftSummary {
+            let now = Date()
+            return DraftSummary(
+                id: ID<Draft>(),
+                state: .open,
+                step: "x",
+                address: name,
+                revision: 1,
+                failures: 0,
+                createdAt: now,
+                updatedAt: now,
+                expiresAt: now + 3600,
+                now: now
+            )
+        }
+        let board = DraftBoard(
+            columns: [
+                .init(step: "one", count: 3, cards: ["a", "b", "c"].map(card)),
+                .init(step: "two", count: 1, cards: [card("d")]),
+                .init(step: "three", count: 10_000, cards: [card("e")]),
+            ],
+            isCut: true
+        )
+        let wide = BoardScreen.text(of: board, columns: 80, inColours: false).split(separator: "\n")
+        #expect(wide[0] == "10004 or more unfinished sign-ups")
+        #expect(wide[1].split(separator: " ").joined(separator: " ") == "one 3 two 1 three 10000")
+        let narrow = BoardScreen.text(of: board, columns: 40, inColours: false)
+        for text in ["one 3", "two 1", "three 10000", " a", " b", " c", " d", " e"] { #expect(narrow.contains(text)) }
+        #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 })
+        for size in [(1, 1), (18, 2), (40, 3), (200, 60)] {
+            let lines = BoardScreen(board, size: (columns: size.0, lines: size.1)).lines(inColours: false)
+            #expect(lines.count == size.1 && lines.allSatisfy { $0.count <= size.0 })
+        }
+        let live = BoardScreen(board, size: (40, 20)).lines(inColours: false)
+        #expect(live[0].hasPrefix("10004 or more unfinished sign-ups  › th"))
     }
 
     @Test func `it needs a terminal to watch`() async throws {
@@ -147,6 +185,22 @@ struct BoardTests {
         }
     }
 
+    @Test func `it is left at once, also while the database does not answer`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.fill(stage.start(), through: "email")
+            let terminal = try watch(columns: 160)
+            _ = try await terminal.expect("k•••@e•••.com")
+            let session = try TestSupport.Session()
+            try session.run("BEGIN; LOCK TABLE drafts")
+            _ = try await TestSupport.Session().waitUntilSomebodyIsBlocked()
+            try await terminal.press("q")
+            // While the lock is still held.
+            #expect(try await terminal.expectRestored().late == nil)
+            try session.run("COMMIT")
+            #expect(try await terminal.end().isSane)
+        }
+    }
+
     @Test func `without the database it says so and keeps what it has`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
@@ -173,7 +227,11 @@ struct BoardTests {
                 .letter("j"), .letter("q"), .up, .down, .enter, .interrupt,
             ]
         )
-        #expect(reader.read([0x1B]) == [.escape])
+        #expect(reader.read([0x1B]).isEmpty && reader.isPending)
+        #expect(reader.read(Array("[A".utf8)) == [.up] && !reader.isPending)
+        #expect(reader.read([0x1B]).isEmpty)
+        #expect(reader.giveUp() == [.escape])
+        #expect(reader.read([0x1B, 0x1B]) == [.escape] && reader.giveUp() == [.escape])
         #expect(reader.read([0x1B, UInt8(ascii: "[")]).isEmpty)
         #expect(reader.read([UInt8(ascii: "D"), UInt8(ascii: "x")]) == [.left, .letter("x")])
         #expect(reader.read(Array("\u{1B}[1;5C\u{1B}[15~y".utf8)) == [.letter("y")])

@@ -289,7 +289,7 @@ struct OperatorCommandTests {
     @Test func `a table fits the terminal, but for what cannot be cut`() {
         let table = Table(["0123456789", "a long long word", "한국어로 긴 낱말"], [["1", "2", "3"]])
         let lines = table.text(within: 36).split(separator: "\n")
-        #expect(lines[0] == "0123456789  a long lon…  한국어로  …")
+        #expect(lines[0] == "0123456789  a long lon…  한국어로 …")
         #expect(table.text(within: nil).hasPrefix("0123456789  a long long word  한국어로 긴 낱말"))
         #expect(table.text(within: 1).hasPrefix("0123456789  "))
     }

@@ -72,6 +72,56 @@ struct RollingRestartTests {
         for server in servers { #expect(await server.end(by: SIGTERM) == 0) }
     }
 
+    @Test func `what is pipelined behind the last answer of a connection is not carried out`() async throws {
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["SHUTDOWN_DELAY": "3600"]
+        )
+        kill(server.pid, SIGTERM)
+        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+        let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        let answers = try RawClient(port: server.port).ask(start + start + start)
+        #expect(answers.matches(of: /HTTP\/1.1 201/).count == 1)
+        let session = try TestSupport.Session()
+        #expect(try session.query("SELECT count(*) FROM drafts").only.decode(Int.self) == 1)
+        await server.end(by: SIGTERM)
+    }
+
+    @Test func `a signal ends it while it starts, also as process 1 of a container`() async throws {
+        let session = try TestSupport.Session()
+        try session.run("BEGIN; LOCK TABLE migrations")
+        let (started, program) = (Pipe(), ServerProcess.program.path)
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        // The kernel keeps signals without a handler from process 1, as a shell keeps those that it was told to ignore.
+        process.arguments = ["-c", "trap '' TERM INT; exec \(program) migrate"]
+        process.environment = ["DATABASE_URL": FreshDatabase.current.conninfo]
+        process.standardError = started
+        try process.run()
+        _ = try await TestSupport.Session().waitUntilSomebodyIsBlocked()
+        kill(process.processIdentifier, SIGTERM)
+        let status = try await onThread { [process] in
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+        #expect(status == 143)
+    }
+
+    @Test func `a port that another program has is told with the setting that names it`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        let error = await #expect(throws: ServerProcess.Failure.self) {
+            try await ServerProcess.start(
+                database: FreshDatabase.current.conninfo,
+                settings: ["METRICS_LISTEN": "127.0.0.1:\(server.port)", "LISTEN": "192.0.2.1:80"]
+            )
+        }
+        #expect(
+            error?.description.contains("METRICS_LISTEN 127.0.0.1:\(server.port): another program has the port") == true
+        )
+        #expect(error?.description.contains("LISTEN 192.0.2.1:80") == true)
+        await server.end(by: SIGTERM)
+    }
+
     @Test func `told to stop, it is not ready at once, serves on, and lets go of its clients`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,

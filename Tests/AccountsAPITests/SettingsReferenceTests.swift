@@ -61,13 +61,50 @@ struct SettingsReferenceTests {
         #expect(seen >= 3)
     }
 
+    @Test func `settings that could not work are mistakes, told together with all others`() {
+        let environment = [
+            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys, "SMTP_URL": "foo://bar",
+            "METRICS_LISTEN": "nonsense",
+            "MAIL_FROM": "two\nlines", "ALLOWED_ORIGINS": "nonsense, https://a.example/", "ARGON2_PRIORITY": "high",
+        ]
+        let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
+        for name in ["SMTP_URL", "METRICS_LISTEN", "MAIL_FROM", "ALLOWED_ORIGINS", "ARGON2_PRIORITY"] {
+            #expect(mistakes?.all.count { $0.hasPrefix(name) } == 1, "\(name)")
+        }
+        #expect(mistakes?.all.count == 5)
+    }
+
+    @Test func `what is empty does not hide what comes after it, and a file is missed once`() {
+        let environment = [
+            "DATABASE_URL": "", "DATABASE_URL_FILE": "/nowhere", "ACCOUNTS_KEYS_FILE": "/nowhere",
+            "LISTEN_FILE": "/nowhere",
+        ]
+        let mistakes = #expect(throws: SettingMistakes.self) {
+            try Settings(SettingSource([.databaseURL: ""], environment: environment))
+        }
+        #expect(
+            mistakes?.all == [
+                "DATABASE_URL_FILE cannot be read", "LISTEN_FILE cannot be read", "ACCOUNTS_KEYS_FILE cannot be read",
+            ]
+        )
+    }
+
+    @Test(arguments: [["migrate"], ["healthcheck"], ["flow", "show"]])
+    func `a command that needs little tells its mistakes as the server does`(command: [String]) async throws {
+        let run = try await CommandRun.of(
+            command,
+            settings: ["DATABASE_URL_FILE": "/nowhere", "LISTEN_FILE": "/nowhere", "FLOW_FILE_FILE": "/nowhere"]
+        )
+        #expect(run.status == 2 && run.complaints.hasSuffix("_FILE cannot be read\n"))
+    }
+
     @Test func `a secret comes whole from a pipe that gives it in pieces`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID())").path
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let writer = DedicatedThread(named: "pieces") {
             let pipe = open(path, O_WRONLY)
-            for piece in ["k1:first", "second\n"] {
+            for piece in [String(Stage.keys.prefix(20)), Stage.keys.dropFirst(20) + "\n"] {
                 write(pipe, piece, piece.utf8.count)
                 // Until it is read, so that the next piece is another reading.
                 var left: Int32 = 1
@@ -75,8 +112,10 @@ struct SettingsReferenceTests {
             }
             close(pipe)
         }
-        let text = try await onThread { try SettingSource(environment: ["ACCOUNTS_KEYS_FILE": path]).text(.keys) }
+        let settings = try await onThread {
+            try OperatorSettings(SettingSource(environment: ["ACCOUNTS_KEYS_FILE": path, "DATABASE_URL": "host=x"]))
+        }
         writer.join()
-        #expect(text == "k1:firstsecond")
+        #expect(settings.databaseURL == "host=x")
     }
 }

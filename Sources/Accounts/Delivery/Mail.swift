@@ -63,7 +63,7 @@ package struct Mail: Sendable {
     }
 
     /// Dot-atom characters around one `@`, so that it can neither leave its brackets nor end its line.
-    private static func isAddress(_ text: String) -> Bool {
+    package static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let specials = Set("<>()[],;:\\\"".utf8)
         return parts.count == 2 && text.utf8.count <= 254

@@ -10,6 +10,11 @@ package final class SMTPMailer: Mailer {
     private let letterbox: Letterbox
     private let thread: DedicatedThread
 
+    /// Throws what ``init(url:caFile:)`` would, and opens nothing.
+    package static func check(url: String) throws(MailError) {
+        _ = try SMTPServer(url: url, caFile: nil)
+    }
+
     /// Reads a URL such as `smtp://user:password@host:587`, credentials percent-encoded; throws `permanent` where it is
     /// malformed, without repeating it.
     ///

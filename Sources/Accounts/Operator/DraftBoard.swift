@@ -14,8 +14,11 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    package init(columns: [Column]) {
-        self.columns = columns
+    /// Whether there may be more than were looked at.
+    package let isCut: Bool
+
+    package init(columns: [Column], isCut: Bool = false) {
+        (self.columns, self.isCut) = (columns, isCut)
     }
 }
 
@@ -51,7 +54,8 @@ extension Operator {
         return DraftBoard(
             columns: (known + others + ["review"]).map { step in
                 .init(step: step, count: counts[step] ?? 0, cards: drafts[step] ?? [])
-            }
+            },
+            isCut: counts.values.reduce(0, +) >= limit
         )
     }
 }

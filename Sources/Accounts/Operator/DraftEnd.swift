@@ -10,7 +10,7 @@ extension Operator {
             SELECT \(Funnel.ended())
             """
         )[1].only.decode(String.self)
-        try signups.funnel.ended(ended, as: .expired)
+        try signups.funnel.ended(ended, as: .removed)
         return ended != "[]"
     }
 
@@ -37,7 +37,7 @@ extension Operator {
                 SELECT (SELECT count(*) FROM ended), \(Funnel.ended())
                 """
             )[0].only.decode(Int.self, String.self)
-            try signups.funnel.ended(ended, as: .expired)
+            try signups.funnel.ended(ended, as: .removed)
             count += number
             if number == 0 { return count }
         }

@@ -13,6 +13,7 @@ package struct FunnelReport: Sendable {
         package var expired = 0
         package var cancelled = 0
         package var superseded = 0
+        package var removed = 0
         /// Codes of refused answers, the commonest first.
         package var refusals: [(code: String, count: Int)] = []
         /// Half of those who completed it took no longer; nil where nobody did.
@@ -88,6 +89,7 @@ private struct Tally {
         case .expired: step.expired += count
         case .cancelled: step.cancelled += count
         case .superseded: step.superseded += count
+        case .removed: step.removed += count
         case nil: break
         }
     }

@@ -33,9 +33,9 @@ struct Lane {
                 try serve(&pipeline, resetting: &failures)
             } catch {
                 if queue.isStopped { return }
-                if case .unavailable = error {
+                if case .unavailable(let reason) = error {
                     if isUp {
-                        queue.laneIsDown()
+                        queue.laneIsDown(reason)
                         isUp = false
                         logger.error("\(error)")
                     }

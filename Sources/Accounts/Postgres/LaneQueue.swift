@@ -10,6 +10,8 @@ struct Waiting {
     private(set) var lanesUp: Int
     private(set) var sleepers = 0
     private(set) var isStopped = false
+    /// Why the last of the lanes is down.
+    private(set) var trouble = "no connection"
 
     enum Admission: Equatable {
         case taken(wake: Bool)
@@ -23,7 +25,7 @@ struct Waiting {
 
     mutating func add(_ job: Job) -> Admission {
         if isStopped { return .refused("the service is stopping") }
-        if lanesUp == 0 { return .refused("no connection") }
+        if lanesUp == 0 { return .refused(trouble) }
         if jobs.count >= capacity { return .refused("the queue is full") }
         jobs.append(job)
         return .taken(wake: sleepers > 0)
@@ -64,8 +66,9 @@ struct Waiting {
     }
 
     /// Returns the jobs that nobody is left to serve.
-    mutating func laneIsDown() -> [Job] {
+    mutating func laneIsDown(_ reason: String) -> [Job] {
         lanesUp -= 1
+        trouble = reason
         return lanesUp == 0 ? drain() : []
     }
 
@@ -121,8 +124,8 @@ final class LaneQueue: Sendable {
         read(bell, &count, 8)
     }
 
-    func laneIsDown() {
-        for job in waiting.withLock({ $0.laneIsDown() }) { job.answer(.failure(.unavailable("no connection"))) }
+    func laneIsDown(_ reason: String) {
+        for job in waiting.withLock({ $0.laneIsDown(reason) }) { job.answer(.failure(.unavailable(reason))) }
     }
 
     /// Refuses what waits; what is on its way is still answered by its lane.

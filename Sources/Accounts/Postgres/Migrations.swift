@@ -123,7 +123,10 @@ package struct Migrations: Sendable {
     /// Any number will do, as long as nobody else takes it in this database.
     private static let lock = 0x6163_636F_756E_7473
     /// Begins the transaction of the one program whose turn it is.
-    private static let turn = "BEGIN; SELECT pg_advisory_xact_lock(\(lock))"
+    /// It takes as long as it takes, also where a pooler gives every session bounds.
+    private static let turn = """
+        BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))
+        """
 }
 
 extension Schema.Migration {

@@ -3,7 +3,7 @@ extension Signups {
     package func clear(_ step: Step, of draft: Draft, at revision: Int? = nil) async throws(SubmitError) -> Outcome {
         try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
             var change = Change(values: draft.values)
-            change.values.answered.remove(step.name)
+            change.values.empty(step.name)
             for field in step.fields {
                 change.values[field.name] = nil
                 switch field.kind {

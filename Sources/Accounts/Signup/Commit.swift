@@ -35,6 +35,7 @@ extension Signups {
             switch await write(id, of: draft) {
             case .success(.made):
                 outbox.ring()
+                if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
                 funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
                 return (try await made(id), true)
             case .success(.limited(let reached)): throw .limited(reached)

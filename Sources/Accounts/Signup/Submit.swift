@@ -49,11 +49,19 @@ extension Signups {
 
     /// Only what happens for the first time tells how people come along.
     private func count(_ step: Step, before: Draft, after: Draft) {
-        guard after.values.answered.contains(step.name), !before.values.answered.contains(step.name) else { return }
+        let hasMoved = before.flow != flow.id
+        let isFirst = after.values.answered.contains(step.name) && !before.values.hasSeen(step.name)
+        guard isFirst else {
+            // Whoever comes from another version of the flow comes in where they are.
+            if hasMoved { funnel.entered(after.step, of: flow) }
+            return
+        }
+        // A step that was not the next may be answered as well.
+        if hasMoved || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
         let isSkipped = step.isOptional && step.fields.allSatisfy { after.values[$0.name] == nil }
         let time = after.updatedAt.timeIntervalSince(before.updatedAt)
         funnel.answered(step.name.rawValue, of: flow, isSkipped: isSkipped, after: time)
-        if after.step != before.step, !after.values.answered.contains(StepName(after.step)) {
+        if after.step != before.step, !after.values.hasSeen(StepName(after.step)) {
             funnel.entered(after.step, of: flow)
         }
     }

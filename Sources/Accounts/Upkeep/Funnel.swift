@@ -21,6 +21,8 @@ package final class Funnel: Sendable {
         case expired
         /// The person ended it.
         case cancelled
+        /// An operator ended it.
+        case removed
         /// Somebody proved the same address in another sign-up, and finished that.
         case superseded
     }

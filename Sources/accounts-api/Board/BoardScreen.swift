@@ -107,30 +107,50 @@ struct BoardScreen {
         }
         body += Array(repeating: "", count: room - body.count)
         let isPressing = if case .question = mode { true } else { (notice ?? trouble) != nil }
-        return [painted(.bold, head)] + body + [painted(isPressing ? .reversed : .dim, foot)]
+        let lines = [painted(.bold, head)] + body + [painted(isPressing ? .reversed : .dim, foot)]
+        return Array(lines.prefix(size.lines))
     }
 
+    /// How many there are, and who stands where it cannot be seen.
     private var head: String {
-        let count = board.columns.reduce(0) { $0 + $1.count }
-        return "\(count) unfinished sign-up\(count == 1 ? "" : "s")"
+        let shown = shownColumns
+        func beside(_ columns: ArraySlice<DraftBoard.Column>) -> String {
+            columns.filter { $0.count > 0 }.map { "\($0.step) \($0.count)" }.joined(separator: ", ")
+        }
+        let (before, after) = (beside(board.columns[..<shown.lowerBound]), beside(board.columns[shown.upperBound...]))
+        return board.head + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
     }
 
-    /// The board without its frame, as wide as it likes and as long as it is.
+    /// The whole board, as long as it is: columns that have no room stand below the others.
     static func text(of board: DraftBoard, columns: Int, inColours: Bool) -> String {
-        let most = board.columns.map(\.cards.count).max() ?? 0
-        var screen = BoardScreen(board, size: (columns, 3 * most + 3))
-        screen.row = -1
-        let lines = screen.lines(inColours: inColours).dropLast()
-        return lines.map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
+        let fitting = fitting(in: columns)
+        let bands = stride(from: 0, to: board.columns.count, by: fitting).map { first -> String in
+            let band = Array(board.columns[first..<min(first + fitting, board.columns.count)])
+            let width = (columns + 1) / min(fitting, board.columns.count) * band.count - 1
+            let most = band.map(\.cards.count).max() ?? 0
+            var screen = BoardScreen(DraftBoard(columns: band), size: (width, 3 * most + 4))
+            screen.row = -1
+            return screen.lines(inColours: inColours).dropFirst().dropLast()
+                .map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
+                .trimmingSuffix(while: \.isNewline)
+        }
+        return ([board.head] + bands).joined(separator: bands.count > 1 ? "\n\n" : "\n")
     }
 
     private static let leastWidth = 18
 
+    private static func fitting(in columns: Int) -> Int { max(1, (columns + 1) / (leastWidth + 1)) }
+
     /// The columns that fit, with the selected one among them.
-    private func columns(in room: Int, _ inColours: Bool) -> [String] {
-        let count = max(1, min(board.columns.count, (size.columns + 1) / (Self.leastWidth + 1)))
+    private var shownColumns: Range<Int> {
+        let count = min(board.columns.count, Self.fitting(in: size.columns))
         let first = min(max(0, column - count / 2), board.columns.count - count)
-        let shown = Array(board.columns.enumerated())[first..<first + count]
+        return first..<first + count
+    }
+
+    private func columns(in room: Int, _ inColours: Bool) -> [String] {
+        let shown = Array(board.columns.enumerated())[shownColumns]
+        let count = shown.count
         let width = (size.columns - (count - 1)) / count
         let rendered = shown.map { lines(of: $1, at: $0, width: width, room, inColours) }
         return (0..<room).map { line in
@@ -164,6 +184,13 @@ struct BoardScreen {
             lines.append(painted(.plain, ""))
         }
         return lines
+    }
+}
+
+extension DraftBoard {
+    fileprivate var head: String {
+        let count = columns.reduce(0) { $0 + $1.count }
+        return "\(count)\(isCut ? " or more" : "") unfinished sign-up\(count == 1 ? "" : "s")"
     }
 }
 

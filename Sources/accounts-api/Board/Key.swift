@@ -14,22 +14,30 @@ struct KeyReader {
         UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right, UInt8(ascii: "D"): .left,
     ]
 
-    /// What came at one time. Arrows are three bytes, which may come apart; an escape by itself is a key.
+    /// An escape has come, of which nobody knows yet whether an arrow follows.
+    var isPending: Bool { rest == [0x1B] }
+
+    /// Nothing has followed.
+    mutating func giveUp() -> [Key] {
+        defer { rest = [] }
+        return isPending ? [.escape] : []
+    }
+
+    /// What came at one time. Arrows are three bytes, which may come apart.
     mutating func read(_ bytes: [UInt8]) -> [Key] {
         var keys: [Key] = []
         rest += bytes
         while let first = rest.first {
             switch first {
-            case 0x1B where rest.count == 1:
-                rest = []
-                keys.append(.escape)
+            case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
                 // Longer sequences end with a letter, and are of no use here.
                 guard let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return keys }
                 if end == 2, let key = Self.arrows[rest[2]] { keys.append(key) }
                 rest.removeSubrange(...end)
             case 0x1B:
-                rest.removeFirst(2)
+                rest.removeFirst()
+                keys.append(.escape)
             case 0x03:
                 rest.removeFirst()
                 keys.append(.interrupt)

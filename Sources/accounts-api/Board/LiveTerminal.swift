@@ -1,10 +1,12 @@
 import Accounts
 import Foundation
+import Synchronization
 
 /// The terminal while something is drawn on it that lives: no echo, no cursor, another screen, and all of it as it was
 /// afterwards.
 final class LiveTerminal: Sendable {
     private let before: termios
+    private let isRestored = Atomic(false)
 
     /// Nil where there is no terminal.
     init?() {
@@ -17,6 +19,13 @@ final class LiveTerminal: Sendable {
     }
 
     deinit {
+        restore()
+    }
+
+    /// Nothing is drawn afterwards. Signals do again what they do.
+    func restore() {
+        if isRestored.exchange(true, ordering: .relaxed) { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
         Self.write("\u{1B}[?25h\u{1B}[?1049l")
         var before = before
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
@@ -36,6 +45,11 @@ final class LiveTerminal: Sendable {
                 var reader = KeyReader()
                 var buffer = [UInt8](repeating: 0, count: 256)
                 while true {
+                    var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                    // What belongs to an escape follows at once.
+                    if reader.isPending, poll(&keyboard, 1, 50) == 0 {
+                        for key in reader.giveUp() { keys.yield(key) }
+                    }
                     let count = read(STDIN_FILENO, &buffer, buffer.count)
                     if count < 0, errno == EINTR { continue }
                     if count <= 0 { return keys.finish() }

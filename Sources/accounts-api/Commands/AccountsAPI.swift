@@ -32,6 +32,8 @@ struct AccountsAPI: AsyncParsableCommand {
 
     /// Exit codes: 0 done, 1 refused or not found, 2 usage, 69 database unavailable.
     static func main() async {
+        // Process 1 of a container gets no signal that it has no handler for. Whoever wants more than to end asks for it.
+        for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

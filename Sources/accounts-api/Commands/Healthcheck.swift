@@ -4,14 +4,17 @@ import Foundation
 
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks the server on this host whether it is ready; for containers without a shell."
+        abstract: "Asks the server on this host whether it is ready; for containers without a shell.",
+        discussion: """
+            EXAMPLE
+              accounts-api healthcheck --listen 127.0.0.1:8080
+            """
     )
 
     @Option(help: .of(.listen)) var listen: String?
 
     func run() async throws {
-        let listen = try SettingSource([.listen: listen]).text(.listen) ?? Setting.listen.standard!
-        guard let address = Address(listen) else { throw ValidationError("LISTEN is host:port") }
+        let address = try SettingSource([.listen: listen]).read { $0.address(.listen) }
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.ask(host, port: "\(address.port)") else {
             complain("the server does not answer")

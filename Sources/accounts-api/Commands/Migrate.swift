@@ -6,7 +6,13 @@ import Logging
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Brings the database to the schema of this version.",
-        discussion: "Safe to run by several servers at once: one of them does it, the others wait."
+        discussion: """
+            Safe to run by several servers at once: one of them does it, the others wait.
+
+            EXAMPLES
+              accounts-api migrate --status
+              accounts-api migrate
+            """
     )
 
     @Option(help: .of(.databaseURL)) var databaseUrl: String?
@@ -14,9 +20,9 @@ struct Migrate: AsyncParsableCommand {
     @Flag(help: "Answers in JSON.") var json = false
 
     func run() async throws {
-        guard
-            let conninfo = try SettingSource([.databaseURL: databaseUrl]).text(.databaseURL)
-        else { throw ValidationError("DATABASE_URL is missing") }
+        let conninfo = try SettingSource([.databaseURL: databaseUrl]).read { reader in
+            reader.text(.databaseURL) ?? reader.missing(.databaseURL)
+        }
         if status {
             try await show(conninfo)
         } else {

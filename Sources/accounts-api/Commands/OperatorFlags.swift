@@ -38,9 +38,11 @@ struct OperatorFlags: ParsableArguments {
                 hashing: try HashingPool(workers: 0, queue: 0),
                 outbox: Outbox(keys: settings.keys)
             )
-            let value = try await body(Operator(signups, name: name))
-            // What the operator ended is in the funnel as well; who counts is no reason to fail.
-            try? await signups.funnel.flush(to: database)
+            let outcome: Result<Value, any Error>
+            do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }
+            // What the operator ended is in the funnel as well, also where not all of it was ended.
+            try await signups.funnel.flush(to: database)
+            let value = try outcome.get()
             await database.shutdown()
             return value
         } catch {
@@ -118,7 +120,10 @@ func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -
 
 /// The time between the two, in the largest unit that fits.
 func span(from start: Date, to end: Date, in language: Language = .ofTerminal) -> String {
-    let seconds = abs(Int(end.timeIntervalSince(start).rounded()))
+    span(of: abs(Int(end.timeIntervalSince(start).rounded())), in: language)
+}
+
+func span(of seconds: Int, in language: Language = .ofTerminal) -> String {
     let (number, unit) =
         switch seconds {
         case ..<60: (seconds, 0)

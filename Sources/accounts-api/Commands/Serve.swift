@@ -11,7 +11,13 @@ import UnixSignals
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves sign-ups until it is told to stop (SIGTERM, SIGINT).",
-        discussion: "Settings come from flags or the environment; NAME_FILE reads a secret from a file."
+        discussion: """
+            Settings come from flags or the environment; NAME_FILE reads a secret from a file.
+
+            EXAMPLES
+              accounts-api serve
+              accounts-api serve --migrate --listen 127.0.0.1:8080
+            """
     )
 
     @OptionGroup var flags: SettingFlags
@@ -20,6 +26,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings(flags.source)
+        try await settings.checkPorts()
         // A reader that went away is an error of the write, not the end of the server.
         signal(SIGPIPE, SIG_IGN)
         let level = settings.logging.level
@@ -101,9 +108,9 @@ struct Server {
         )
         var configuration = ServiceGroupConfiguration(
             services: [
+                // Each stands on those before it: what the reaper counts is written after its last batch.
                 database, Partitions(database: database, meters: meters, logger: logger),
-                Reaper(signups: signups, logger: logger),
-                sender, FunnelWriter(signups: signups, logger: logger),
+                FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
             ],
             logger: logger
         )
@@ -114,10 +121,12 @@ struct Server {
         configuration.services.append(.init(service: application(signups, database, settings, drain)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
         let group = ServiceGroup(configuration: configuration)
-        let obedience = Task { await obey(signals, drain, group) }
-        defer { obedience.cancel() }
         do {
-            try await group.run()
+            try await withThrowingDiscardingTaskGroup { tasks in
+                tasks.addTask { await obey(signals, drain, group) }
+                try await group.run()
+                tasks.cancelAll()
+            }
         } catch {
             await smtp?.shutdown()
             throw error

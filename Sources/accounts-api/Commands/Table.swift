@@ -50,7 +50,8 @@ extension String {
     func shortened(to width: Int) -> String {
         if columns <= width { return self }
         var short = ""
-        for character in self where (short + "\(character)…").columns <= width {
+        for character in self {
+            guard (short + "\(character)…").columns <= width else { break }
             short.append(character)
         }
         return short + "…"
@@ -61,14 +62,19 @@ extension String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isAllowedInLine ? $0 : "\u{FFFD}" }))
     }
 
-    /// How many columns of a terminal it takes: two for each wide character (Unicode Standard Annex 11).
-    var columns: Int {
-        unicodeScalars.reduce(0) {
-            $0
-                + ((0x1100...0x115F).contains($1.value) || (0x2E80...0xA4CF).contains($1.value)
-                    || (0xAC00...0xD7A3).contains($1.value) || (0xF900...0xFAFF).contains($1.value)
-                    || (0xFE30...0xFE6F).contains($1.value) || (0xFF00...0xFF60).contains($1.value)
-                    || (0x1F300...0x1FAFF).contains($1.value) ? 2 : 1)
+    /// How many columns of a terminal it takes: two for each wide character (Unicode Standard Annex 11), none for what is
+    /// put on the one before.
+    var columns: Int { unicodeScalars.reduce(0) { $0 + Self.columns(of: $1) } }
+
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+        0x1F300...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
+    private static func columns(of scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: 0
+        default: scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
         }
     }
 }

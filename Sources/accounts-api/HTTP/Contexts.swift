@@ -1,6 +1,7 @@
 import Accounts
 import Hummingbird
 import Logging
+import Synchronization
 
 /// What a middleware hands the request on to.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
@@ -14,6 +15,8 @@ struct RequestScope: RequestContext {
     let peer: IPAddress?
     /// Where the client comes from, as far as limits are concerned.
     var network = Network.unknown
+    /// Whose draft it is about, once that is known; for the line in the log, which is written further out.
+    let subject = Subject()
     /// Set on the way in, by the middleware that found each.
     var step: Step?
     var answers: JSON = .object([])
@@ -23,6 +26,16 @@ struct RequestScope: RequestContext {
         coreContext = .init(source: source)
         language = .english
         peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+    }
+}
+
+final class Subject: Sendable {
+    private let id = Mutex<ID<Draft>?>(nil)
+
+    var draft: ID<Draft>? { id.withLock { $0 } }
+
+    func becomes(_ draft: ID<Draft>) {
+        id.withLock { $0 = draft }
     }
 }
 

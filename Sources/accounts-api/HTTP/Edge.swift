@@ -42,6 +42,7 @@ struct Edge: RouterMiddleware {
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
         meters.requests.record(time, method, route, "\(response.status.code)")
+        if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft)" }
         context.logger.info(
             "request",
             metadata: [

@@ -62,7 +62,7 @@ struct Routes: Sendable {
         let clients = Clients(most: limits.connectionsOfClient, behind: proxies)
         return .http1(
             configuration: .init(
-                additionalChannelHandlers: [Wire(limits: limits, clients: clients, dress: edge.answer)],
+                additionalChannelHandlers: [Wire(limits: limits, clients: clients, drain: drain, dress: edge.answer)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: limits.headerBytes,
                     maxHeaderListSize: limits.headerBytes,

@@ -70,6 +70,7 @@ struct DraftFinder: RouterMiddleware {
             throw try Problem(error)
         }
         context.logger[metadataKey: "draft"] = "\(token.draft)"
+        context.subject.becomes(token.draft)
         do {
             return try await next(request, context)
         } catch var problem as Problem {

@@ -74,11 +74,19 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasOverflowed = false
     /// The answer under way has said that it is the last.
     private var isClosing = false
+    /// What still comes on this connection is nobody's business any more (RFC 9112, §9.6).
+    private var isDeaf = false
+    private let drain: Drain
 
     /// - Parameter dress: makes the whole answer out of a problem.
-    init(limits: WireLimits, clients: Clients, dress: @escaping @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer))
-    {
+    init(
+        limits: WireLimits,
+        clients: Clients,
+        drain: Drain,
+        dress: @escaping @Sendable (Problem.Slug) -> (HTTPResponse, ByteBuffer)
+    ) {
         self.limits = limits
+        self.drain = drain
         self.clients = clients
         self.dress = dress
     }
@@ -106,7 +114,12 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isDeaf { return }
         switch unwrapInboundIn(data) {
+        case .head where isClosing || unanswered > 0 && drain.isUnderWay:
+            // The answer before says that it is the last.
+            isDeaf = true
+            return
         case .head:
             isReading = true
             unanswered += 1
@@ -115,6 +128,7 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             isReading = false
             awaitNext(context)
+            if isClosing, unanswered == 0 { return context.close(promise: nil) }
         }
         context.fireChannelRead(data)
     }
@@ -134,7 +148,7 @@ final class Wire: ChannelDuplexHandler, RemovableChannelHandler {
             unanswered = max(0, unanswered - 1)
             awaitNext(context)
             // Not under a client that still sends: it would lose the answer with the connection.
-            if isClosing, !isReading { return endConnection(after: data, promise, context) }
+            if isClosing || isDeaf, !isReading { return endConnection(after: data, promise, context) }
             context.write(data, promise: promise)
         case .head(let head):
             if head.status.kind != .informational { isClosing = head.headerFields[.connection] == "close" }

@@ -27,6 +27,8 @@ final class ServerProcess: Sendable {
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": Stage.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
+            // The other tests need the machine as well.
+            "ARGON2_WAIT": "60", "ARGON2_PRIORITY": "normal",
             "TRUSTED_PROXIES": "127.0.0.1", "METRICS_LISTEN": "127.0.0.1:0",
         ].merging(settings) { $1 }
         let output = Output(mails: mails)

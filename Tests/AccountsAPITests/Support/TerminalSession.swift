@@ -80,6 +80,8 @@ final class TerminalSession: Sendable {
     func expect(_ text: String) async throws -> Picture { picture(try await ask(["expect": .string(text)])) }
     func expectGone(_ text: String) async throws -> Picture { picture(try await ask(["gone": .string(text)])) }
 
+    func expectRestored() async throws -> Picture { picture(try await ask(["restored": true])) }
+
     /// The exit status, and whether the terminal is as it was.
     func end() async throws -> (status: Int, isSane: Bool) {
         let answer = try await ask(["end": true])

@@ -44,6 +44,48 @@ struct FunnelTests {
         }
     }
 
+    @Test func `who empties a step and answers it again is counted once`() async throws {
+        try await Stage.with { stage in
+            var draft = try await stage.start()
+            let step = stage.signups.flow.step(named: "email")!
+            for _ in 0..<3 {
+                try session.letPass("2 minutes")
+                draft = try await stage.submit(
+                    ["email": "kim@example.com"],
+                    to: "email",
+                    of: stage.signups.reread(draft)
+                )
+                draft = try await stage.signups.clear(step, of: draft).draft
+            }
+            #expect(try await counts(stage) == ["code entered 1", "email completed 1", "email entered 1"])
+        }
+    }
+
+    @Test func `who answers a later step first has come to both`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "contact")
+            let done = try await stage.submit(["terms": true], to: "terms", of: draft)
+            _ = try await stage.signups.commit(done)
+            let late = try await counts(stage).filter { $0.hasPrefix("t") || $0.hasPrefix("review") }
+            #expect(
+                late == [
+                    "review completed 1", "review entered 1", "terms completed 1", "terms entered 1", "totp entered 1",
+                ]
+            )
+        }
+    }
+
+    @Test func `who comes from another version of the flow comes in where they are`() async throws {
+        try await Stage.with { stage in
+            let draft = try await stage.fill(stage.start(), through: "code")
+            try session.run("UPDATE drafts SET flow = 'default@0'; TRUNCATE funnel_daily")
+            try await stage.signups.funnel.flush(to: stage.database)
+            try session.run("TRUNCATE funnel_daily")
+            _ = try await stage.fill(stage.signups.reread(draft), through: "password")
+            #expect(try await counts(stage) == ["password completed 1", "password entered 1", "profile entered 1"])
+        }
+    }
+
     @Test func `a refusal is counted by its code, once a submission`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.start()
@@ -84,8 +126,8 @@ struct FunnelTests {
             _ = try await worker.expire(stage.start().id)
             _ = try await stage.fill(stage.start(), through: "email")
             #expect(try await worker.purge(DraftFilter(email: "kim@example.com")) == 1)
-            let ends = try await counts(stage).filter { $0.contains("expired") }
-            #expect(ends == ["code expired 1", "email expired 1"])
+            let ends = try await counts(stage).filter { $0.contains("removed") }
+            #expect(ends == ["code removed 1", "email removed 1"])
         }
     }
 

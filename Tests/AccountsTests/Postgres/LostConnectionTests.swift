@@ -51,10 +51,7 @@ struct LostConnectionTests {
         let database = Database(FreshDatabase.current.conninfo, logger: .silent)
         while await database.isUp {}
         let error = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
-        guard case .unavailable? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        #expect(error?.description.contains("takes no writes") == true)
         let session = try Session()
         try session.run("SET default_transaction_read_only = off")
         try session.run("ALTER DATABASE \"\(name)\" RESET default_transaction_read_only")

@@ -19,6 +19,16 @@ struct MigrationsTests {
         #expect(try Session().count("migrations") == Schema.migrations.count)
     }
 
+    @Test func `who waits for their turn is not bound by what sessions are otherwise`() async throws {
+        let session = try Session()
+        try session.run("BEGIN; SELECT pg_advisory_xact_lock(7017561974736057459)")
+        let conninfo = conninfo + " options='-c lock_timeout=1ms -c statement_timeout=1ms'"
+        async let applied = onThread { try Migrations([]).apply(to: conninfo) }
+        _ = try await Session().waitUntilSomebodyIsBlocked()
+        try session.run("COMMIT")
+        #expect(try await applied == [])
+    }
+
     @Test func `the status tells what is applied and what is missing`() async throws {
         let (first, second) = (migration("0001-first", "CREATE TABLE first ()"), migration("0002-second", "SELECT 1"))
         try await withDatabase { database in

@@ -97,10 +97,10 @@ struct WaitingTests {
     @Test func `jobs wait while one lane is up, and not when the last has gone`() {
         var waiting = Waiting(capacity: 9, lanes: 2)
         _ = waiting.add(read())
-        #expect(waiting.laneIsDown().isEmpty)
+        #expect(waiting.laneIsDown("gone").isEmpty)
         #expect(waiting.add(read()) == .taken(wake: false))
-        #expect(waiting.laneIsDown().count == 2)
-        #expect(waiting.add(read()) == .refused("no connection"))
+        #expect(waiting.laneIsDown("gone").count == 2)
+        #expect(waiting.add(read()) == .refused("gone"))
         waiting.laneIsUp()
         #expect(waiting.add(read()) == .taken(wake: false))
     }

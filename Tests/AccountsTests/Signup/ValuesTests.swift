@@ -4,6 +4,16 @@ import Testing
 
 @Suite("What a draft holds")
 struct ValuesTests {
+    @Test func `a step that is empty again was seen`() throws {
+        var values = Values()
+        values.answered = ["email"]
+        values.empty("email")
+        values.empty("never")
+        let opened = try #require(Values(sealable: values.sealable))
+        #expect(opened == values && opened.answered.isEmpty)
+        #expect(opened.hasSeen("email") && !opened.hasSeen("never"))
+    }
+
     @Test(arguments: [
         Values(),
         Values([:], answered: ["profile", "email"]),

@@ -41,7 +41,7 @@ extension Argon2Commands {
             }
             if !Argon2.isForThisProcessor {
                 complain(
-                    "this build is for any processor; scripts/argon2 makes one that hashes at twice the speed or more"
+                    "this build is for any processor; scripts/argon2 makes those that hash faster"
                 )
             }
         }

@@ -25,13 +25,16 @@ func canonicalAddress(_ text: String) throws -> String {
 }
 
 extension Operator {
+    /// Says where this command judges a draft otherwise than the servers did.
+    func warn(of draft: Draft) {
+        guard draft.account == nil, draft.flow != flow.id else { return }
+        complain("the draft was judged by the flow \(draft.flow), and is by \(flow.id) here: see FLOW_FILE")
+    }
+
     /// The draft of that id, or a word on why there is none.
     func existing(_ id: ID<Draft>) async throws -> Draft {
         do throws(FindError) {
             if let draft = try await draft(id) {
-                if draft.account == nil, draft.flow != flow.id {
-                    complain("the draft was judged by the flow \(draft.flow), and is by \(flow.id) here: see FLOW_FILE")
-                }
                 return draft
             }
         } catch {

@@ -47,14 +47,19 @@ extension DraftBoard {
 }
 
 /// The board that stays: what is pressed, what happens in the database, and a terminal that changes its size.
+///
+/// Keys and signals never wait for the database: whoever asks it is a task of its own.
 private struct LiveBoard {
     let worker: Operator
 
     private enum Event {
         case key(Key)
-        case tick
         case resized
         case leave
+        case board(DraftBoard)
+        case trouble(String)
+        case detail([String])
+        case notice(String)
     }
 
     func run() async throws {
@@ -63,7 +68,8 @@ private struct LiveBoard {
         let signals = await UnixSignalsSequence(trapping: .sigwinch, .sigint, .sigterm, .sighup)
         guard let terminal = LiveTerminal() else { throw ValidationError("--watch needs a terminal") }
         let (events, sink) = AsyncStream<Event>.makeStream()
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
+        let (looks, wish) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        await withDiscardingTaskGroup { tasks in
             tasks.addTask {
                 for await key in LiveTerminal.keys() { sink.yield(.key(key)) }
                 sink.yield(.leave)
@@ -72,63 +78,76 @@ private struct LiveBoard {
                 for await signal in signals { sink.yield(signal == .sigwinch ? .resized : .leave) }
             }
             tasks.addTask {
-                for await _ in Ticks(every: .seconds(1)) { sink.yield(.tick) }
+                for await _ in Ticks(every: .seconds(1)) { wish.yield() }
             }
-            terminal.draw(screen.lines(inColours: Terminal.hasColours))
+            tasks.addTask {
+                for await _ in looks { sink.yield(await look()) }
+            }
             var drawn: [String] = []
-            for await event in events {
-                guard try await follow(event, on: &screen) else { break }
+            func draw() {
                 let lines = screen.lines(inColours: Terminal.hasColours)
                 if lines != drawn { terminal.draw(lines) }
                 drawn = lines
             }
+            draw()
+            loop: for await event in events {
+                switch event {
+                case .leave: break loop
+                case .resized: screen.size = Terminal.size ?? screen.size
+                case .board(let board):
+                    screen.update(board)
+                    screen.trouble = nil
+                case .trouble(let reason): screen.trouble = reason
+                case .detail(let lines): screen.show(lines)
+                case .notice(let text): screen.notice = text
+                case .key(let key):
+                    switch screen.take(key) {
+                    case nil: break
+                    case .leave: break loop
+                    case .show(let id):
+                        let columns = screen.size.columns
+                        tasks.addTask { sink.yield(await report(of: id, within: columns)) }
+                    case .expire(let id):
+                        tasks.addTask {
+                            sink.yield(await expire(id))
+                            wish.yield()
+                        }
+                    }
+                }
+                draw()
+            }
+            // The terminal is as it was before anybody waits for an answer of the database that nobody wants any more.
+            terminal.restore()
             tasks.cancelAll()
         }
     }
 
-    /// False where it is over.
-    private func follow(_ event: Event, on screen: inout BoardScreen) async throws -> Bool {
-        switch event {
-        case .leave: return false
-        case .resized: screen.size = Terminal.size ?? screen.size
-        case .tick: await refresh(&screen)
-        case .key(let key):
-            switch screen.take(key) {
-            case .leave: return false
-            case nil: break
-            case .show(let id):
-                do {
-                    screen.show(try await report(of: id, within: screen.size.columns))
-                } catch {
-                    screen.notice = "\(error)"
-                }
-            case .expire(let id):
-                do {
-                    try worker.checkName()
-                    let isEnded = try await worker.expire(id)
-                    await refresh(&screen)
-                    screen.notice = isEnded ? "\(id) is gone" : "there is no open draft \(id)"
-                } catch {
-                    screen.notice = "\(error)"
-                }
-            }
-        }
-        return true
+    private func look() async -> Event {
+        do throws(DatabaseError) { return .board(try await worker.board()) } catch { return .trouble("\(error)") }
     }
 
-    private func refresh(_ screen: inout BoardScreen) async {
-        do throws(DatabaseError) {
-            screen.update(try await worker.board())
-            screen.trouble = nil
+    private func report(of id: ID<Draft>, within columns: Int) async -> Event {
+        do {
+            let draft = try await worker.existing(id)
+            let report = DraftReport(
+                draft: draft,
+                standing: worker.standing(of: draft),
+                flow: worker.flow,
+                reveals: false
+            )
+            let text = report.text(within: columns, inColours: false)
+            return .detail(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         } catch {
-            screen.trouble = "\(error)"
+            return .notice("\(error)")
         }
     }
 
-    private func report(of id: ID<Draft>, within columns: Int) async throws -> [String] {
-        let draft = try await worker.existing(id)
-        let report = DraftReport(draft: draft, standing: worker.standing(of: draft), flow: worker.flow, reveals: false)
-        return report.text(within: columns, inColours: false).split(separator: "\n", omittingEmptySubsequences: false)
-            .map(String.init)
+    private func expire(_ id: ID<Draft>) async -> Event {
+        do {
+            try worker.checkName()
+            return .notice(try await worker.expire(id) ? "\(id) is gone" : "there is no open draft \(id)")
+        } catch {
+            return .notice("\(error)")
+        }
     }
 }

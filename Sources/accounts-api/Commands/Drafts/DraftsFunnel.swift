@@ -31,13 +31,13 @@ extension DraftCommands {
 
 extension FunnelReport {
     fileprivate var text: String {
-        let begun = max(1, steps.first?.entered ?? 0)
+        let begun = max(1, steps.map(\.entered).max() ?? 0)
         let rows = steps.map { step -> [Table.Cell] in
             [
                 .init(step.name), "\(step.entered)", "\(step.passed)",
                 .init(Self.percent(step.passed, of: step.entered)),
                 .init(Self.bar(Double(step.passed) / Double(begun)), .green),
-                .init(step.medianSeconds.map { "\($0) s" } ?? ""),
+                .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
                 .init(step.refusals.prefix(3).map { "\($0.code) \($0.count)" }.joined(separator: ", ")),
             ]
@@ -63,6 +63,7 @@ extension FunnelReport {
                 "step": .string(step.name), "entered": .integer(step.entered), "completed": .integer(step.completed),
                 "skipped": .integer(step.skipped), "expired": .integer(step.expired),
                 "cancelled": .integer(step.cancelled), "superseded": .integer(step.superseded),
+                "removed": .integer(step.removed),
                 "median_seconds": step.medianSeconds.map(JSON.integer) ?? .null,
                 "refused": .object(step.refusals.map { .init($0.code, .integer($0.count)) }),
             ]

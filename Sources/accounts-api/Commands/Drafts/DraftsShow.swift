@@ -20,6 +20,7 @@ extension DraftCommands {
         func run() async throws {
             let report = try await flags.withOperator(leavesTrace: reveal) { worker in
                 let draft = try await worker.existing(self.draft.id)
+                worker.warn(of: draft)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
                 return DraftReport(
                     draft: draft,

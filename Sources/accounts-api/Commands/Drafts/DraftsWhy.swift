@@ -17,6 +17,7 @@ extension DraftCommands {
         func run() async throws {
             let (isCommitted, obstacles) = try await flags.withOperator { worker in
                 let draft = try await worker.existing(self.draft.id)
+                worker.warn(of: draft)
                 return (draft.account != nil, draft.account == nil ? try await worker.obstacles(of: draft) : [])
             }
             if flags.json {

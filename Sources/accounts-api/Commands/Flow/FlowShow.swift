@@ -19,7 +19,7 @@ extension FlowCommands {
         @Flag(help: "Answers in JSON.") var json = false
 
         func run() async throws {
-            let path = try SettingSource([.flowFile: flowFile]).text(.flowFile)
+            let path = try SettingSource([.flowFile: flowFile]).read { $0.text(.flowFile) }
             let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
             let language = try language.map { try spoken($0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
