@@ -17,7 +17,10 @@ package final class Meters: Sendable {
         labels: ["lane"]
     )
     let hashes = Histogram("accounts_hash_duration_seconds", "One password on a worker, without its wait.")
-    let hashesRefused = Counter("accounts_hash_refused_total", "Passwords refused because the queue was full.")
+    let hashesRefused = Counter(
+        "accounts_hash_refused_total",
+        "Passwords refused because the queue was full, or the wait too long."
+    )
     let mails = Counter(
         "accounts_mail_attempts_total",
         "Attempts to deliver a mail.",

@@ -66,7 +66,7 @@ package enum Argon2 {
         return line.flatMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } } ?? "libargon2"
     }()
 
-    /// Whether the loader found a build for this generation of processors. Others are for any, and take twice as long.
+    /// Whether the loader found a build for this generation of processors. Others are for any, and slower.
     package static var isForThisProcessor: Bool { library.contains("/glibc-hwcaps/") }
 
     /// The raw function. The password goes as bytes and length, so a NUL in it is a character like any other.
