@@ -11,12 +11,16 @@ package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
     private let rest: Int
+    private let longest: Duration
     private var database: Database { signups.database }
 
-    /// - Parameter rest: how many times as long as a batch of drafts has taken it waits before the next.
-    package init(signups: Signups, rest: Int = 4, logger: Logger) {
+    /// - Parameters:
+    ///   - rest: how many times as long as a batch of drafts has taken it waits before the next.
+    ///   - longest: for how long a sweep erases drafts, so that after a flood the rest is not forgotten over them.
+    package init(signups: Signups, rest: Int = 4, longest: Duration = .seconds(300), logger: Logger) {
         self.signups = signups
         self.rest = rest
+        self.longest = longest
         self.logger = logger
     }
 
@@ -48,7 +52,6 @@ package struct Reaper: Sendable {
         }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
         let meters = signups.meters
-        meters.erased.add(erased.drafts, "drafts")
         meters.erased.add(erased.rows, "rows")
         meters.erased.add(erased.partitions, "partitions")
         if let failure { throw failure }
@@ -62,7 +65,8 @@ package struct Reaper: Sendable {
     private func eraseExpiredDrafts() async throws(DatabaseError) -> Int {
         var last = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         var count = 0
-        while !Task.isShuttingDownGracefully {
+        let end = ContinuousClock.now + longest
+        repeat {
             let start = ContinuousClock.now
             let row = try await database.transaction(
                 Self.unhurried,
@@ -89,13 +93,14 @@ package struct Reaper: Sendable {
                        (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended())
                 """
             )[1].only
-            let (erased, seen, end, ended) = try row.decode(Int.self, Int.self, UUID?.self, String.self)
+            let (erased, seen, place, ended) = try row.decode(Int.self, Int.self, UUID?.self, String.self)
             try signups.funnel.ended(ended, as: .expired)
+            signups.meters.erased.add(erased, "drafts")
             count += erased
-            guard let end, seen == Self.batch else { return count }
-            last = end
+            guard let place, seen == Self.batch else { return count }
+            last = place
             if erased > 0 { try? await Task.sleep(for: (ContinuousClock.now - start) * rest) }
-        }
+        } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
         return count
     }
 

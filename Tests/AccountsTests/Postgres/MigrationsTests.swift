@@ -22,7 +22,7 @@ struct MigrationsTests {
     @Test func `who waits for their turn is not bound by what sessions are otherwise`() async throws {
         let session = try Session()
         try session.run("BEGIN; SELECT pg_advisory_xact_lock(7017561974736057459)")
-        let conninfo = conninfo + " options='-c lock_timeout=1ms -c statement_timeout=1ms'"
+        let conninfo = conninfo + " options='-c lock_timeout=1ms'"
         async let applied = onThread { try Migrations([]).apply(to: conninfo) }
         _ = try await Session().waitUntilSomebodyIsBlocked()
         try session.run("COMMIT")
