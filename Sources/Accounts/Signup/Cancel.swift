@@ -18,17 +18,17 @@ extension Signups {
         do throws(DatabaseError) {
             // Locked first, so that the statement after it sees what a commit made of the draft meanwhile.
             let row = try await database.transaction(
-                "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
+                "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE",
                 """
                 WITH ended AS (
-                    DELETE FROM drafts
+                    DELETE FROM \(table(of: draft.id))
                      WHERE id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL \(asked)
                     RETURNING id, flow, step, token_hash, ends_at
                 ), \(belongingsGone), remembered AS (
                     INSERT INTO endings (token_hash, reason, until)
                     SELECT token_hash, 'cancelled', ends_at + interval '1 day' FROM ended ON CONFLICT DO NOTHING
                 )
-                SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM drafts WHERE id = \(draft.id)),
+                SELECT EXISTS (SELECT FROM ended) OR NOT EXISTS (SELECT FROM \(table(of: draft.id)) WHERE id = \(draft.id)),
                        \(Funnel.ended())
                 """
             )[1].only
@@ -50,15 +50,15 @@ extension Signups {
     var belongingsGone: SQL {
         """
         spent AS (
-            DELETE FROM proofs WHERE draft IN (SELECT id FROM ended) RETURNING mail
+            DELETE FROM proofs WHERE draft = ANY (ARRAY(SELECT id FROM ended)) RETURNING mail
         ), unlinked AS (
-            DELETE FROM handoffs WHERE draft IN (SELECT id FROM ended) RETURNING mail
+            DELETE FROM handoffs WHERE draft = ANY (ARRAY(SELECT id FROM ended)) RETURNING mail
         ), useless AS (
             \(deleteWaiting("SELECT mail FROM spent UNION ALL SELECT mail FROM unlinked"))
         ), abandoned AS (
-            DELETE FROM enrolments WHERE draft IN (SELECT id FROM ended)
+            DELETE FROM enrolments WHERE draft = ANY (ARRAY(SELECT id FROM ended))
         ), released AS (
-            DELETE FROM leases WHERE draft IN (SELECT id FROM ended)
+            DELETE FROM leases WHERE draft = ANY (ARRAY(SELECT id FROM ended))
         )
         """
     }
