@@ -32,6 +32,7 @@ package struct Stage: Sendable {
         )
         do {
             let stage = try Stage(database, flow: yaml, keys: keys, hashing: hashing ?? Self.hashing.get(), limits)
+            try await stage.signups.days.learn(from: database)
             let value = try await body(stage)
             await database.shutdown()
             return value

@@ -20,13 +20,17 @@ package final class Database: Sendable {
     ///   - conninfo: a libpq connection string or URI.
     ///   - connections: at least two; one serves the groups, the others what goes alone.
     ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
-    package init(_ conninfo: String, connections: Int = 4, queue: Int = 4096, meters: Meters = Meters(), logger: Logger)
-    {
+    package convenience init(
+        _ conninfo: String,
+        connections: Int = 4,
+        queue: Int = 4096,
+        meters: Meters = Meters(),
+        logger: Logger
+    ) {
         precondition(connections >= 2, "grouped and lone statements need a connection each")
         let grouped = LaneQueue(capacity: queue, lanes: 1)
         let alone = LaneQueue(capacity: queue, lanes: connections - 1)
-        (self.grouped, self.alone) = (grouped, alone)
-        threads = (0..<connections).map { index in
+        let threads = (0..<connections).map { index in
             let isGrouped = index == 0
             let lane = Lane(
                 conninfo: conninfo,
@@ -38,6 +42,12 @@ package final class Database: Sendable {
             )
             return DedicatedThread(named: isGrouped ? "lane-grouped" : "lane-alone-\(index)") { lane.run() }
         }
+        self.init(grouped: grouped, alone: alone, threads: threads)
+    }
+
+    /// - Parameter threads: those that serve the two queues until they stop.
+    init(grouped: LaneQueue, alone: LaneQueue, threads: [DedicatedThread]) {
+        (self.grouped, self.alone, self.threads) = (grouped, alone, threads)
     }
 
     /// One statement that only reads. It is repeated once where the connection was lost under it.

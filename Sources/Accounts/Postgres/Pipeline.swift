@@ -61,6 +61,17 @@ struct Pipeline: ~Copyable {
 
     /// One transaction, one round trip. Throws only `outcomeUnknown`, when the connection was lost on the way.
     mutating func exchange(_ jobs: [[SQL]]) throws(DatabaseError) -> Outcome {
+        if prepared.count > Self.mostPrepared {
+            _ = try carryOut([["DEALLOCATE ALL"]])
+            prepared = [:]
+        }
+        return try carryOut(jobs)
+    }
+
+    /// Statements name days, so there are new ones each day that the session lives.
+    private static let mostPrepared = 500
+
+    private mutating func carryOut(_ jobs: [[SQL]]) throws(DatabaseError) -> Outcome {
         var awaited: [Awaited] = []
         for (job, statements) in jobs.enumerated() {
             for statement in statements { try send(statement, of: job, &awaited) }

@@ -100,7 +100,7 @@ extension Signups {
     private func spend(on field: FieldName, of draft: Draft) async throws(SubmitError) -> SpentAttempt? {
         let begin: SQL = """
             INSERT INTO enrolments (draft, field)
-            SELECT id, \(field.rawValue) FROM drafts WHERE \(isCurrent(draft))
+            SELECT id, \(field.rawValue) FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))
             ON CONFLICT DO NOTHING
             """
         let spend: SQL = """
@@ -109,7 +109,7 @@ extension Signups {
                        now() || ARRAY(SELECT moment FROM unnest(recent) AS moment
                                        WHERE moment > now() - make_interval(secs => \(TOTP.period))) AS recent
                   FROM enrolments WHERE draft = \(draft.id) AND field = \(field.rawValue)
-                   AND EXISTS (SELECT FROM drafts WHERE \(isCurrent(draft)))
+                   AND EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))
             ), judged AS (
                 SELECT *, least(\(Enrolment.mostAttempts) - cardinality(recent),
                                 (\(Enrolment.mostFailures) - failures % \(Enrolment.mostFailures))
@@ -123,7 +123,7 @@ extension Signups {
             RETURNING judged.generation, attempts_left, now()
             """
         do throws(DatabaseError) {
-            let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE"
+            let lock: SQL = "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
             guard let row = try await database.transaction(lock, begin, spend)[2].first else { return nil }
             let (generation, attemptsLeft, now) = try row.decode(Int.self, Int.self, Date.self)
             return SpentAttempt(generation: generation, attemptsLeft: attemptsLeft, now: now)

@@ -62,7 +62,7 @@ extension Signups {
         // `revised` is the draft itself, which keeps its revision: what the person typed is the same.
         let statement: SQL = """
             WITH current AS (
-                SELECT id FROM drafts
+                SELECT id FROM \(table(of: draft.id))
                  WHERE \(isCurrent(draft))
                    AND (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
                        IS NOT DISTINCT FROM \(last)
@@ -73,7 +73,7 @@ extension Signups {
         let row: (isSent: Bool, number: Int?, wait: Int?)
         do throws(DatabaseError) {
             let rows = try await database.transaction(
-                "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
+                "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE",
                 statement
             )[1]
             row = try rows[0].decode(Bool.self, Int?.self, Int?.self)

@@ -130,7 +130,7 @@ extension Signups {
                   FROM own
                 RETURNING id
             ), done AS (
-                UPDATE drafts SET account_id = account.id, revision = revision + 1, updated_at = now(),
+                UPDATE \(table(of: draft.id)) SET account_id = account.id, revision = revision + 1, updated_at = now(),
                                   step = 'committed', sealed = '', email_digest = NULL
                   FROM account WHERE drafts.id = \(draft.id)
             ), rivals AS (
@@ -201,10 +201,10 @@ extension Signups {
     /// The draft, if it is still the one that was checked and its address is still proved.
     private func own(_ draft: Draft) -> SQL {
         guard let proof = identifyingProof, let address = draft.values[proof.address]?.string else {
-            return "SELECT NULL::timestamptz AS proved_at FROM drafts WHERE \(isCurrent(draft))"
+            return "SELECT NULL::timestamptz AS proved_at FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))"
         }
         return """
-            SELECT proved_at FROM drafts JOIN proofs ON proofs.draft = drafts.id
+            SELECT proved_at FROM \(table(of: draft.id)) JOIN proofs ON proofs.draft = drafts.id
              WHERE \(isCurrent(draft)) AND field = \(proof.code.rawValue) AND proved_at IS NOT NULL
                AND address_digest = ANY (\(ByteStrings(addressDigests(address))))
             """

@@ -51,10 +51,23 @@ extension Signups {
     }
 
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
+        do throws(FindError) {
+            return try await record(of: id, tokenHash, in: table(of: id))
+        } catch .database(.refused(let diagnosis)) where diagnosis.isUndefinedTable {
+            // A server whose flow lets drafts live for a shorter time has dropped the day.
+            return try await record(of: id, tokenHash, in: "drafts")
+        }
+    }
+
+    private func record(
+        of id: ID<Draft>,
+        _ tokenHash: [UInt8],
+        in table: SQL
+    ) async throws(FindError) -> Record? {
         let select: SQL = """
-            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline, now() < deadline,
+            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline, now() < deadline AS is_alive,
                    field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
-              FROM drafts LEFT JOIN proofs ON proofs.draft = drafts.id,
+              FROM \(table) LEFT JOIN proofs ON proofs.draft = drafts.id,
                    LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
              WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
             """
@@ -176,4 +189,8 @@ extension Signups {
             throw .database(error)
         }
     }
+}
+
+extension DatabaseError.Diagnosis {
+    fileprivate var isUndefinedTable: Bool { sqlState == "42P01" }
 }

@@ -103,7 +103,7 @@ extension Signups {
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let charges = [pause] + mailCharges(to: address)
         let statement: SQL = """
-            WITH current AS (SELECT id FROM drafts WHERE \(isCurrent(draft))), \(refused(charges)),
+            WITH current AS (SELECT id FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))), \(refused(charges)),
             allowed AS (SELECT id FROM current WHERE NOT EXISTS (SELECT FROM refused)),
             useless AS (\(deleteWaiting("SELECT mail FROM handoffs JOIN allowed ON draft = allowed.id"))),
             handoff AS (
@@ -121,7 +121,7 @@ extension Signups {
             """
         let row: (isMailed: Bool, number: Int?, wait: Int?)
         do throws(DatabaseError) {
-            let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE"
+            let lock: SQL = "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
             row = try await database.transaction(lock, statement)[1].only.decode(Bool.self, Int?.self, Int?.self)
         } catch {
             throw .database(error)

@@ -111,7 +111,7 @@ extension Signups {
             if let condition = condition(of: effect, draft) { conditions = "\(conditions) AND \(condition)" }
         }
         var parts: SQL = """
-            WITH current AS (SELECT id, ends_at FROM drafts WHERE \(conditions)),
+            WITH current AS (SELECT id, ends_at FROM \(table(of: draft.id)) WHERE \(conditions)),
                  \(refused(names, then: mails, unless: change.isVain(self, draft))),
                  allowed AS (SELECT * FROM current WHERE NOT EXISTS (SELECT FROM refused))
             """
@@ -128,7 +128,7 @@ extension Signups {
             if let part = after(effect, SQL(stringLiteral: "\(number)"), draft) { parts = "\(parts), \(part)" }
         }
         let row = try await database.transaction(
-            "SELECT 1 FROM drafts WHERE id = \(draft.id) FOR UPDATE",
+            "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE",
             """
             \(parts) SELECT EXISTS (SELECT FROM current), EXISTS (SELECT FROM revised), \(change.isLeased),
                             \([Charge].columns)
@@ -174,7 +174,7 @@ extension Signups {
         // stays in its page all the same.
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
-            UPDATE drafts
+            UPDATE \(table(of: draft.id))
                SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed),
                    email_digest = \(digest)
             """

@@ -10,6 +10,7 @@ package struct Signups: Sendable {
     let outbox: Outbox
     package let meters: Meters
     package let funnel: Funnel
+    package let days: DraftDays
     /// Where the person acts from; limits count by it.
     private(set) var network = Network.unknown
 
@@ -30,6 +31,7 @@ package struct Signups: Sendable {
         self.outbox = outbox
         self.meters = meters
         funnel = Funnel(meters: meters)
+        days = DraftDays(life: flow.absolute)
     }
 
     /// The same, for somebody who acts from there.
@@ -54,6 +56,9 @@ package struct Signups: Sendable {
     package func standing(of draft: Draft) -> Standing {
         Standing(of: situation(of: draft))
     }
+
+    /// What a statement about that draft alone calls `drafts`.
+    func table(of draft: ID<Draft>) -> SQL { days.table(of: draft) }
 
     /// When a draft ends that nobody touches, as SQL over the columns of `drafts`.
     var deadline: SQL {

@@ -2,14 +2,16 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Makes the partitions of the coming days, so that no draft has to stay with the stragglers.
+/// Makes the partitions of the coming days, so that no draft has to stay with the stragglers, and looks which there are.
 package struct Partitions: Sendable {
     private let database: Database
+    private let days: DraftDays?
     private let meters: Meters
     private let logger: Logger
 
-    package init(database: Database, meters: Meters = Meters(), logger: Logger) {
+    package init(database: Database, days: DraftDays? = nil, meters: Meters = Meters(), logger: Logger) {
         self.database = database
+        self.days = days
         self.meters = meters
         self.logger = logger
     }
@@ -29,6 +31,7 @@ package struct Partitions: Sendable {
                 failure = failure ?? error
             }
         }
+        try await days?.learn(from: database)
         if let failure { throw failure }
     }
 }

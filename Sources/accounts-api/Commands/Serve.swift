@@ -53,7 +53,6 @@ struct Server {
     }
 
     func run() async throws {
-        try Argon2.selfTest()
         let meters = Meters()
         let database = Database(
             settings.databaseURL,
@@ -61,7 +60,13 @@ struct Server {
             meters: meters,
             logger: logger
         )
+        try await run(on: database, meters)
+    }
+
+    /// Closes the connections at the end.
+    func run(on database: Database, _ meters: Meters) async throws {
         do {
+            try Argon2.selfTest()
             try await Migrations().check(database)
             for setting in try await database.settingsThatLogValues() {
                 logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
@@ -109,7 +114,7 @@ struct Server {
         var configuration = ServiceGroupConfiguration(
             services: [
                 // Each stands on those before it: what the reaper counts is written after its last batch.
-                database, Partitions(database: database, meters: meters, logger: logger),
+                database, Partitions(database: database, days: signups.days, meters: meters, logger: logger),
                 FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
             ],
             logger: logger

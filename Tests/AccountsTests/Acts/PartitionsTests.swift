@@ -67,6 +67,29 @@ struct PartitionsTests {
         }
     }
 
+    @Test func `a statement names the day of its draft where that surely has a partition`() async throws {
+        try session.query("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
+        try await Stage.with { stage in
+            func table(daysAgo days: Double) -> String {
+                stage.signups.table(of: ID(at: Date() - days * 86_400)).text
+            }
+            let today = try session.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')").only
+            #expect(try table(daysAgo: 0) == "drafts_\(today.decode(String.self)) AS drafts")
+            #expect(table(daysAgo: -100) == "drafts")
+            // It may be dropped at any moment.
+            #expect(table(daysAgo: 20) == "drafts")
+        }
+    }
+
+    @Test func `a draft of a day that another server has dropped is unknown`() async throws {
+        try await Stage.with { stage in
+            let token = try await stage.signups.start(in: .english).token
+            try session.run("DROP TABLE \(name(ofDay: 0))")
+            let error = await #expect(throws: FindError.self) { try await stage.signups.find(token) }
+            guard case .unknown? = error else { throw try #require(error) }
+        }
+    }
+
     /// As after a week in which no server ran.
     private func dropAllButTheDefault() throws {
         for row in try session.query(

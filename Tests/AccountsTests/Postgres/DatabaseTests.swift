@@ -167,6 +167,20 @@ struct DatabaseTests {
         )
     }
 
+    @Test func `a session does not keep more and more statements`() async throws {
+        try await withDatabase { database in
+            var most = 0
+            for number in 0..<1200 {
+                let text = SQL(stringLiteral: "SELECT count(*), \(number)::bigint FROM pg_prepared_statements")
+                let (count, echo) = try await database.read(text).only.decode(Int.self, Int.self)
+                #expect(echo == number)
+                most = max(most, count)
+            }
+            #expect(most > 400)
+            #expect(most < 600)
+        }
+    }
+
     @Test func `a statement that takes too long is ended, and the lane goes on`() async throws {
         try await withDatabase { database in
             let rows = try await database.read(
