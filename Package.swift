@@ -121,13 +121,25 @@ if ProcessInfo.processInfo.environment["FUZZING"] != nil {
         )
     )
 }
-if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil {
-    package.targets.append(
+if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil,
+    let server = package.targets.first(where: { $0.name == "accounts-api" })
+{
+    // They serve with other connections as well, so there the server is a library.
+    package.products.removeAll { $0.name == server.name }
+    package.targets.removeAll { $0.name == server.name || $0.type == .test }
+    package.targets += [
+        .target(
+            name: server.name,
+            dependencies: server.dependencies,
+            exclude: ["Commands/AccountsAPI.swift"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["Accounts"],
+            dependencies: ["CArgon2", .target(name: server.name)] + server.dependencies,
             path: "Tests/Benchmarks",
+            exclude: ["Yardsticks/steps.lua"],
             swiftSettings: settings
-        )
-    )
+        ),
+    ]
 }

@@ -1,15 +1,47 @@
+internal import ArgumentParser
 internal import Foundation
+internal import Logging
 
-/// The benchmarks of `scripts/bench`, by name.
+@testable import Accounts
+@testable import accounts_api
+
+/// The benchmarks of `scripts/bench`, by name, and the server that they measure.
 @main
 enum Benchmarks {
-    static func main() throws {
-        switch CommandLine.arguments.dropFirst() {
-        case ["validation"]: try Validation.measure()
-        case ["enumeration"]: try Enumeration.measure()
-        case ["erasure"]: try Erasure.measure()
-        case ["refusals"]: try RefusedRequests.measure()
-        default: fatalError("usage: Benchmarks enumeration|erasure|refusals|validation")
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            print("\(error)")
+            exit(1)
         }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
+        switch arguments.first {
+        case "validation": try Validation.measure()
+        case "enumeration": try Enumeration.measure()
+        case "erasure": try Erasure.measure()
+        case "refusals": try RefusedRequests.measure()
+        case "serve": try await serve(with: Connections(rawValue: arguments[1])!)
+        case "hash": try Hashes.printRate(arguments.dropFirst())
+        default: try await Goals.measure(arguments)
+        }
+    }
+
+    /// `accounts-api serve`, but for the connections.
+    private static func serve(with connections: Connections) async throws {
+        let settings = try Settings(SettingFlags.parse([]).source)
+        signal(SIGPIPE, SIG_IGN)
+        LoggingSystem.bootstrap { _ in LineLogger(isJSON: true, logLevel: settings.logging.level) }
+        let logger = Logger(label: "accounts")
+        let meters = Meters()
+        let database = connections.database(
+            settings.databaseURL,
+            connections: settings.databaseConnections,
+            meters: meters,
+            logger: logger
+        )
+        try await Server(settings, logger: logger).run(on: database, meters)
     }
 }

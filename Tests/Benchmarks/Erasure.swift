@@ -28,15 +28,15 @@ enum Erasure {
         defer { try? FileManager.default.removeItem(at: file) }
         let service = try Service(["FLOW_FILE": file.path, "LOG_LEVEL": "notice"])
 
-        let before = try Load(on: service).run { Thread.sleep(forTimeInterval: phase) }
+        let before = try SteadySteps(on: service).run { Thread.sleep(forTimeInterval: phase) }
         try fill(service.database, number)
         try wait(for: erasing, on: service.database)
         let start = ContinuousClock.now
-        let during = try Load(on: service).run { try wait(for: "NOT EXISTS (\(expired))", on: service.database) }
+        let during = try SteadySteps(on: service).run { try wait(for: "NOT EXISTS (\(expired))", on: service.database) }
         let time = ContinuousClock.now - start
-        let after = try Load(on: service).run { Thread.sleep(forTimeInterval: phase) }
+        let after = try SteadySteps(on: service).run { Thread.sleep(forTimeInterval: phase) }
 
-        var table = Table("\(Load.rate) steps a second", "steps", "p50 ms", "p99 ms", "p99 ÷ before")
+        var table = Table("\(SteadySteps.rate) steps a second", "steps", "p50 ms", "p99 ms", "p99 ÷ before")
         for (name, times) in [("before", before), ("meanwhile", during), ("after", after)] {
             let ratio = times.p99 / before.p99
             table.append(
@@ -88,7 +88,7 @@ enum Erasure {
 }
 
 /// Step writes at a steady rate, far below what the machine can do, so that their times are not those of a queue.
-private final class Load: Sendable {
+private final class SteadySteps: Sendable {
     static let rate = 200
     private static let clients = 8
 

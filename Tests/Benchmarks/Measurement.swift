@@ -39,6 +39,14 @@ struct Table {
         rows.append(cells)
     }
 
+    var markdown: String {
+        func line(_ cells: [String]) -> String {
+            "| " + cells.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " | ") + " |\n"
+        }
+        let rule = "|---|" + rows[0].dropFirst().map { _ in "---:|" }.joined() + "\n"
+        return line(rows[0]) + rule + rows.dropFirst().map(line).joined()
+    }
+
     func print(under title: String) {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         Swift.print("\n\(title)\n")

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import Synchronization
 
 @testable import Accounts
 
-/// The released executable at work on the database of `DATABASE_URL`, with one client that knows no hurry.
+/// The server at work on a database, in a process of its own, with one client that knows no hurry.
 ///
 /// Unchecked, because the connection and the client are the main thread's; others have clients of their own.
 final class Service: @unchecked Sendable {
@@ -10,38 +11,56 @@ final class Service: @unchecked Sendable {
     let database: Connection
     let client: Client
     let port: Int
+    private let codes = Mutex<[String: String]>([:])
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Migrates and starts the program, and returns when it serves.
-    ///
-    /// - Parameter settings: beyond those that it needs, in the environment.
-    init(_ settings: [String: String] = [:]) throws {
-        guard let conninfo = ProcessInfo.processInfo.environment["DATABASE_URL"] else {
-            throw Failure(description: "DATABASE_URL is not set; scripts/bench sets it")
+    /// The database of `DATABASE_URL`.
+    static var conninfo: String {
+        get throws {
+            guard let conninfo = ProcessInfo.processInfo.environment["DATABASE_URL"] else {
+                throw Failure(description: "DATABASE_URL is not set; scripts/bench sets it")
+            }
+            return conninfo
         }
-        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "accounts-api")
+    }
+
+    /// Migrates and starts the server, and returns when it serves.
+    ///
+    /// - Parameters:
+    ///   - settings: beyond those that it needs, in the environment.
+    ///   - conninfo: the database, that of `DATABASE_URL` if nil.
+    convenience init(
+        _ settings: [String: String] = [:],
+        on conninfo: String? = nil,
+        with connections: Connections = .lanes
+    ) throws {
+        let conninfo = try conninfo ?? Self.conninfo
+        _ = try Migrations().apply(to: conninfo)
+        try self.init(
+            URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path,
+            ["serve", connections.rawValue],
+            settings,
+            on: conninfo
+        )
+    }
+
+    /// Starts that program, and returns when it serves.
+    init(_ program: String, _ arguments: [String], _ settings: [String: String] = [:], on conninfo: String) throws {
         let environment = [
-            "DATABASE_URL": conninfo, "ACCOUNTS_KEYS": "bench:" + Data(repeating: 7, count: 32).base64EncodedString(),
-            "LISTEN": "127.0.0.1:0", "TRUSTED_PROXIES": "127.0.0.1", "LOG_FORMAT": "json", "METRICS_LISTEN": "off",
+            "DATABASE_URL": conninfo, "ACCOUNTS_KEYS": Population.keys, "LISTEN": "127.0.0.1:0",
+            "TRUSTED_PROXIES": "127.0.0.1", "LOG_FORMAT": "json", "METRICS_LISTEN": "off",
+            "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
         ].merging(settings) { $1 }
-        let migration = Process()
-        migration.executableURL = program
-        migration.arguments = ["migrate"]
-        migration.environment = environment
-        migration.standardOutput = FileHandle.nullDevice
-        try migration.run()
-        migration.waitUntilExit()
 
         // It ends with us, however we end.
         process.executableURL = URL(filePath: "/usr/bin/setpriv")
-        process.arguments = ["--pdeathsig", "TERM", program.path, "serve"]
+        process.arguments = ["--pdeathsig", "TERM", program] + arguments
         process.environment = environment
-        // Mail for a terminal that nobody reads.
-        process.standardOutput = FileHandle.nullDevice
+        let mail = Pipe()
+        process.standardOutput = mail
         let log = Pipe()
         process.standardError = log
         try process.run()
@@ -53,12 +72,63 @@ final class Service: @unchecked Sendable {
             text += String(decoding: bytes, as: UTF8.self)
             port = text.firstMatch(of: /127\.0\.0\.1:([0-9]+)"/).flatMap { Int($0.1) }
         }
-        // Whoever writes a log has to have a reader.
-        let reader = log.fileHandleForReading
-        Thread { while !reader.availableData.isEmpty {} }.start()
         database = try Connection(to: conninfo)
         self.port = port!
         client = Client(port: port!)
+        // Whoever writes has to have a reader.
+        let reader = log.fileHandleForReading
+        Thread { while !reader.availableData.isEmpty {} }.start()
+        let mails = mail.fileHandleForReading
+        Thread { [weak self] in
+            var text = ""
+            while case let bytes = mails.availableData, !bytes.isEmpty {
+                text += String(decoding: bytes, as: UTF8.self)
+                text = self?.takeCodes(from: text) ?? ""
+            }
+        }.start()
+    }
+
+    /// Returns what may be the beginning of another mail.
+    private func takeCodes(from text: String) -> String {
+        var mails = text.components(separatedBy: "\n└")
+        let rest = mails.removeLast()
+        codes.withLock { codes in
+            for mail in mails {
+                guard let address = mail.firstMatch(of: /To: ([^\n]+)/), let code = mail.firstMatch(of: /\b[0-9]{6}\b/)
+                else { continue }
+                codes[String(address.1)] = String(code.0)
+            }
+        }
+        return rest
+    }
+
+    /// The code that was mailed to that address, as soon as it was.
+    func code(for address: String) throws -> String {
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            if let code = codes.withLock({ $0.removeValue(forKey: address) }) { return code }
+            Thread.sleep(forTimeInterval: 0.002)
+        }
+        throw Failure(description: "no code came for \(address)")
+    }
+
+    /// Memory that is in use now, and the most that ever was, in MiB.
+    var memory: (now: Double, most: Double) {
+        let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
+        func kibibytes(_ pattern: Regex<(Substring, Substring)>) -> Double {
+            status.firstMatch(of: pattern).flatMap { Double($0.1) } ?? .nan
+        }
+        return (kibibytes(/VmRSS:\s+([0-9]+)/) / 1024, kibibytes(/VmHWM:\s+([0-9]+)/) / 1024)
+    }
+
+    /// The number of PostgreSQL's first process.
+    static func postmaster(of database: borrowing Connection) throws -> Int32 {
+        let backend = try database.query("SELECT pg_backend_pid()::bigint").only.decode(Int.self)
+        let status = try String(contentsOfFile: "/proc/\(backend)/status", encoding: .utf8)
+        guard let parent = status.firstMatch(of: /PPid:\s+([0-9]+)/).flatMap({ Int32($0.1) }) else {
+            throw Failure(description: "the database is not on this machine")
+        }
+        return parent
     }
 
     deinit {

@@ -2,9 +2,6 @@ import Accounts
 import ArgumentParser
 import Foundation
 
-/// Of the service, by semantic versioning.
-let version = "0.1.0"
-
 @main
 struct AccountsAPI: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,9 +60,4 @@ struct AccountsAPI: AsyncParsableCommand {
         default: false
         }
     }
-}
-
-/// Says on standard error what went wrong.
-func complain(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
 }

@@ -34,3 +34,8 @@ enum Paint: String {
         self == .plain || text.isEmpty ? text : "\u{1B}[\(rawValue)m\(text)\u{1B}[0m"
     }
 }
+
+/// Says on standard error what went wrong.
+func complain(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+}

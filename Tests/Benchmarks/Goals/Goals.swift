@@ -1,0 +1,27 @@
+internal import Foundation
+
+/// What docs/performance.md has a goal for.
+enum Goals: String, CaseIterable {
+    case steps, hashes, signups, storm, sizes, startup
+
+    /// - Parameter names: those to look at; `quick` for all of them, shortly; `goals` for all, to be written down.
+    static func measure(_ names: [String]) async throws {
+        var report = Report()
+        let extent = names == ["quick"] ? Extent.quick : .whole
+        for goal in allCases where names == ["quick"] || names == ["goals"] || names.contains(goal.rawValue) {
+            try await goal.measure(into: &report, extent)
+        }
+        if names == ["goals"] { try report.write(to: URL(filePath: "docs/performance.md")) }
+    }
+
+    private func measure(into report: inout Report, _ extent: Extent) async throws {
+        switch self {
+        case .steps: try await Steps.measure(into: &report, extent)
+        case .hashes: try Hashes.measure(into: &report, extent)
+        case .signups: try await WholeSignups.measure(into: &report, extent)
+        case .storm: try Storm.measure(into: &report, extent)
+        case .sizes: try Sizes.measure(into: &report, extent)
+        case .startup: try Startup.measure(into: &report, extent)
+        }
+    }
+}

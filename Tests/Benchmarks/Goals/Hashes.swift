@@ -1,0 +1,106 @@
+internal import CArgon2
+internal import Foundation
+internal import Synchronization
+
+@testable import Accounts
+
+/// A hash of one thread against Debian's libargon2 with the memory of `malloc`.
+enum Hashes {
+    private static let costs = [
+        (parameters: Argon2Parameters(memoryKiB: 19_456, iterations: 2), target: 2.6),
+        (parameters: Argon2Parameters(memoryKiB: 47_104, iterations: 1), target: 4.0),
+    ]
+
+    static func measure(into report: inout Report, _ extent: Extent) throws {
+        // What the loader finds without us is Debian's.
+        var stock = ProcessInfo.processInfo.environment
+        stock["LD_LIBRARY_PATH"] = nil
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        var table = Table("hash", "stock a second", "ours a second", "ratio")
+        for (parameters, target) in costs {
+            let numbers = ["\(parameters.memoryKiB)", "\(parameters.iterations)"]
+            var rates: [(stock: Double, ours: Double)] = []
+            for _ in 0..<extent.rounds {
+                rates.append(
+                    (
+                        try rate(output(of: program, ["hash", "stock"] + numbers, stock)),
+                        try rate(output(of: program, ["hash", "ours"] + numbers))
+                    )
+                )
+            }
+            let name = "m=\(parameters.memoryKiB), t=\(parameters.iterations)"
+            report.add(
+                Goal(
+                    "hashes a second of a thread ÷ stock libargon2, \(name)",
+                    atLeast: target,
+                    rates.map { $0.ours / $0.stock }
+                )
+            )
+            table.append(
+                name,
+                String(format: "%.1f", rates.map(\.stock).median),
+                String(format: "%.1f", rates.map(\.ours).median),
+                String(format: "%.2f", rates.map { $0.ours / $0.stock }.median)
+            )
+        }
+        report.add(
+            table,
+            under:
+                "Hashes of one thread; ours with \(Argon2.library.split(separator: "/").suffix(3).joined(separator: "/"))"
+        )
+    }
+
+    private static func rate(_ text: String) throws -> Double {
+        guard let rate = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Service.Failure(description: "no rate: \(text)")
+        }
+        return rate
+    }
+
+    /// In a process of its own, which has loaded one library or the other: prints hashes a second.
+    ///
+    /// - Parameter arguments: `stock` or `ours`, KiB, iterations.
+    static func printRate(_ arguments: ArraySlice<String>) throws {
+        let numbers = arguments.compactMap { Int($0) }
+        let isStock = arguments.first == "stock"
+        let parameters = Argon2Parameters(memoryKiB: numbers[0], iterations: numbers[1])
+        let arena = try Arena(kibibytes: parameters.memoryKiB)
+        let rate = Mutex(0.0)
+        // Both on a thread of their own, as the hashing pool has them.
+        let thread = DedicatedThread(named: "hashes") {
+            let password = Secret(normalising: "four plain words here")
+            func hash() {
+                if isStock {
+                    var tag = [UInt8](repeating: 0, count: 32)
+                    let salt = [UInt8](repeating: 7, count: 16)
+                    password.withBytes { password in
+                        _ = argon2id_hash_raw(
+                            UInt32(parameters.iterations),
+                            UInt32(parameters.memoryKiB),
+                            1,
+                            password.baseAddress,
+                            password.count,
+                            salt,
+                            salt.count,
+                            &tag,
+                            tag.count
+                        )
+                    }
+                } else {
+                    _ = try? Argon2.hash(password, with: parameters, in: arena)
+                }
+            }
+            hash()
+            let start = ContinuousClock.now
+            var count = 0
+            while ContinuousClock.now - start < .seconds(1) {
+                hash()
+                count += 1
+            }
+            let took = ContinuousClock.now - start
+            rate.withLock { $0 = Double(count) / (took / .seconds(1)) }
+        }
+        thread.join()
+        print(rate.withLock { $0 })
+    }
+}

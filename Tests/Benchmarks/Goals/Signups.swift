@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Synchronization
+
+@testable import Accounts
+
+/// Whole sign-ups by the default flow, mail and all, against the hashes that the same number of threads computes.
+enum WholeSignups {
+    private static let clients = 8
+
+    static func measure(into report: inout Report, _ extent: Extent) async throws {
+        let conninfo = try Population.database("signups")
+        let service = try Service(["ARGON2_QUEUE": "64", "ARGON2_WAIT": "60"], on: conninfo)
+        let number = Atomic(0)
+        var figures: [(signups: Double, hashes: Double)] = []
+        for _ in 0..<extent.rounds {
+            let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers).perSecond
+            figures.append((try rate(of: service, for: extent.run, counting: number), hashes))
+        }
+        report.add(
+            Goal(
+                "whole sign-ups a second ÷ raw hashes of as many threads",
+                atLeast: 0.85,
+                figures.map { $0.signups / $0.hashes }
+            )
+        )
+        var table = Table("threads", "sign-ups a second", "raw hashes a second", "ratio")
+        table.append(
+            "\(workers)",
+            String(format: "%.1f", figures.map(\.signups).median),
+            String(format: "%.1f", figures.map(\.hashes).median),
+            String(format: "%.2f", figures.map { $0.signups / $0.hashes }.median)
+        )
+        report.add(table, under: "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each")
+    }
+
+    /// As the server has by default.
+    private static var workers: Int { max(1, ProcessInfo.processInfo.activeProcessorCount - 1) }
+
+    private static func rate(of service: Service, for time: Duration, counting number: borrowing Atomic<Int>) throws
+        -> Double
+    {
+        let first = Int.random(in: 0..<1_000_000_000)
+        let done = Mutex<[ContinuousClock.Instant]>([])
+        let failure = Mutex<(any Error)?>(nil)
+        // The first seconds fill the queue.
+        let start = ContinuousClock.now + .seconds(1)
+        let end = start + time
+        let threads = (0..<clients).map { client in
+            DedicatedThread(named: "client-\(client)") {
+                let http = Client(port: service.port)
+                var round = 0
+                do {
+                    while ContinuousClock.now < end {
+                        try signUp(first + client * 100_000 + round, with: http, at: service)
+                        done.withLock { $0.append(.now) }
+                        round += 1
+                    }
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return Double(done.withLock { $0.count { $0 >= start && $0 < end } }) / (time / .seconds(1))
+    }
+
+    private static func signUp(_ number: Int, with client: Client, at service: Service) throws {
+        let address = "person\(number)@example.org"
+        var headers = ["X-Forwarded-For": Service.address(number & 0xFF_FFFF)]
+        func ask(_ method: String, _ path: String, _ body: String?, expecting status: Int) throws -> Client.Answer {
+            let answer = try client.ask(method, path, body, headers)
+            guard answer.status == status else {
+                throw Service.Failure(description: "\(method) \(path): \(answer.status) \(answer.body)")
+            }
+            return answer
+        }
+        let begun = try ask("POST", "/signup", "{\"transport\":\"bearer\"}", expecting: 201)
+        guard let token = begun.body.firstMatch(of: /"token":"([^"]+)"/) else {
+            throw Service.Failure(description: begun.body)
+        }
+        headers["Authorization"] = "Bearer \(token.1)"
+        let password = "four plain words here"
+        _ = try ask("PUT", "/signup/email", "{\"email\":\"\(address)\"}", expecting: 200)
+        _ = try ask("PUT", "/signup/code", "{\"code\":\"\(try service.code(for: address))\"}", expecting: 200)
+        _ = try ask(
+            "PUT",
+            "/signup/password",
+            "{\"password\":\"\(password)\",\"confirmation\":\"\(password)\"}",
+            expecting: 200
+        )
+        _ = try ask(
+            "PUT",
+            "/signup/profile",
+            "{\"username\":\"person\(number)\",\"display_name\":\"A Person\"}",
+            expecting: 200
+        )
+        _ = try ask("PUT", "/signup/contact", "{\"birth_date\":\"1990-05-17\"}", expecting: 200)
+        _ = try ask("PUT", "/signup/terms", "{\"terms\":true}", expecting: 200)
+        _ = try ask("POST", "/signup/commit", nil, expecting: 201)
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+
+@testable import Accounts
+
+/// Whether steps notice how many drafts there are.
+enum Sizes {
+    private static let hours = 20.0
+
+    static func measure(into report: inout Report, _ extent: Extent) throws {
+        let flow = try Population.flowFile()
+        var wrks: [Wrk] = []
+        var services: [Service] = []
+        defer { for file in wrks.map(\.tokens) + [flow] { try? FileManager.default.removeItem(at: file) } }
+        for size in extent.sizes {
+            let conninfo = try Population.database("drafts_\(size)")
+            let database = try Connection(to: conninfo)
+            // Those that are gone on with lie among the others.
+            let tokens = try Population.drafts(4096, within: hours, on: database)
+            try Population.crowd(size - tokens.count, within: hours, on: database)
+            let service = try Service(["FLOW_FILE": flow.path], on: conninfo)
+            services.append(service)
+            wrks.append(Wrk(port: service.port, tokens: try Population.file(of: tokens.shuffled())))
+            _ = try wrks.last!.run(connections: 16, for: .seconds(2))
+        }
+        var loads = [[Load]](repeating: [], count: wrks.count)
+        for _ in 0..<extent.rounds {
+            for (index, wrk) in wrks.enumerated() { loads[index].append(try wrk.run(connections: 16, for: extent.run)) }
+        }
+        let ratios = zip(loads.last!, loads[0]).map { $0.p99 / $1.p99 }
+        report.add(
+            Goal("p99 of steps with \(extent.sizes.last!) drafts ÷ with \(extent.sizes[0])", atMost: 1.3, ratios)
+        )
+        var table = Table("drafts", "steps a second", "p50 ms", "p99 ms")
+        for (size, loads) in zip(extent.sizes, loads) {
+            let load = loads.median
+            table.append(
+                "\(size)",
+                String(format: "%.0f", load.rate),
+                load.p50.told(in: .milliseconds(1)),
+                load.p99.told(in: .milliseconds(1))
+            )
+        }
+        report.add(table, under: "Steps on 16 connections, by how many drafts there are")
+        withExtendedLifetime(services) {}
+    }
+}

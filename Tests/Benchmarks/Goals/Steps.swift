@@ -1,0 +1,164 @@
+internal import Foundation
+internal import Logging
+
+@testable import Accounts
+
+/// Step writes against PostgreSQL's own load generator with the same two statements, against the same server with a usual
+/// pool, and against the same server without a database.
+enum Steps {
+    private struct Sample {
+        let load: Load
+        /// Of one step.
+        let cost: ProcessorTime
+    }
+
+    private enum Design: CaseIterable {
+        case lanes, pool, memory, pgbench
+
+        var name: String {
+            switch self {
+            case .lanes: "this service"
+            case .pool: "the same with 16 blocking connections"
+            case .memory: "the same without a database"
+            case .pgbench: "pgbench, the same two statements"
+            }
+        }
+    }
+
+    static func measure(into report: inout Report, _ extent: Extent) async throws {
+        let conninfo = try Population.database("steps")
+        let database = try Connection(to: conninfo)
+        let tokens = try Population.drafts(1024, on: database)
+        let file = try Population.file(of: tokens)
+        let flow = try Population.flowFile()
+        defer { for file in [file, flow] { try? FileManager.default.removeItem(at: file) } }
+        let pgbench = try await statements(on: Population.database("pgbench"))
+        let services = try [Design.lanes: Connections.lanes, .pool: .pool, .memory: .memory].mapValues {
+            try Service(["FLOW_FILE": flow.path], on: conninfo, with: $0)
+        }
+        let postmaster = try Service.postmaster(of: database)
+
+        func sample(_ design: Design, _ connections: Int) throws -> Sample {
+            let before = try ProcessorTime(of: services[design], postmaster: postmaster)
+            let load =
+                try services[design].map {
+                    try Wrk(port: $0.port, tokens: file).run(connections: connections, for: extent.run)
+                }
+                ?? pgbench.run(clients: connections, for: extent.run)
+            let spent = try ProcessorTime(of: services[design], postmaster: postmaster) - before
+            return Sample(load: load, cost: spent / (load.rate * (extent.run / .seconds(1))))
+        }
+
+        for service in services.values {
+            _ = try Wrk(port: service.port, tokens: file).run(connections: 16, for: .seconds(1))
+        }
+        var samples: [Design: [Int: [Sample]]] = [:]
+        for _ in 0..<extent.rounds {
+            for connections in extent.connections {
+                for design in Design.allCases {
+                    samples[design, default: [:]][connections, default: []].append(try sample(design, connections))
+                }
+            }
+        }
+
+        func rates(_ design: Design, _ connections: Int) -> [Double] { samples[design]![connections]!.map(\.load.rate) }
+        func ratios(_ figures: [Double], _ others: [Double]) -> [Double] { zip(figures, others).map { $0 / $1 } }
+        let ours = rates(.lanes, 64)
+        report.add(
+            Goal(
+                "steps a second at 64 connections ÷ pgbench's with 16",
+                atLeast: 1.3,
+                ratios(ours, rates(.pgbench, 16))
+            )
+        )
+        report.add(Goal("the same ÷ without a database", atLeast: 0.45, ratios(ours, rates(.memory, 64))))
+        report.add(Goal("the same ÷ with 16 blocking connections", atLeast: 2, ratios(ours, rates(.pool, 64))))
+        report.add(
+            Goal(
+                "p50 of a lone step ÷ pgbench's",
+                atMost: 2,
+                zip(samples[.lanes]![1]!, samples[.pgbench]![1]!).map { $0.load.p50 / $1.load.p50 }
+            )
+        )
+        report.add(
+            Goal(
+                "processor time of a step at 64 connections, server and database",
+                atMost: 170,
+                samples[.lanes]![64]!.map { ($0.cost.server + $0.cost.database) / .microseconds(1) },
+                unit: " µs"
+            )
+        )
+        var table = Table(
+            "design",
+            "connections",
+            "steps a second",
+            "p50 ms",
+            "p99 ms",
+            "server µs",
+            "database µs",
+            "load µs"
+        )
+        for connections in extent.connections {
+            for design in Design.allCases {
+                let samples = samples[design]![connections]!
+                let load = samples.map(\.load).median
+                func cost(_ part: (ProcessorTime) -> Duration) -> String {
+                    String(format: "%.0f", samples.map { part($0.cost) / .microseconds(1) }.median)
+                }
+                table.append(
+                    design.name,
+                    "\(connections)",
+                    String(format: "%.0f", load.rate),
+                    load.p50.told(in: .milliseconds(1)),
+                    load.p99.told(in: .milliseconds(1)),
+                    design == .pgbench ? "–" : cost(\.server),
+                    cost(\.database),
+                    cost(\.load)
+                )
+            }
+        }
+        report.add(
+            table,
+            under:
+                "Step writes, durable; processor time of each, medians of \(extent.rounds) runs of \(extent.run.components.seconds) s"
+        )
+    }
+
+    /// What a step asks the database, heard while one is submitted, and drafts to ask it about: nobody can read them
+    /// afterwards.
+    private static func statements(on conninfo: String) async throws -> Pgbench {
+        let tokens = try Population.drafts(1024, on: Connection(to: conninfo))
+        let heard = Heard()
+        let database = Database(conninfo, threads: 1) { queue in
+            let memory = Memory(queue)
+            heard.memory = memory
+            memory.run(on: conninfo)
+        }
+        let signups = Signups(
+            flow: try Flow(yaml: Population.flow, file: "benchmark.yaml"),
+            serviceName: "Benchmark",
+            database: database,
+            keys: try KeyRing(Population.keys),
+            hashing: try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 1),
+            outbox: Outbox(keys: try KeyRing(Population.keys))
+        )
+        try await signups.days.learn(from: database)
+        let draft = try await signups.find(tokens[0])
+        _ = try await signups.submit(
+            .object([
+                .init("name", "Ann Lee"), .init("introduction", .string(String(repeating: "a word and ", count: 20))),
+            ]),
+            to: signups.flow.steps[0],
+            of: draft
+        )
+        await database.shutdown()
+        guard let statements = heard.memory?.heard.dropFirst(), statements.count == 2 else {
+            throw Service.Failure(description: "a step has other statements than one that reads and one that writes")
+        }
+        return try Pgbench(Array(statements), of: draft, on: conninfo)
+    }
+
+    private final class Heard: @unchecked Sendable {
+        var memory: Memory?
+    }
+}

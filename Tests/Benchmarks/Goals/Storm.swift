@@ -1,0 +1,111 @@
+internal import Foundation
+internal import Synchronization
+
+@testable import Accounts
+
+/// Steps while as many passwords come in as the server takes, against steps while none does, and the memory of both.
+enum Storm {
+    static func measure(into report: inout Report, _ extent: Extent) throws {
+        let conninfo = try Population.database("storm")
+        let database = try Connection(to: conninfo)
+        let file = try Population.file(of: Population.drafts(1024, on: database))
+        let flow = try Population.flowFile()
+        defer { for file in [file, flow] { try? FileManager.default.removeItem(at: file) } }
+        let service = try Service(["FLOW_FILE": flow.path], on: conninfo)
+        let wrk = Wrk(port: service.port, tokens: file)
+        Thread.sleep(forTimeInterval: 1)
+        let idle = service.memory.now
+
+        _ = try wrk.run(connections: 64, for: .seconds(1))
+        let loaded = service.memory.now
+        var calm: [Load] = []
+        var stormy: [Load] = []
+        var hashes: [Double] = []
+        for _ in 0..<extent.rounds {
+            calm.append(try wrk.run(connections: 64, for: extent.run))
+            let storm = try Passwords(to: service, tokens: Population.drafts(32, on: database))
+            let start = ContinuousClock.now
+            stormy.append(try wrk.run(connections: 64, for: extent.run))
+            hashes.append(Double(storm.stop()) / ((ContinuousClock.now - start) / .seconds(1)))
+        }
+        func ratio(_ figure: (Load) -> Double) -> [Double] { zip(stormy, calm).map { figure($0) / figure($1) } }
+        report.add(Goal("steps a second during a hashing storm ÷ without", atLeast: 0.6, ratio(\.rate)))
+        report.add(Goal("their p50", atMost: 1.5, ratio { $0.p50 / .seconds(1) }))
+        report.add(Goal("their p99", atMost: 4, ratio { $0.p99 / .seconds(1) }))
+        var table = Table("passwords", "steps a second", "p50 ms", "p99 ms", "hashes a second")
+        for (name, loads, rate) in [("none", calm, 0), ("32 at a time", stormy, hashes.median)] {
+            let load = loads.median
+            table.append(
+                name,
+                String(format: "%.0f", load.rate),
+                load.p50.told(in: .milliseconds(1)),
+                load.p99.told(in: .milliseconds(1)),
+                String(format: "%.1f", rate)
+            )
+        }
+        report.add(table, under: "Steps on 64 connections, and passwords beside them")
+
+        // Ten times as many as the workers and their queue take.
+        let burst = try Passwords(to: service, tokens: Population.drafts(330, on: database))
+        Thread.sleep(forTimeInterval: extent.run / .seconds(1))
+        _ = burst.stop()
+        let most = service.memory.most
+        let workers = Double(max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
+        let allowed = 45 + workers * (19 + 2)
+        report.add(Goal("memory at rest", atMost: allowed, [idle], unit: " MiB"))
+        report.add(Goal("memory in a tenfold burst of passwords, at most", atMost: allowed, [most], unit: " MiB"))
+        var memory = Table("when", "MiB")
+        for (name, size) in [
+            ("at rest", idle), ("after steps on 64 connections", loaded), ("at most, in a tenfold burst", most),
+        ] {
+            memory.append(name, String(format: "%.1f", size))
+        }
+        report.add(memory, under: "Memory of the server, with \(Int(workers)) × 19 MiB for hashing in it")
+    }
+}
+
+/// People who send a password again as soon as they have an answer, whatever it is.
+private final class Passwords: Sendable {
+    private let isEnough = Atomic(false)
+    private let hashed = Atomic(0)
+    private let threads = Mutex<[DedicatedThread]>([])
+
+    init(to service: Service, tokens: [Token]) throws {
+        let profile = "{\"name\":\"Ann Lee\",\"introduction\":\"Nothing to say.\"}"
+        for token in tokens {
+            let answer = try service.client.ask(
+                "PUT",
+                "/signup/profile",
+                profile,
+                ["Authorization": "Bearer \(token.text)"]
+            )
+            guard answer.status == 200 else { throw Service.Failure(description: answer.body) }
+        }
+        let clients = tokens.enumerated().map { number, token in
+            DedicatedThread(named: "password-\(number)") {
+                let client = Client(port: service.port)
+                while !self.isEnough.load(ordering: .relaxed) {
+                    let answer = try? client.ask(
+                        "PUT",
+                        "/signup/password",
+                        "{\"password\":\"four plain words here\"}",
+                        ["Authorization": "Bearer \(token.text)"]
+                    )
+                    switch answer?.status {
+                    case 200: self.hashed.add(1, ordering: .relaxed)
+                    // Told to come later; not everybody listens, but nobody is faster than this.
+                    default: Thread.sleep(forTimeInterval: 0.1)
+                    }
+                }
+            }
+        }
+        threads.withLock { $0 = clients }
+    }
+
+    /// Returns how many were hashed.
+    func stop() -> Int {
+        isEnough.store(true, ordering: .relaxed)
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        return hashed.load(ordering: .relaxed)
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+
+@testable import Accounts
+
+/// Drafts that are there without anybody having begun them, so that no limit is in the way.
+enum Population {
+    /// The flow of the benchmarks: answers of everyday size, then a password.
+    static let flow = """
+        flow: benchmark
+        version: 1
+        limits: {revisions: 1000000}
+        steps:
+          - name: profile
+            title: {en: Profile}
+            fields:
+              - {name: name, kind: text, max: 80, label: {en: Name}}
+              - {name: introduction, kind: text, max: 400, label: {en: Introduction}}
+          - name: password
+            title: {en: Password}
+            fields:
+              - {name: password, kind: password, label: {en: Password}}
+
+        """
+    static let keys = "bench:" + Data(repeating: 7, count: 32).base64EncodedString()
+
+    /// Drafts that can be gone on with, begun at random instants of the last hours.
+    ///
+    /// - Returns: their tokens.
+    static func drafts(_ count: Int, within hours: Double = 0, on database: borrowing Connection) throws -> [Token] {
+        let keys = try KeyRing(Self.keys)
+        let now = Date()
+        return try (0..<count).map { _ in
+            let id = ID<Draft>(at: now - .random(in: 0...hours * 3600))
+            let token = Token(for: id)
+            _ = try database.query(
+                """
+                INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
+                VALUES (\(id), \(token.hash), now() + interval '7 days', 'en', 'benchmark@1', 'profile',
+                        \(keys.seal(Values().sealable, for: id.bytes)))
+                """
+            )
+            return token
+        }
+    }
+
+    /// So many drafts beside them, as large as those of a sign-up that is half done, and spread in the same way.
+    static func crowd(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
+        try database.run(
+            """
+            INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
+            SELECT (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
+                    || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid,
+                   sha256(number::text::bytea), begun, begun + interval '7 days', now(), 'en', 'benchmark@1', 'profile',
+                   decode(repeat(md5(number::text), 24), 'hex')
+              FROM generate_series(1, \(count)) AS number,
+                   LATERAL (SELECT now() - number * interval '\(hours) hours' / \(count) AS begun) AS time
+            """
+        )
+        try database.run("VACUUM ANALYZE drafts")
+        try database.run("CHECKPOINT")
+    }
+
+    /// A file with a token on each line.
+    static func file(of tokens: [Token]) throws -> URL {
+        let file = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID())")
+        try Data(tokens.map { $0.text + "\n" }.joined().utf8).write(to: file)
+        return file
+    }
+
+    static func flowFile() throws -> URL {
+        let file = FileManager.default.temporaryDirectory.appending(path: "benchmark-\(UUID()).yaml")
+        try Data(flow.utf8).write(to: file)
+        return file
+    }
+
+    /// A database of its own beside the one of `DATABASE_URL`, with this version's schema.
+    static func database(_ name: String) throws -> String {
+        let conninfo = try Service.conninfo
+        let database = try Connection(to: conninfo)
+        try database.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+        try database.run("CREATE DATABASE \(name)")
+        let other = conninfo.replacing("dbname=accounts", with: "dbname=\(name)")
+        _ = try Migrations().apply(to: other)
+        return other
+    }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+
+/// What a program prints until its good end.
+func output(of program: String, _ arguments: [String], _ environment: [String: String]? = nil) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    // Tasks run on threads that block signals, and pgbench ends by one.
+    process.arguments = ["--default-signal", program] + arguments
+    if let environment { process.environment = environment }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Service.Failure(description: "\(program): \(text)") }
+    return text
+}
+
+/// Processor time so far.
+struct ProcessorTime {
+    var server = Duration.zero
+    /// Of PostgreSQL, its writers and all backends that there ever were.
+    var database = Duration.zero
+    /// Of the programs that have ended.
+    var load = Duration.zero
+
+    static func - (after: Self, before: Self) -> Self {
+        Self(
+            server: after.server - before.server,
+            database: after.database - before.database,
+            load: after.load - before.load
+        )
+    }
+
+    /// What each of so many cost.
+    static func / (time: Self, count: Double) -> Self {
+        Self(server: time.server / count, database: time.database / count, load: time.load / count)
+    }
+
+    /// - Parameter postmaster: the number of PostgreSQL's first process.
+    init(of service: Service? = nil, postmaster: Int32) throws {
+        server = try service?.cpuTime() ?? .zero
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let process = Int32(name), let status = Status(of: process) else { continue }
+            if process == postmaster { database += status.own + status.ended }
+            if status.parent == postmaster { database += status.own }
+        }
+        var usage = rusage()
+        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+        load = .init(usage.ru_utime) + .init(usage.ru_stime)
+    }
+
+    private init(server: Duration, database: Duration, load: Duration) {
+        (self.server, self.database, self.load) = (server, database, load)
+    }
+
+    /// proc(5), `/proc/pid/stat`.
+    private struct Status {
+        let parent: Int32
+        let own, ended: Duration
+
+        /// Nil where the process has ended meanwhile.
+        init?(of process: Int32) {
+            guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+                // The name may have spaces and parentheses in it.
+                let name = text.lastIndex(of: ")")
+            else { return nil }
+            let fields = text[name...].split(separator: " ").dropFirst().map(String.init)
+            let ticks = fields[11...14].compactMap { Int64($0) }
+            guard let parent = Int32(fields[1]), ticks.count == 4 else { return nil }
+            let tick = Duration.seconds(1) / sysconf(Int32(_SC_CLK_TCK))
+            self.parent = parent
+            own = tick * (ticks[0] + ticks[1])
+            ended = tick * (ticks[2] + ticks[3])
+        }
+    }
+}
+
+extension Duration {
+    fileprivate init(_ time: timeval) {
+        self = .seconds(time.tv_sec) + .microseconds(time.tv_usec)
+    }
+}

@@ -1,0 +1,38 @@
+internal import Foundation
+
+/// What a load generator saw.
+struct Load {
+    /// A second.
+    let rate: Double
+    let p50, p99: Duration
+}
+
+/// Steps as fast as they are answered: each connection sends the next as soon as it has the answer.
+struct Wrk {
+    let port: Int
+    /// A line for each token.
+    let tokens: URL
+
+    func run(connections: Int, for time: Duration) throws -> Load {
+        let text = try output(
+            of: "wrk",
+            [
+                "--threads=1", "--connections=\(connections)", "--duration=\(time.components.seconds)s",
+                "--timeout=30s", "--script=Tests/Benchmarks/Yardsticks/steps.lua", "http://127.0.0.1:\(port)", "--",
+                tokens.path,
+            ]
+        )
+        guard
+            let line = text.firstMatch(
+                of: /steps: ([0-9]+) in ([0-9]+) us, ([0-9]+) failed, p50 ([0-9.]+), p99 ([0-9.]+)/
+            ),
+            let count = Double(line.1), let took = Double(line.2), let p50 = Double(line.4), let p99 = Double(line.5)
+        else { throw Service.Failure(description: "wrk: \(text)") }
+        guard line.3 == "0", count > 0 else { throw Service.Failure(description: "steps were refused: \(text)") }
+        return Load(
+            rate: count / took * 1_000_000,
+            p50: .nanoseconds(Int(p50 * 1000)),
+            p99: .nanoseconds(Int(p99 * 1000))
+        )
+    }
+}
