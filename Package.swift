@@ -48,6 +48,7 @@ let package = Package(
                 .embedInCode("0003-authenticators.sql"), .embedInCode("0004-handoffs.sql"),
                 .embedInCode("0005-reaper.sql"), .embedInCode("0006-limits-that-end.sql"),
                 .embedInCode("0007-audit.sql"), .embedInCode("0008-funnel.sql"),
+                .embedInCode("0009-limits-in-one-plan.sql"),
             ],
             swiftSettings: settings
         ),

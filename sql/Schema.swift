@@ -16,5 +16,6 @@ package enum Schema {
         Migration(name: "0006-limits-that-end", script: PackageResources._006_limits_that_end_sql),
         Migration(name: "0007-audit", script: PackageResources._007_audit_sql),
         Migration(name: "0008-funnel", script: PackageResources._008_funnel_sql),
+        Migration(name: "0009-limits-in-one-plan", script: PackageResources._009_limits_in_one_plan_sql),
     ]
 }
