@@ -23,6 +23,14 @@ RUN swift build --configuration release --product accounts-api --static-swift-st
 COPY LICENSE scripts/image-root ./
 RUN ./image-root swift /image
 
+# Debian's libargon2 is for any processor and hashes at less than half the speed. Ours stand beside it, and the loader picks.
+FROM ${RUNTIME_IMAGE} AS argon2
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev python3-pip \
+    && rm -rf /var/lib/apt/lists/*
+COPY scripts/argon2 scripts/
+RUN scripts/argon2 /argon2
+
 # Has a package manager, which the image shall not have: what the executable needs is collected from here.
 FROM ${RUNTIME_IMAGE} AS runtime
 RUN apt-get update \
@@ -30,8 +38,9 @@ RUN apt-get update \
         ca-certificates jq libargon2-1 libcurl4 libidn2-0 libphonenumber8 libpq5 libqrencode4 libre2-9 tzdata \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /image /image
+COPY --from=argon2 /argon2 /argon2
 COPY scripts/image-root ./
-RUN ./image-root debian /image
+RUN ./image-root debian /image /argon2
 
 FROM scratch
 COPY --from=runtime /image /
