@@ -4,7 +4,7 @@ internal import Synchronization
 @testable import Accounts
 
 /// Whether steps notice that expired drafts are erased: their times before, while, and after as many as `DRAFTS` says are
-/// gone (ten million).
+/// gone (ten million), or as many of them as go in `MINUTES`.
 enum Erasure {
     /// The p99 of steps may be so many times that of before.
     private static let target = 1.3
@@ -32,8 +32,15 @@ enum Erasure {
         try fill(service.database, number)
         try wait(for: erasing, on: service.database)
         let start = ContinuousClock.now
-        let during = try SteadySteps(on: service).run { try wait(for: "NOT EXISTS (\(expired))", on: service.database) }
+        let end = ProcessInfo.processInfo.environment["MINUTES"].flatMap { Double($0) }.map {
+            start + .seconds($0 * 60)
+        }
+        let during = try SteadySteps(on: service).run {
+            try wait(for: "NOT EXISTS (\(expired))", until: end, on: service.database)
+        }
         let time = ContinuousClock.now - start
+        let left = try service.database.query(SQL(stringLiteral: "SELECT count(*) FROM (\(expired)) AS expired")).only
+            .decode(Int.self)
         let after = try SteadySteps(on: service).run { Thread.sleep(forTimeInterval: phase) }
 
         var table = Table("\(SteadySteps.rate) steps a second", "steps", "p50 ms", "p99 ms", "p99 ÷ before")
@@ -47,7 +54,7 @@ enum Erasure {
                 String(format: "%.2f", ratio) + (ratio > target ? " !" : "  ")
             )
         }
-        table.print(under: "Erasing \(number) drafts, which took \(Int(time / .seconds(1))) s")
+        table.print(under: "Erasing \(number - left) of \(number) drafts, which took \(Int(time / .seconds(1))) s")
     }
 
     private static let erasing = """
@@ -80,8 +87,14 @@ enum Erasure {
         try database.run("SELECT pg_advisory_unlock_all()")
     }
 
-    private static func wait(for condition: String, on database: borrowing Connection) throws {
-        while try !database.query(SQL(stringLiteral: "SELECT \(condition)")).only.decode(Bool.self) {
+    private static func wait(
+        for condition: String,
+        until end: ContinuousClock.Instant? = nil,
+        on database: borrowing Connection
+    ) throws {
+        while end.map({ $0 > .now }) ?? true,
+            try !database.query(SQL(stringLiteral: "SELECT \(condition)")).only.decode(Bool.self)
+        {
             Thread.sleep(forTimeInterval: 1)
         }
     }

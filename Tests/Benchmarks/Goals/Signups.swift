@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Whole sign-ups by the default flow, mail and all, against the hashes that the same number of threads computes.
 enum WholeSignups {
-    private static let clients = 8
+    private static let clients = 32
 
     static func measure(into report: inout Report, _ extent: Extent) async throws {
         let conninfo = try Population.database("signups")
@@ -92,7 +92,7 @@ enum WholeSignups {
         _ = try ask(
             "PUT",
             "/signup/profile",
-            "{\"username\":\"person\(number)\",\"display_name\":\"A Person\"}",
+            "{\"username\":\"k\(String(number, radix: 36))\",\"display_name\":\"A Person\"}",
             expecting: 200
         )
         _ = try ask("PUT", "/signup/contact", "{\"birth_date\":\"1990-05-17\"}", expecting: 200)
