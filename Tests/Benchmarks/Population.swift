@@ -76,6 +76,9 @@ enum Population {
     /// A database of its own beside the one of `DATABASE_URL`, with this version's schema.
     static func database(_ name: String) throws -> String {
         let conninfo = try Service.conninfo
+        guard conninfo.hasSuffix("dbname=accounts") else {
+            throw Service.Failure(description: "DATABASE_URL is not that of scripts/postgres")
+        }
         let database = try Connection(to: conninfo)
         try database.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
         try database.run("CREATE DATABASE \(name)")

@@ -41,11 +41,18 @@ struct ProcessorTime {
     /// - Parameter postmaster: the number of PostgreSQL's first process.
     init(of service: Service? = nil, postmaster: Int32) throws {
         server = try service?.cpuTime() ?? .zero
-        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
-            guard let process = Int32(name), let status = Status(of: process) else { continue }
-            if process == postmaster { database += status.own + status.ended }
-            if status.parent == postmaster { database += status.own }
-        }
+        guard var first = Status(of: postmaster) else { throw Service.Failure(description: "PostgreSQL is gone") }
+        // A backend that ends while we look is counted twice, or not at all.
+        repeat {
+            first = Status(of: postmaster) ?? first
+            database = first.own + first.ended
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+                guard let process = Int32(name), let status = Status(of: process), status.parent == postmaster else {
+                    continue
+                }
+                database += status.own
+            }
+        } while Status(of: postmaster)?.ended != first.ended
         var usage = rusage()
         getrusage(RUSAGE_CHILDREN.rawValue, &usage)
         load = .init(usage.ru_utime) + .init(usage.ru_stime)

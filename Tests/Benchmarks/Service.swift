@@ -55,7 +55,7 @@ final class Service: @unchecked Sendable {
             "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
         ].merging(settings) { $1 }
 
-        // It ends with us, however we end.
+        // It ends with us, however we end: with the thread that has started it, to be precise.
         process.executableURL = URL(filePath: "/usr/bin/setpriv")
         process.arguments = ["--pdeathsig", "TERM", program] + arguments
         process.environment = environment
@@ -63,7 +63,13 @@ final class Service: @unchecked Sendable {
         process.standardOutput = mail
         let log = Pipe()
         process.standardError = log
-        try process.run()
+        let started = DispatchSemaphore(value: 0)
+        Thread { [process] in
+            try? process.run()
+            started.signal()
+            process.waitUntilExit()
+        }.start()
+        started.wait()
         var text = ""
         var port: Int?
         while port == nil {

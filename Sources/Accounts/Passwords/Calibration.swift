@@ -1,9 +1,8 @@
 /// What hashing costs on this machine.
 package enum Calibration {
-    /// Hashes so many passwords at once as there are workers, a few times, and returns how long one takes then and how
+    /// Hashes so many passwords at once as there are workers, so many times, and returns how long one takes then and how
     /// many a second that makes.
-    package static func measure(_ parameters: Argon2Parameters, workers: Int) async throws -> Cost {
-        let rounds = 4
+    package static func measure(_ parameters: Argon2Parameters, workers: Int, rounds: Int = 4) async throws -> Cost {
         let pool = try HashingPool(parameters: parameters, workers: workers, queue: workers * rounds)
         // The first use of the memory is dearer than the others.
         _ = try await pool.hash(password())

@@ -67,9 +67,9 @@ struct Lane {
         poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
     }
 
-    /// Returns when the queue stops; throws when the connection is lost.
+    /// Returns when the queue stops or the session has served long enough; throws when the connection is lost.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
-        while !queue.isStopped {
+        while !queue.isStopped, !pipeline.isWornOut {
             let group = queue.takeGroup(of: groupLimit)
             if group.isEmpty {
                 try sleep(&pipeline)

@@ -37,8 +37,11 @@ struct Waiting {
         var group: [Job] = []
         var rows: Set<UUID> = []
         var left: [Job] = []
-        for job in jobs {
-            guard group.count < limit, job.writes.map({ !rows.contains($0) }) ?? true else {
+        var next = 0
+        while next < jobs.count, group.count < limit {
+            let job = jobs[next]
+            next += 1
+            guard job.writes.map({ !rows.contains($0) }) ?? true else {
                 left.append(job)
                 continue
             }
@@ -46,7 +49,7 @@ struct Waiting {
             group.append(job)
             if let row = job.writes { rows.insert(row) }
         }
-        jobs = left
+        jobs.replaceSubrange(..<next, with: left)
         return group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
     }
 

@@ -49,6 +49,9 @@ struct Pipeline: ~Copyable {
         "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'", "SET lock_timeout = '5s'",
     ]
 
+    /// Statements name days, so there are new ones each day that the session lives: a new session then begins with none.
+    var isWornOut: Bool { names > 200 }
+
     var socket: Int32 { PQsocket(connection.raw) }
 
     /// Takes in what the server says unasked; throws when it has closed.
@@ -61,17 +64,6 @@ struct Pipeline: ~Copyable {
 
     /// One transaction, one round trip. Throws only `outcomeUnknown`, when the connection was lost on the way.
     mutating func exchange(_ jobs: [[SQL]]) throws(DatabaseError) -> Outcome {
-        if prepared.count > Self.mostPrepared {
-            _ = try carryOut([["DEALLOCATE ALL"]])
-            prepared = [:]
-        }
-        return try carryOut(jobs)
-    }
-
-    /// Statements name days, so there are new ones each day that the session lives.
-    private static let mostPrepared = 500
-
-    private mutating func carryOut(_ jobs: [[SQL]]) throws(DatabaseError) -> Outcome {
         var awaited: [Awaited] = []
         for (job, statements) in jobs.enumerated() {
             for statement in statements { try send(statement, of: job, &awaited) }

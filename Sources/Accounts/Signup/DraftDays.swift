@@ -10,17 +10,24 @@ package final class DraftDays: Sendable {
     private let tables = Mutex<[Int: SQL]>([:])
     private let life: Duration
 
-    /// - Parameter life: of a draft; a partition stays until two days after the last of its drafts.
+    /// - Parameter life: of a draft; the partition of its day stays for a day or two longer.
     init(life: Duration) {
         self.life = life
     }
 
     /// `drafts`, as far as the row can be in it. Of another day than one that surely has a partition it is the whole.
     func table(of draft: ID<Draft>) -> SQL {
-        let begun = draft.madeAt
-        guard Date().timeIntervalSince(begun) < (life + .seconds(86_400)) / .seconds(1) else { return "drafts" }
-        let day = Int((begun.timeIntervalSince1970 / 86_400).rounded(.down))
-        return tables.withLock { $0[day] } ?? "drafts"
+        guard Date().timeIntervalSince(draft.madeAt) < life / .seconds(1) else { return "drafts" }
+        return tables.withLock { $0[Self.day(of: draft)] } ?? "drafts"
+    }
+
+    /// The day has been dropped, by a server whose flow lets drafts live for a shorter time.
+    func forget(theDayOf draft: ID<Draft>) {
+        _ = tables.withLock { $0.removeValue(forKey: Self.day(of: draft)) }
+    }
+
+    private static func day(of draft: ID<Draft>) -> Int {
+        Int((draft.madeAt.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 
     /// Looks which there are.

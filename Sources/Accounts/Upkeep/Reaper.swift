@@ -100,7 +100,7 @@ package struct Reaper: Sendable {
             count += erased
             guard let place, seen == Self.batch else { return count }
             last = place
-            if erased > 0 { try? await Task.sleep(for: (ContinuousClock.now - start) * rest) }
+            try? await Task.sleep(for: min((ContinuousClock.now - start) * rest, .seconds(1)))
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
         return count
     }

@@ -79,6 +79,6 @@ extension [Load] {
     /// Of each figure the median.
     var median: Load {
         func middle(_ figure: (Load) -> Duration) -> Duration { map(figure).sorted()[count / 2] }
-        return Load(rate: map(\.rate).median, p50: middle(\.p50), p99: middle(\.p99))
+        return Load(count: map(\.count).median, rate: map(\.rate).median, p50: middle(\.p50), p99: middle(\.p99))
     }
 }

@@ -20,8 +20,9 @@ enum Sizes {
             let service = try Service(["FLOW_FILE": flow.path], on: conninfo)
             services.append(service)
             wrks.append(Wrk(port: service.port, tokens: try Population.file(of: tokens.shuffled())))
-            _ = try wrks.last!.run(connections: 16, for: .seconds(2))
         }
+        try Connection(to: Service.conninfo).run("CHECKPOINT")
+        for wrk in wrks { _ = try wrk.run(connections: 16, for: .seconds(3)) }
         var loads = [[Load]](repeating: [], count: wrks.count)
         for _ in 0..<extent.rounds {
             for (index, wrk) in wrks.enumerated() { loads[index].append(try wrk.run(connections: 16, for: extent.run)) }

@@ -5,24 +5,30 @@ internal import Foundation
 /// PostgreSQL's own load generator, with the statements of a step.
 struct Pgbench {
     private let conninfo: String
-    private let script: URL
+    /// The same but for the ciphertext, which is another each time in the service as well.
+    private let scripts: [URL]
 
-    /// - Parameter statements: the read and the write of a step, as the service has sent them for that draft.
-    init(_ statements: [SQL], of draft: Draft, on conninfo: String) throws {
+    /// - Parameter steps: the read and the write of each, as the service has sent them for that draft.
+    init(_ steps: [(statements: [SQL], draft: Draft)], on conninfo: String) throws {
         self.conninfo = conninfo
-        script = FileManager.default.temporaryDirectory.appending(path: "step-\(UUID()).pgbench")
+        scripts = try steps.map { try Self.script($0.statements, $0.draft) }
+    }
+
+    private static func script(_ statements: [SQL], _ draft: Draft) throws -> URL {
+        let script = FileManager.default.temporaryDirectory.appending(path: "step-\(UUID()).pgbench")
         let read = Self.text(of: statements[0], draft)
         // The revision is the one that was read.
         let write = Self.text(of: statements[1], draft).replacing(/revision = [0-9]+/) { _ in "revision = :revision" }
         let text = """
             \\if :begun = 0
-            SELECT id, token_hash::text AS token FROM drafts ORDER BY drafts.id OFFSET :client_id LIMIT 1 \\gset
+            SELECT id, token_hash::text AS token FROM drafts ORDER BY drafts.id OFFSET :client_id * 4 LIMIT 1 \\gset
             \\set begun 1
             \\endif
             \(read) \\gset
             \(write);
             """
         try Data(text.utf8).write(to: script)
+        return script
     }
 
     /// The draft is each client's own; all else is as it was.
@@ -51,8 +57,8 @@ struct Pgbench {
             of: "pgbench",
             [
                 "--no-vacuum", "--protocol=prepared", "--client=\(clients)", "--time=\(time.components.seconds)",
-                "--define=begun=0", "--file=\(script.path)", "--log", "--log-prefix=\(log.path)", conninfo,
-            ]
+                "--define=begun=0", "--log", "--log-prefix=\(log.path)",
+            ] + scripts.map { "--file=\($0.path)" } + [conninfo]
         )
         guard let rate = text.firstMatch(of: /tps = ([0-9.]+) \(without/).flatMap({ Double($0.1) }) else {
             throw Service.Failure(description: "pgbench: \(text)")
@@ -65,6 +71,7 @@ struct Pgbench {
         }.sorted()
         guard !times.isEmpty else { throw Service.Failure(description: "pgbench has logged nothing") }
         return Load(
+            count: Double(times.count),
             rate: rate,
             p50: .nanoseconds(Int(times[times.count / 2] * 1000)),
             p99: .nanoseconds(Int(times[times.count * 99 / 100] * 1000))

@@ -2,6 +2,8 @@ internal import Foundation
 
 /// What a load generator saw.
 struct Load {
+    /// Of what was asked and answered.
+    let count: Double
     /// A second.
     let rate: Double
     let p50, p99: Duration
@@ -30,6 +32,7 @@ struct Wrk {
         else { throw Service.Failure(description: "wrk: \(text)") }
         guard line.3 == "0", count > 0 else { throw Service.Failure(description: "steps were refused: \(text)") }
         return Load(
+            count: count,
             rate: count / took * 1_000_000,
             p50: .nanoseconds(Int(p50 * 1000)),
             p99: .nanoseconds(Int(p99 * 1000))

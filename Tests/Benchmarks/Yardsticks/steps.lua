@@ -16,10 +16,6 @@ function request()
     return requests[last]
 end
 
-function response(status, headers, body)
-    if status ~= 200 then print(status, body) end
-end
-
 function done(summary, latency)
     local errors = summary.errors
     print(string.format(
