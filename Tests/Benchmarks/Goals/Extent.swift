@@ -14,5 +14,5 @@ struct Extent {
         sizes: [10_000, 1_000_000, 10_000_000]
     )
     /// Under three minutes, once built.
-    static let quick = Extent(rounds: 3, run: .seconds(2), connections: [1, 16, 64], sizes: [10_000, 100_000])
+    static let quick = Extent(rounds: 3, run: .seconds(1), connections: [1, 16, 64], sizes: [10_000, 100_000])
 }
