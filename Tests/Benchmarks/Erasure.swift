@@ -71,8 +71,7 @@ enum Erasure {
             try database.run(
                 """
                 INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
-                SELECT (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
-                        || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid,
+                SELECT \(Population.id),
                        sha256((number + \(day * number))::text::bytea), begun, begun + interval '7 days', begun, 'en',
                        'erasure@1', 'profile', decode(repeat(md5(number::text), 12), 'hex')
                   FROM generate_series(1, \(number / 5)) AS number,

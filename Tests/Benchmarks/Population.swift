@@ -43,13 +43,18 @@ enum Population {
         }
     }
 
+    /// As SQL: an id of version 7 that was made when `begun` says, another for each `number`.
+    static let id = """
+        (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
+         || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid
+        """
+
     /// So many drafts beside them, as large as those of a sign-up that is half done, and spread in the same way.
     static func crowd(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
         try database.run(
             """
             INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
-            SELECT (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
-                    || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid,
+            SELECT \(id),
                    sha256(number::text::bytea), begun, begun + interval '7 days', now(), 'en', 'benchmark@1', 'profile',
                    decode(repeat(md5(number::text), 24), 'hex')
               FROM generate_series(1, \(count)) AS number,

@@ -3,7 +3,8 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Whole sign-ups by the default flow, with the code printed instead of mailed, against the hashes that the same number of threads computes.
+/// Whole sign-ups by the default flow, with the code printed instead of mailed, against the hashes that the same number of
+/// threads computes.
 enum WholeSignups {
     private static let clients = 32
 
