@@ -65,8 +65,8 @@ extension Signups {
         in table: SQL
     ) async throws(FindError) -> Record? {
         let select: SQL = """
-            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline, now() < deadline AS is_alive,
-                   field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
+            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline,
+                   now() < deadline AS is_alive, field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
               FROM \(table) LEFT JOIN proofs ON proofs.draft = drafts.id,
                    LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
              WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
