@@ -8,7 +8,8 @@ internal import Synchronization
 enum Erasure {
     /// The p99 of steps may be so many times that of before.
     private static let target = 1.3
-    private static let phase = 60.0
+    /// Seconds; long enough for a checkpoint, of which there are some meanwhile, too.
+    private static let phase = 300.0
 
     private static let flow = """
         flow: erasure
@@ -117,7 +118,7 @@ private final class SteadySteps: Sendable {
     func run(while body: () throws -> Void) throws -> Times {
         let threads = try (0..<Self.clients).map { number in
             // Each has drafts enough for what one may be revised.
-            let tokens = try (0..<100).map { try service.start(number * 1000 + $0 + Int.random(in: 0..<200) * 10_000) }
+            let tokens = try (0..<400).map { try service.start(number * 1000 + $0 + Int.random(in: 0..<200) * 10_000) }
             return DedicatedThread(named: "client-\(number)") { self.submit(tokens) }
         }
         let outcome = Result { try body() }

@@ -104,13 +104,13 @@ struct ReaperTests {
 
     @Test func `a flood of drafts is erased in several sweeps, and counted as it goes`() async throws {
         try await Stage.with { stage in
-            for _ in 0..<40 { _ = try await stage.start() }
+            for _ in 0..<65 { _ = try await stage.start() }
             try session.age("25 hours")
             let hurried = Reaper(signups: stage.signups, rest: 0, longest: .zero, logger: .silent)
-            #expect(try await hurried.sweep().drafts == 25)
+            #expect(try await hurried.sweep().drafts == 50)
             #expect(try await hurried.sweep().drafts == 15)
             let text = Monitor(of: stage.signups, version: "1").exposition()
-            #expect(text.contains("accounts_reaper_erased_total{what=\"drafts\"} 40\n"))
+            #expect(text.contains("accounts_reaper_erased_total{what=\"drafts\"} 65\n"))
         }
     }
 
