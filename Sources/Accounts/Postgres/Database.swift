@@ -18,7 +18,7 @@ package final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - conninfo: a libpq connection string or URI.
-    ///   - connections: at least two; one serves the groups, the others what goes alone.
+    ///   - connections: at least two; half of them, but four at most, serve the groups, the others what goes alone.
     ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
     package convenience init(
         _ conninfo: String,
@@ -28,19 +28,19 @@ package final class Database: Sendable {
         logger: Logger
     ) {
         precondition(connections >= 2, "grouped and lone statements need a connection each")
-        let grouped = LaneQueue(capacity: queue, lanes: 1)
-        let alone = LaneQueue(capacity: queue, lanes: connections - 1)
+        let lanes = min(connections / 2, 4)
+        let grouped = LaneQueue(capacity: queue, lanes: lanes)
+        let alone = LaneQueue(capacity: queue, lanes: connections - lanes, groupLimit: 1)
         let threads = (0..<connections).map { index in
-            let isGrouped = index == 0
+            let kind = index < lanes ? "grouped" : "alone"
             let lane = Lane(
                 conninfo: conninfo,
-                kind: isGrouped ? "grouped" : "alone",
-                queue: isGrouped ? grouped : alone,
-                groupLimit: isGrouped ? 256 : 1,
+                kind: kind,
+                queue: index < lanes ? grouped : alone,
                 meters: meters,
                 logger: logger
             )
-            return DedicatedThread(named: isGrouped ? "lane-grouped" : "lane-alone-\(index)") { lane.run() }
+            return DedicatedThread(named: "lane-\(kind)-\(index)") { lane.run() }
         }
         self.init(grouped: grouped, alone: alone, threads: threads)
     }

@@ -4,16 +4,16 @@ internal import Logging
 
 /// One thread that alone owns one connection in pipeline mode.
 ///
-/// It takes all that waits, at most `groupLimit` jobs, sends them with one Sync, and answers them when that Sync
+/// It takes all that waits, as many jobs as may go together, sends them with one Sync, and answers them when that Sync
 /// arrives: before that nothing is committed. Batching comes only from waiting for the group before, so a lone
-/// statement pays nothing for it. An error undoes the whole group; the culprit is told, and the others run again,
-/// each with a Sync of its own, which is safe because nothing of them had happened.
+/// statement pays nothing for it; once that group takes longer than a disk should need, another lane begins beside it. An
+/// error undoes the whole group; the culprit is told, and the others run again, each with a Sync of its own, which is safe
+/// because nothing of them had happened.
 struct Lane {
     let conninfo: String
     /// As the metrics name its kind.
     var kind = "alone"
     let queue: LaneQueue
-    let groupLimit: Int
     var meters = Meters()
     let logger: Logger
 
@@ -69,14 +69,15 @@ struct Lane {
 
     /// Returns when the queue stops or the session has served long enough; throws when the connection is lost.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
+        defer { queue.handOver() }
         while !queue.isStopped, !pipeline.isWornOut {
-            let group = queue.takeGroup(of: groupLimit)
-            if group.isEmpty {
+            guard let group = queue.takeGroup() else {
                 try sleep(&pipeline)
-            } else {
-                try carryOut(group, on: &pipeline)
-                failures = 0
+                continue
             }
+            defer { queue.groupHasEnded(group.number) }
+            try carryOut(group, on: &pipeline)
+            failures = 0
         }
     }
 
@@ -93,19 +94,21 @@ struct Lane {
         if sources[1].revents != 0 { queue.answerBell() }
     }
 
-    private func carryOut(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
-        switch try exchange(group, on: &pipeline) {
+    private func carryOut(_ group: Waiting.Group, on pipeline: inout Pipeline) throws(DatabaseError) {
+        let jobs = group.jobs
+        switch try exchange(jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) }) {
         case .committed(let rows):
-            for (job, rows) in zip(group, rows) { job.answer(.success(rows)) }
+            for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
             // A primary that has become a standby: another may be the primary by now, so it is looked for.
             let error = DatabaseError.unavailable("the server takes no writes any more")
-            for job in group { job.answer(.failure(error)) }
+            for job in jobs { job.answer(.failure(error)) }
             throw error
         case .undone(let culprit, let diagnosis):
-            let isFinal = (culprit != nil || group.count == 1) && !diagnosis.passesWhenRepeated
-            if isFinal { group[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
-            let others = group.indices.filter { !isFinal || $0 != culprit ?? 0 }.map { group[$0] }
+            let isFinal = (culprit != nil || jobs.count == 1) && !diagnosis.passesWhenRepeated
+            if isFinal { jobs[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
+            let others = jobs.indices.filter { !isFinal || $0 != culprit ?? 0 }.map { jobs[$0] }
+            queue.groupTakesLong(group.number)
             try repeatOneByOne(others, on: &pipeline)
         }
     }
@@ -125,15 +128,19 @@ struct Lane {
         }
     }
 
-    private func exchange(_ group: [Job], on pipeline: inout Pipeline) throws(DatabaseError) -> Pipeline.Outcome {
+    private func exchange(
+        _ jobs: [Job],
+        on pipeline: inout Pipeline,
+        whenSlow: @escaping () -> Void = {}
+    ) throws(DatabaseError) -> Pipeline.Outcome {
         let start = ContinuousClock.now
         do throws(DatabaseError) {
-            let outcome = try pipeline.exchange(group.map(\.statements))
-            meters.groups.record(Double(group.count), kind)
+            let outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
+            meters.groups.record(Double(jobs.count), kind)
             meters.exchanges.record(ContinuousClock.now - start, kind)
             return outcome
         } catch {
-            for job in group { job.answer(.failure(error)) }
+            for job in jobs { job.answer(.failure(error)) }
             throw error
         }
     }

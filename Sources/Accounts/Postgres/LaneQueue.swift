@@ -5,10 +5,19 @@ internal import Synchronization
 /// What waits for a lane, and the rules of who goes together.
 struct Waiting {
     let capacity: Int
+    /// How many go together at most; where it is one, nobody waits in order to go together.
+    let groupLimit: Int
     private(set) var jobs: [Job] = []
     /// Lanes that are connected, or trying for the first time since they last were.
     private(set) var lanesUp: Int
     private(set) var sleepers = 0
+    /// Sleepers that were called and have not woken yet.
+    private var called = 0
+    /// How many groups have begun.
+    private var begun = 0
+    /// The last of them, until it has ended or taken long. Nothing begins beside it, so that what comes meanwhile is one
+    /// group, too.
+    private var young: Int?
     private(set) var isStopped = false
     /// Why the last of the lanes is down.
     private(set) var trouble = "no connection"
@@ -18,8 +27,15 @@ struct Waiting {
         case refused(String)
     }
 
-    init(capacity: Int, lanes: Int) {
+    /// What a lane carries out at once.
+    struct Group {
+        let number: Int
+        let jobs: [Job]
+    }
+
+    init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
         self.capacity = capacity
+        self.groupLimit = groupLimit
         lanesUp = lanes
     }
 
@@ -28,17 +44,26 @@ struct Waiting {
         if lanesUp == 0 { return .refused(trouble) }
         if jobs.count >= capacity { return .refused("the queue is full") }
         jobs.append(job)
-        return .taken(wake: sleepers > 0)
+        return .taken(wake: call())
+    }
+
+    /// Whether to wake somebody for what waits.
+    mutating func call() -> Bool {
+        let wanted = groupLimit > 1 ? 1 : jobs.count
+        guard !jobs.isEmpty, young == nil, called < min(sleepers, wanted) else { return false }
+        called += 1
+        return true
     }
 
     /// The next jobs that may share a transaction: in order of arrival, at most one for each row that is written, and
-    /// sorted by row, so that two lanes take their locks in the same order.
-    mutating func takeGroup(of limit: Int) -> [Job] {
+    /// sorted by row, so that two lanes take their locks in the same order. Nil where nothing may begin now.
+    mutating func takeGroup() -> Group? {
+        guard young == nil else { return nil }
         var group: [Job] = []
         var rows: Set<UUID> = []
         var left: [Job] = []
         var next = 0
-        while next < jobs.count, group.count < limit {
+        while next < jobs.count, group.count < groupLimit {
             let job = jobs[next]
             next += 1
             guard job.writes.map({ !rows.contains($0) }) ?? true else {
@@ -50,18 +75,30 @@ struct Waiting {
             if let row = job.writes { rows.insert(row) }
         }
         jobs.replaceSubrange(..<next, with: left)
-        return group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
+        if group.isEmpty { return nil }
+        begun += 1
+        if groupLimit > 1 { young = begun }
+        return Group(
+            number: begun,
+            jobs: group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
+        )
     }
 
-    /// True if the lane may sleep: nothing waits and nobody stops it.
+    /// The group has ended, or takes so long that another shall begin beside it.
+    mutating func isYoungNoMore(_ group: Int) {
+        if young == group { young = nil }
+    }
+
+    /// True if the lane may sleep: nothing waits, or what waits is not to begin yet, and nobody stops it.
     mutating func goToSleep() -> Bool {
-        guard jobs.isEmpty, !isStopped else { return false }
+        guard jobs.isEmpty || young != nil, !isStopped else { return false }
         sleepers += 1
         return true
     }
 
     mutating func wakeUp() {
         sleepers -= 1
+        called = max(0, called - 1)
     }
 
     mutating func laneIsUp() {
@@ -94,8 +131,8 @@ final class LaneQueue: Sendable {
     /// Readable from the moment the queue stops.
     let end: Int32
 
-    init(capacity: Int, lanes: Int) {
-        waiting = Mutex(Waiting(capacity: capacity, lanes: lanes))
+    init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
+        waiting = Mutex(Waiting(capacity: capacity, lanes: lanes, groupLimit: groupLimit))
         bell = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
         end = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
         precondition(bell >= 0 && end >= 0, "the system gave no eventfd")
@@ -113,7 +150,26 @@ final class LaneQueue: Sendable {
         }
     }
 
-    func takeGroup(of limit: Int) -> [Job] { waiting.withLock { $0.takeGroup(of: limit) } }
+    func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
+
+    /// To be called by a lane that goes on with what waits, if anything does.
+    func groupHasEnded(_ number: Int) {
+        waiting.withLock { $0.isYoungNoMore(number) }
+    }
+
+    func groupTakesLong(_ number: Int) {
+        let wake = waiting.withLock { waiting in
+            waiting.isYoungNoMore(number)
+            return waiting.call()
+        }
+        if wake { ring(bell) }
+    }
+
+    /// To be called by a lane that does not go on: what waits is for another.
+    func handOver() {
+        if waiting.withLock({ $0.call() }) { ring(bell) }
+    }
+
     func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
     func wakeUp() { waiting.withLock { $0.wakeUp() } }

@@ -7,6 +7,11 @@ struct Pipeline: ~Copyable {
     /// What is prepared in this session, and under which name.
     private var prepared: [Signature: String] = [:]
     private var names = 0
+    /// Whom to tell that the exchange takes long, and when; nil once that is done.
+    private var slow: (at: ContinuousClock.Instant, tell: () -> Void)?
+
+    /// So long an exchange may take before it is slow: more than a disk needs that keeps up.
+    static let patience = Duration.milliseconds(1)
 
     enum Outcome {
         /// For each job the rows of each of its statements.
@@ -63,7 +68,10 @@ struct Pipeline: ~Copyable {
     }
 
     /// One transaction, one round trip. Throws only `outcomeUnknown`, when the connection was lost on the way.
-    mutating func exchange(_ jobs: [[SQL]]) throws(DatabaseError) -> Outcome {
+    ///
+    /// - Parameter whenSlow: is called once where the answer takes longer than ``patience``.
+    mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {
+        slow = (.now + Self.patience, whenSlow)
         var awaited: [Awaited] = []
         for (job, statements) in jobs.enumerated() {
             for statement in statements { try send(statement, of: job, &awaited) }
@@ -131,7 +139,7 @@ struct Pipeline: ~Copyable {
     }
 
     /// The next result, waiting for it; nil is libpq's NULL between statements.
-    private func nextResult() throws(DatabaseError) -> ResultHandle? {
+    private mutating func nextResult() throws(DatabaseError) -> ResultHandle? {
         try flush()
         while PQisBusy(connection.raw) == 1 {
             try wait(for: POLLIN)
@@ -145,7 +153,7 @@ struct Pipeline: ~Copyable {
     }
 
     /// Sends what is buffered, reading meanwhile: a server that waits for us to read would never read from us.
-    private func flush() throws(DatabaseError) {
+    private mutating func flush() throws(DatabaseError) {
         while true {
             switch PQflush(connection.raw) {
             case 0: return
@@ -158,13 +166,19 @@ struct Pipeline: ~Copyable {
     }
 
     /// The server ends a statement after 10 s; one that says nothing for 15 s is as good as gone.
-    private func wait(for events: Int32) throws(DatabaseError) {
+    private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
-            let ready = poll(&source, 1, 15_000)
+            let left = slow.map { Int32(max(.zero, $0.at - .now) / .milliseconds(1) + 0.5) }
+            let ready = poll(&source, 1, left ?? 15_000)
             if ready > 0 { return }
-            if ready == 0 { throw .outcomeUnknown("no answer for 15 s") }
-            guard errno == EINTR else { throw lost }
+            if ready < 0, errno != EINTR { throw lost }
+            if ready == 0, let slow {
+                self.slow = nil
+                slow.tell()
+            } else if ready == 0 {
+                throw .outcomeUnknown("no answer for 15 s")
+            }
         }
     }
 

@@ -217,7 +217,7 @@ struct CommitTests {
     }
 
     @Test func `a hundred commits at once make one account`() async throws {
-        try await Stage.with(connections: 8) { stage in
+        try await Stage.with(connections: 11) { stage in
             let draft = try await stage.readyDraft()
             let commits = try await atOnce(100) { _ in try await stage.signups.commit(draft) }
             #expect(commits.count(where: \.isNew) == 1)
@@ -230,7 +230,7 @@ struct CommitTests {
     }
 
     @Test func `of twenty drafts that proved one address one becomes the account`() async throws {
-        try await Stage.with(connections: 8) { stage in
+        try await Stage.with(connections: 11) { stage in
             var drafts: [Draft] = []
             for number in 0..<20 { drafts.append(try await stage.readyDraft(username: "kim\(number)")) }
             let outcomes = try await atOnce(20) { [drafts] number in
@@ -278,7 +278,7 @@ struct CommitTests {
     }
 
     @Test func `what was checked is what is committed while somebody edits`() async throws {
-        try await Stage.with(connections: 6) { stage in
+        try await Stage.with(connections: 9) { stage in
             for person in 0..<5 {
                 let draft = try await stage.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
                 async let lastAcknowledged: Int = {
@@ -305,7 +305,7 @@ struct CommitTests {
     }
 
     @Test func `an address that changes under a commit is never committed unproved`() async throws {
-        try await Stage.with(connections: 6) { stage in
+        try await Stage.with(connections: 9) { stage in
             for person in 0..<10 {
                 let address = "kim\(person)@example.com"
                 let draft = try await stage.readyDraft(email: address, username: "kim\(person)")
@@ -351,7 +351,7 @@ struct CommitTests {
     }
 
     @Test func `commits at once whose connections are lost converge on one account`() async throws {
-        try await Stage.with(connections: 6) { stage in
+        try await Stage.with(connections: 9) { stage in
             let draft = try await stage.readyDraft()
             let holder = try Session()
             try holder.holdDrafts()

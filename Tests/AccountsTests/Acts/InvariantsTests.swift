@@ -14,7 +14,7 @@ struct InvariantsTests {
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `random acts at once leave only whole accounts`(seed: UInt64) async throws {
-        try await Stage.with(connections: 6) { stage in
+        try await Stage.with(connections: 9) { stage in
             let crowd = Crowd(try await atOnce(12) { _ in try await stage.signups.start(in: .english).token })
             let endings = try await atOnce(4) { task in
                 var actor = Actor(stage: stage, crowd: crowd, random: SplitMix64(state: seed &* 1000 + UInt64(task)))

@@ -12,7 +12,7 @@ struct LeaseTests {
     }
 
     @Test func `of fifty drafts that want a name at once one gets it`() async throws {
-        try await Stage.with(flow: Self.names, connections: 8) { stage in
+        try await Stage.with(flow: Self.names, connections: 11) { stage in
             let drafts = try await atOnce(50) { _ in try await stage.start() }
             let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: stage) }
             #expect(outcomes.tally == ["done": 1, Self.taken: 49])

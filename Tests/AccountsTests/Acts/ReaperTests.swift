@@ -115,7 +115,7 @@ struct ReaperTests {
     }
 
     @Test func `servers that sweep at once erase everything, and nothing twice`() async throws {
-        try await Stage.with(connections: 8) { stage in
+        try await Stage.with(connections: 11) { stage in
             for _ in 0..<20 { _ = try await stage.start() }
             try session.age("25 hours")
             _ = try await atOnce(6) { _ in try await stage.sweep() }

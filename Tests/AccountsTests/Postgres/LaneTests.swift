@@ -210,10 +210,30 @@ struct LaneTests {
         }
     }
 
+    @Test func `while one group takes long, what comes is answered by another lane`() async throws {
+        let (conninfo, queue) = (FreshDatabase.current.conninfo, LaneQueue(capacity: 10, lanes: 2))
+        let lanes = (1...2).map { _ in
+            let lane = Lane(conninfo: conninfo, queue: queue, logger: .silent)
+            return DedicatedThread(named: "lane") { lane.run() }
+        }
+        defer {
+            queue.stop()
+            for lane in lanes { lane.join() }
+        }
+        let held = try await HeldUp(conninfo: conninfo) { queue.submit($0) }
+        for number in 0..<200 {
+            let job = Job(["SELECT \(number)"])
+            queue.submit(job)
+            #expect(try await job.rows().only.decode(Int.self) == number)
+        }
+        try held.release()
+        #expect(try await held.job.rows().count == 1)
+    }
+
     @Test func `a lane without a connection takes no work from one that has`() async throws {
-        let queue = LaneQueue(capacity: 10, lanes: 2)
+        let queue = LaneQueue(capacity: 10, lanes: 2, groupLimit: 1)
         let lanes = [FreshDatabase.current.conninfo, "host=/nowhere"].map { conninfo in
-            let lane = Lane(conninfo: conninfo, queue: queue, groupLimit: 1, logger: .silent)
+            let lane = Lane(conninfo: conninfo, queue: queue, logger: .silent)
             return DedicatedThread(named: "lane") { lane.run() }
         }
         defer {

@@ -14,7 +14,7 @@ struct LaneUnderTest: Sendable {
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
         let lane = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
-        let loop = Lane(conninfo: conninfo, queue: lane.queue, groupLimit: 256, logger: .silent)
+        let loop = Lane(conninfo: conninfo, queue: lane.queue, logger: .silent)
         let thread = DedicatedThread(named: "lane") { loop.run() }
         let result: Result<Value, any Error>
         do {

@@ -10,7 +10,7 @@ struct RandomSignupsTests {
 
     /// Every run draws others; `SEED=… swift test --filter RandomSignups` begins with that one.
     @Test func `a thousand random sign-ups go as the words of the design say`() async throws {
-        try await Stage.with(connections: 6) { stage in
+        try await Stage.with(connections: 9) { stage in
             try await leaseTakenName(on: stage)
             let first = Self.seed ?? .random(in: 0...UInt64(Int64.max))
             var stories = [await Story(of: first, on: stage)]

@@ -16,8 +16,8 @@ enum Connections: String, CaseIterable {
         switch self {
         case .lanes: Database(conninfo, connections: connections, meters: meters, logger: logger)
         case .pool:
-            Database(conninfo, alone: connections - 1, threads: 16) { queue in
-                Lane(conninfo: conninfo, kind: "grouped", queue: queue, groupLimit: 1, meters: meters, logger: logger)
+            Database(conninfo, alone: connections - 1, threads: 16, groupLimit: 1) { queue in
+                Lane(conninfo: conninfo, kind: "grouped", queue: queue, meters: meters, logger: logger)
                     .run()
             }
         case .echo:
@@ -34,10 +34,11 @@ extension Database {
         _ conninfo: String,
         alone count: Int = 1,
         threads: Int,
+        groupLimit: Int = 256,
         _ serve: @escaping @Sendable (LaneQueue) -> Void
     ) {
-        let grouped = LaneQueue(capacity: 4096, lanes: threads)
-        let alone = LaneQueue(capacity: 4096, lanes: count)
+        let grouped = LaneQueue(capacity: 4096, lanes: threads, groupLimit: groupLimit)
+        let alone = LaneQueue(capacity: 4096, lanes: count, groupLimit: 1)
         let logger = Logger(label: "lanes")
         self.init(
             grouped: grouped,
@@ -45,7 +46,7 @@ extension Database {
             threads: (0..<threads).map { number in DedicatedThread(named: "grouped-\(number)") { serve(grouped) } }
                 + (0..<count).map { number in
                     DedicatedThread(named: "alone-\(number)") {
-                        Lane(conninfo: conninfo, queue: alone, groupLimit: 1, logger: logger).run()
+                        Lane(conninfo: conninfo, queue: alone, logger: logger).run()
                     }
                 }
         )

@@ -31,9 +31,12 @@ struct Echo {
             var pipeline = try Pipeline(Connection(to: conninfo))
             var answers: [Question: [Rows]] = [:]
             while !queue.isStopped {
-                let group = queue.takeGroup(of: 256)
-                if group.isEmpty { wait() }
-                for job in group {
+                guard let group = queue.takeGroup() else {
+                    wait()
+                    continue
+                }
+                defer { queue.groupHasEnded(group.number) }
+                for job in group.jobs {
                     let question = Question(job)
                     if let answer = answers[question] {
                         job.answer(.success(answer))
