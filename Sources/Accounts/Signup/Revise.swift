@@ -71,9 +71,9 @@ extension Signups {
         _ sealed: [UInt8],
         to draft: Draft
     ) async throws(DatabaseError) -> Revision {
-        let step = step(of: draft, by: change)
+        let standing = standing(of: draft, by: change)
         let update: SQL = """
-            \(update(of: draft, by: change, sealed, to: step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
+            \(update(of: draft, by: change, sealed, to: standing.step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
             """
         guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
@@ -82,7 +82,7 @@ extension Signups {
                 id: draft.id,
                 flow: flow.id,
                 language: draft.language,
-                step: step,
+                step: standing.step,
                 revision: revision,
                 values: change.values,
                 proofs: draft.proofs,
@@ -91,7 +91,8 @@ extension Signups {
                 now: now,
                 account: nil,
                 tokenHash: draft.tokenHash,
-                sealed: sealed
+                sealed: sealed,
+                standing: standing
             )
         )
     }
@@ -120,7 +121,7 @@ extension Signups {
         }
         parts = """
             \(parts), revised AS (
-                \(update(of: draft, by: change, sealed, to: step(of: draft, by: change)))
+                \(update(of: draft, by: change, sealed, to: standing(of: draft, by: change).step))
                  WHERE \(isCurrent(draft)) AND EXISTS (SELECT FROM allowed) AND \(change.isLeased) RETURNING id
             )
             """
@@ -156,7 +157,7 @@ extension Signups {
     }
 
     /// Where the draft stands after the change.
-    private func step(of draft: Draft, by change: Change) -> String {
+    private func standing(of draft: Draft, by change: Change) -> Standing {
         var situation = situation(of: draft)
         situation.values = change.values
         for effect in change.effects {
@@ -166,7 +167,7 @@ extension Signups {
             case .lease, .release, .enrol: continue
             }
         }
-        return Standing(of: situation).next?.name.rawValue ?? "review"
+        return Standing(of: situation)
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
@@ -232,4 +233,9 @@ extension Signups {
             """
         }
     }
+}
+
+extension Standing {
+    /// As the board and the funnel name it.
+    fileprivate var step: String { next?.name.rawValue ?? "review" }
 }

@@ -54,7 +54,7 @@ package struct Signups: Sendable {
     }
 
     package func standing(of draft: Draft) -> Standing {
-        Standing(of: situation(of: draft))
+        draft.standing ?? Standing(of: situation(of: draft))
     }
 
     /// What a statement about that draft alone calls `drafts`.

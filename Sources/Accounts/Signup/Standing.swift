@@ -31,6 +31,12 @@ package struct Standing: Sendable {
         self.done = done
         total = situation.flow.steps.count { !$0.isOptional }
     }
+
+    /// Whether a step that is required and stands before that one is unmet: ``StepState/locked`` without the rest.
+    static func isLocked(_ step: Step, in situation: Situation) -> Bool {
+        situation.flow.steps.prefix { $0.name != step.name }
+            .contains { !$0.isOptional && !StepStanding(of: $0, in: situation).isSettled }
+    }
 }
 
 package enum StepState: String, CaseIterable, Sendable {

@@ -81,8 +81,7 @@ extension Signups {
                 draft = try await again(draft)
                 guard revision == draft.revision else { throw .stale(draft) }
             }
-            let standing = standing(of: draft)
-            if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
+            if Standing.isLocked(step, in: situation(of: draft)) { throw .locked(next: standing(of: draft).next) }
             // A draft begins at revision 1.
             if draft.revision > flow.limits.revisions { throw .limited(revisions(of: draft)) }
             guard let change = try await change(draft) else {
