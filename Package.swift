@@ -14,6 +14,31 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 
+/// The templates of the pages, with their style and script.
+let pages: [Resource] = [
+    "signup.css", "signup.js",
+    "Templates/cancel.mustache",
+    "Templates/codes.mustache",
+    "Templates/done.mustache",
+    "Templates/field-checkboxes.mustache",
+    "Templates/field-code.mustache",
+    "Templates/field-consent.mustache",
+    "Templates/field-date.mustache",
+    "Templates/field-input.mustache",
+    "Templates/field-password.mustache",
+    "Templates/field-select.mustache",
+    "Templates/field-textarea.mustache",
+    "Templates/field-totp.mustache",
+    "Templates/label.mustache",
+    "Templates/message-of-field.mustache",
+    "Templates/message.mustache",
+    "Templates/page.mustache",
+    "Templates/resume.mustache",
+    "Templates/review.mustache",
+    "Templates/start.mustache",
+    "Templates/step.mustache",
+].map { .embedInCode("Pages/\($0)") }
+
 let package = Package(
     name: "accounts-api",
     platforms: [.macOS(.v15)],
@@ -29,6 +54,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
@@ -74,6 +100,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -81,6 +108,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            resources: pages,
             swiftSettings: settings
         ),
         .target(
@@ -133,6 +161,7 @@ if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil,
             name: server.name,
             dependencies: server.dependencies,
             exclude: ["Commands/AccountsAPI.swift"],
+            resources: pages,
             swiftSettings: settings
         ),
         .executableTarget(

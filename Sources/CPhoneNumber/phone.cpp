@@ -50,3 +50,14 @@ bool phone_format_e164(const char *text, size_t length, const char *region, char
     std::memcpy(e164, formatted.c_str(), formatted.size() + 1);
     return true;
 }
+
+bool phone_format_international(const char *e164, size_t length, char *text, size_t room) {
+    const PhoneNumberUtil &util = *PhoneNumberUtil::GetInstance();
+    PhoneNumber number;
+    if (util.Parse(std::string(e164, length), "ZZ", &number) != PhoneNumberUtil::NO_PARSING_ERROR) return false;
+    std::string formatted;
+    util.Format(number, PhoneNumberUtil::INTERNATIONAL, &formatted);
+    if (formatted.size() >= room) return false;
+    std::memcpy(text, formatted.c_str(), formatted.size() + 1);
+    return true;
+}

@@ -12,6 +12,7 @@ struct Settings: Sendable {
     let publicURL: String
     let keys: KeyRing
     let flow: Flow
+    let assets: Assets
     let smtpURL: String?
     let mailFrom: String
     let serviceName: String
@@ -37,6 +38,7 @@ struct Settings: Sendable {
         publicURL = reader.publicURL(.publicURL)
         let keys = reader.keys()
         let flow = reader.flow(.flowFile)
+        assets = reader.value(.assetsDirectory) { try Assets(directory: $0) } ?? .builtIn
         smtpURL = reader.value(.smtpURL) { text in
             try SMTPMailer.check(url: text)
             return text
@@ -342,6 +344,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of(.metricsListen)) var metricsListen: String?
     @Option(help: .of(.publicURL)) var publicUrl: String?
     @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"])) var flowFile: String?
+    @Option(help: .of(.assetsDirectory), completion: .directory) var assetsDir: String?
     @Option(help: .of(.smtpURL)) var smtpUrl: String?
     @Option(help: .of(.mailFrom)) var mailFrom: String?
     @Option(help: .of(.serviceName)) var serviceName: String?
@@ -362,7 +365,8 @@ struct SettingFlags: ParsableArguments {
     var source: SettingSource {
         SettingSource([
             .databaseURL: databaseUrl, .listen: listen, .metricsListen: metricsListen, .publicURL: publicUrl,
-            .flowFile: flowFile, .smtpURL: smtpUrl, .mailFrom: mailFrom, .serviceName: serviceName,
+            .flowFile: flowFile, .assetsDirectory: assetsDir, .smtpURL: smtpUrl, .mailFrom: mailFrom,
+            .serviceName: serviceName,
             .allowedOrigins: allowedOrigins, .trustedProxies: trustedProxies, .argon2Memory: argon2MemoryKib,
             .argon2Iterations: argon2Iterations, .argon2Workers: argon2Workers, .argon2Queue: argon2Queue,
             .argon2Wait: argon2Wait, .argon2Priority: argon2Priority,

@@ -84,8 +84,9 @@ struct ProblemTests {
     }
 
     @Test(arguments: [
-        ("text/html", 406), ("application/json;q=0", 406), ("image/*, text/html", 406), ("*/*", 201),
-        ("text/html, application/json;q=0.1", 201), ("application/*", 201), ("*/*, application/json;q=0.0", 406),
+        ("text/css", 406), ("application/json;q=0", 406), ("image/*, text/html", 303), ("*/*", 201),
+        ("text/html, application/json;q=0.1", 303), ("application/*", 201), ("text/html, application/json", 201),
+        ("text/html;q=0.5, */*;q=0.4", 303), ("text/*", 303), ("*/*, application/json;q=0.0", 303),
     ])
     func `representations`(accept: String, status: Int) async throws {
         try await Site.with { site in

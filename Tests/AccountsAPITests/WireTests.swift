@@ -48,7 +48,7 @@ struct WireTests {
         for field in [
             "content-type: application/problem+json", "cache-control: no-store", "x-content-type-options: nosniff",
             "referrer-policy: no-referrer", "x-request-id: ",
-            "content-security-policy: default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            "content-security-policy: default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
             "cross-origin-opener-policy: same-origin", "permissions-policy: camera=()",
             "cross-origin-resource-policy: same-origin",
         ] {
@@ -156,7 +156,7 @@ struct SharingTests {
                 #expect(answer.headers[.accessControlAllowOrigin] == Self.friend)
                 #expect(answer.headers[.accessControlAllowCredentials] == "true")
                 #expect(answer.headers[.accessControlExposeHeaders]?.contains("ETag") == true)
-                #expect(answer.headers[.vary] == "Accept-Language, Cookie, Origin, Sec-Fetch-Site")
+                #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
             }
         }
     }
@@ -171,7 +171,7 @@ struct SharingTests {
             #expect(preflight.status == 405 && preflight.headers[.accessControlAllowOrigin] == nil)
             let answer = try await site.visitor(headers: [.origin: origin]).send(.get, "/signup/schema")
             #expect(answer.status == 200 && answer.headers[.accessControlAllowOrigin] == nil)
-            #expect(answer.headers[.vary] == "Accept-Language, Cookie, Origin, Sec-Fetch-Site")
+            #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
         }
     }
 
@@ -180,7 +180,7 @@ struct SharingTests {
             let answer = try await site.visitor(headers: [.origin: Self.friend]).send(.get, "/signup/schema")
             #expect(
                 answer.headers[.accessControlAllowOrigin] == nil
-                    && answer.headers[.vary] == "Accept-Language, Cookie, Origin, Sec-Fetch-Site"
+                    && answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
             )
         }
     }

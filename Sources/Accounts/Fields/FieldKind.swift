@@ -18,6 +18,9 @@ package protocol FieldKind: Sendable {
     /// How the holder of the draft sees the value.
     func shown(_ stored: JSON, at place: Place) -> JSON
 
+    /// How people write the value, where that is another form than the canonical one; it is accepted as an answer, too.
+    func written(_ stored: JSON) -> String?
+
     /// The rules as clients see them, with the texts in that language.
     func rules(in language: Language) -> [JSON.Member]
 
@@ -53,6 +56,7 @@ extension FieldKind {
     }
 
     package func shown(_ stored: JSON, at place: Place) -> JSON { stored }
+    package func written(_ stored: JSON) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
     /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
     package func shownSchema(at place: Place) -> JSON { ["type": answerSchema["type"] ?? "string"] }

@@ -32,6 +32,18 @@ package struct PhoneField: FieldKind {
         )
     }
 
+    package func written(_ stored: JSON) -> String? {
+        guard var number = stored.string else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
+            let isNumber = number.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { bytes in
+                    phone_format_international(bytes.baseAddress, bytes.count, room.baseAddress, room.count)
+                }
+            }
+            return isNumber ? String(cString: room.baseAddress!) : nil
+        }
+    }
+
     package func rules(in language: Language) -> [JSON.Member] { [.init("region", .string(region))] }
 
     package var control: Control { Control(type: "tel", autocomplete: "tel", inputMode: "tel") }

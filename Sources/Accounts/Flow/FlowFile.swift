@@ -213,7 +213,7 @@ extension Flow {
     }
 
     /// Words that stand where a step's name could.
-    private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume"]
+    private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume", "cancel"]
 }
 
 extension Flow {

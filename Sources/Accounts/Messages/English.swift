@@ -97,6 +97,81 @@ struct English: Messages {
         )
     }
 
+    func signUp(serviceName: String) -> String { "Sign up for \(serviceName)" }
+
+    func date(year: Int, month: Int, day: Int) -> String {
+        let months = [
+            "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+            "November",
+            "December",
+        ]
+        return "\(day) \(months[month - 1]) \(year)"
+    }
+
+    func text(_ word: Word) -> String {
+        switch word {
+        case .begin: "Begin"
+        case .next: "Next"
+        case .back: "Back"
+        case .cancel: "Cancel"
+        case .skip: "Skip this step"
+        case .change: "Change"
+        case .keep: "Keep it and go on"
+        case .optional: "optional"
+        case .language: "Language"
+        case .steps: "Steps"
+        case .showPassword: "Show the password"
+        case .hidePassword: "Hide the password"
+        case .confirmed: "Confirmed"
+        case .isSet: "Set"
+        case .accepted: "Accepted"
+        case .notAccepted: "Not accepted"
+        case .nothing: "Nothing"
+        case .readText: "Read the text"
+        case .choose: "Choose"
+        case .codeSentTo: "We have sent a code to"
+        case .sendAgain: "Send a new code"
+        case .sendAgainIn: "Send a new code in {left} s"
+        case .codeGoodFor: "The code is good for {left}."
+        case .codeIsOver: "The code has expired. Ask for a new one."
+        case .openApp: "Open the app on this device"
+        case .secretKey: "Secret key"
+        case .nextCodeIn: "The app shows the next code in {left} s."
+        case .recoveryTitle: "Recovery codes"
+        case .recoveryText:
+            "Without the app, each of these codes lets you in once. Keep them in a safe place: they are not shown again."
+        case .copy: "Copy"
+        case .copied: "Copied"
+        case .download: "Download"
+        case .print: "Print"
+        case .keptThem: "I have kept them"
+        case .review: "Check your answers"
+        case .reviewText: "If everything is right, create your account."
+        case .missing: "Something is still missing."
+        case .commit: "Create account"
+        case .done: "Your account is ready"
+        case .doneText: "You have signed up, and can close this page."
+        case .giveUp: "Give up this sign-up?"
+        case .giveUpText: "Everything that you have typed will be erased."
+        case .giveUpNow: "Give up"
+        case .goOn: "Go on with it"
+        case .handOff: "Continue on another device"
+        case .handOffText: "We mail a link to your address. Whoever opens it goes on there."
+        case .handedOff: "The link is on its way"
+        case .handedOffText: "Open the mail on the other device. This one keeps the sign-up until you do."
+        case .checkAnswers: "Please check what is marked."
+        case .tryAgain: "It could not be done just now. Nothing that you saved is lost: please try again in a moment."
+        case .tooOften: "This happened too often. Please try again later."
+        case .overdue: "The sign-up has expired and was erased. You can begin a new one."
+        case .gaveUp: "The sign-up was given up, and all of it is erased."
+        case .goneElsewhere: "The sign-up goes on on another device."
+        case .committedElsewhere: "An account with this address was created in another sign-up."
+        case .noSignup: "There is no sign-up in this browser. If you have just begun one, allow cookies for this site."
+        case .offline: "There is no connection. What you have typed is still here: please try again."
+        case .startAgain: "Begin again"
+        }
+    }
+
     func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "Continue your sign-up for \(serviceName)",

@@ -96,6 +96,73 @@ struct Korean: Messages {
         )
     }
 
+    func signUp(serviceName: String) -> String { "\(serviceName) 가입" }
+
+    func date(year: Int, month: Int, day: Int) -> String { "\(year)년 \(month)월 \(day)일" }
+
+    func text(_ word: Word) -> String {
+        switch word {
+        case .begin: "시작하기"
+        case .next: "다음"
+        case .back: "이전"
+        case .cancel: "취소"
+        case .skip: "건너뛰기"
+        case .change: "변경"
+        case .keep: "그대로 두고 계속하기"
+        case .optional: "선택"
+        case .language: "언어"
+        case .steps: "단계"
+        case .showPassword: "비밀번호 표시"
+        case .hidePassword: "비밀번호 숨기기"
+        case .confirmed: "확인됨"
+        case .isSet: "설정됨"
+        case .accepted: "동의함"
+        case .notAccepted: "동의하지 않음"
+        case .nothing: "없음"
+        case .readText: "내용 보기"
+        case .choose: "선택하세요"
+        case .codeSentTo: "다음 주소로 코드를 보냈습니다."
+        case .sendAgain: "새 코드 받기"
+        case .sendAgainIn: "{left}초 뒤에 새 코드 받기"
+        case .codeGoodFor: "코드를 쓸 수 있는 시간: {left}"
+        case .codeIsOver: "코드가 만료되었습니다. 새 코드를 요청하세요."
+        case .openApp: "이 기기의 앱에서 열기"
+        case .secretKey: "비밀 키"
+        case .nextCodeIn: "{left}초 뒤에 다음 코드가 표시됩니다."
+        case .recoveryTitle: "복구 코드"
+        case .recoveryText: "앱을 쓸 수 없을 때 코드마다 한 번씩 로그인할 수 있습니다. 다시 표시되지 않으므로 안전한 곳에 보관하세요."
+        case .copy: "복사"
+        case .copied: "복사했습니다"
+        case .download: "내려받기"
+        case .print: "인쇄"
+        case .keptThem: "보관했습니다"
+        case .review: "입력한 내용 확인"
+        case .reviewText: "모두 맞으면 계정을 만드세요."
+        case .missing: "아직 입력하지 않은 항목이 있습니다."
+        case .commit: "계정 만들기"
+        case .done: "계정이 준비되었습니다"
+        case .doneText: "가입이 끝났습니다. 이 페이지를 닫아도 됩니다."
+        case .giveUp: "가입을 그만둘까요?"
+        case .giveUpText: "입력한 내용이 모두 삭제됩니다."
+        case .giveUpNow: "그만두기"
+        case .goOn: "계속하기"
+        case .handOff: "다른 기기에서 계속하기"
+        case .handOffText: "이메일로 링크를 보내 드립니다. 링크를 연 기기에서 계속할 수 있습니다."
+        case .handedOff: "링크를 보냈습니다"
+        case .handedOffText: "다른 기기에서 메일을 여세요. 링크를 열기 전까지는 이 기기에서 계속할 수 있습니다."
+        case .checkAnswers: "표시된 항목을 확인하세요."
+        case .tryAgain: "지금은 처리하지 못했습니다. 저장된 내용은 그대로이니 잠시 뒤에 다시 시도하세요."
+        case .tooOften: "너무 자주 시도했습니다. 나중에 다시 시도하세요."
+        case .overdue: "가입이 만료되어 내용이 삭제되었습니다. 새로 시작할 수 있습니다."
+        case .gaveUp: "가입을 그만두어 내용이 모두 삭제되었습니다."
+        case .goneElsewhere: "다른 기기에서 가입을 계속하고 있습니다."
+        case .committedElsewhere: "다른 가입에서 이 주소로 계정이 만들어졌습니다."
+        case .noSignup: "이 브라우저에서 진행 중인 가입이 없습니다. 방금 시작했다면 이 사이트의 쿠키를 허용하세요."
+        case .offline: "연결되어 있지 않습니다. 입력한 내용은 그대로이니 다시 시도하세요."
+        case .startAgain: "다시 시작하기"
+        }
+    }
+
     func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "\(serviceName) 가입 이어서 하기",

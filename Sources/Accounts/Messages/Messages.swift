@@ -13,6 +13,15 @@ package protocol Messages: Sendable {
     /// The mail with the link with which a sign-up goes on on another device. The link stands on a line of its own.
     func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText
 
+    /// A text of the pages.
+    func text(_ word: Word) -> String
+
+    /// The title of the first page.
+    func signUp(serviceName: String) -> String
+
+    /// A day as people write it, with the month from 1.
+    func date(year: Int, month: Int, day: Int) -> String
+
     /// The page to which that link leads. The address is masked.
     func resume(_ address: String, serviceName: String) -> PageText
 

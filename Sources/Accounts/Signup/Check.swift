@@ -5,12 +5,19 @@ package enum CheckError: Error {
     case database(DatabaseError)
 }
 
+/// What a submission would be told.
+package struct Verdict: Sendable {
+    package let refusals: [Refusal]
+    /// The values that hold as people write them, where that is another form than the canonical one.
+    package let written: [(field: FieldName, text: String)]
+}
+
 extension Signups {
     /// What a submission of these answers would be told about the fields that are among them. Stores nothing, hashes
     /// nothing, sends nothing, and spends no attempt on a code.
     ///
     /// Of a public name it tells whether it is taken, so often an hour; of an address it never does.
-    package func check(_ answers: JSON, on step: Step, of draft: Draft) async throws(CheckError) -> [Refusal] {
+    package func check(_ answers: JSON, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let standing = standing(of: draft)
         if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
@@ -22,7 +29,13 @@ extension Signups {
             else { continue }
             if try await isTaken(name, UsernameField.name, of: draft) { refusals.append(Refusal(field.name, .taken)) }
         }
-        return refusals
+        let written = step.fields.compactMap { field -> (field: FieldName, text: String)? in
+            guard answers[field.name.rawValue] != nil, !refusals.contains(where: { $0.field == field.name }),
+                let text = values[field.name].flatMap(field.kind.written)
+            else { return nil }
+            return (field.name, text)
+        }
+        return Verdict(refusals: refusals, written: written)
     }
 
     private func isTaken(_ name: String, _ kind: String, of draft: Draft) async throws(CheckError) -> Bool {

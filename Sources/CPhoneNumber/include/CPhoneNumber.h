@@ -15,6 +15,10 @@ bool phone_knows_region(const char *region);
 /// as dialled in that region; false otherwise. The longest such form has 16 characters. Safe on several threads.
 bool phone_format_e164(const char *text, size_t length, const char *region, char e164[17]);
 
+/// Writes a number in E.164 as people do, with its country's code and gaps, and a closing NUL; false where it is none or
+/// there is too little room. Safe on several threads.
+bool phone_format_international(const char *e164, size_t length, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

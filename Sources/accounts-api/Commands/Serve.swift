@@ -181,6 +181,7 @@ struct Server {
             publicURL: settings.publicURL,
             allowedOrigins: settings.allowedOrigins,
             trustedProxies: settings.trustedProxies,
+            assets: settings.assets,
             drain: drain
         )
         let logger = logger

@@ -112,32 +112,22 @@ enum BodyType: String, CaseIterable {
     }
 }
 
-/// Answers in JSON only to whoever takes JSON.
+/// Answers only whoever takes an answer that there is.
 struct Negotiator: RouterMiddleware {
+    /// Whether there is a page beside the JSON.
+    let hasPages: Bool
+
     func handle(
         _ request: Request,
         context: RequestScope,
         next: Next
     ) async throws -> Response {
-        guard Self.takesJSON(request.headers[.accept]) else {
-            throw Problem(.notAcceptable, "The answers are application/json.")
+        let wanted = Representation(accept: request.headers[.accept])
+        guard wanted == .json || wanted == .page && (hasPages || Representation.takesJSON(request.headers[.accept]))
+        else {
+            throw Problem(.notAcceptable, "The answers are application/json\(hasPages ? " or text/html" : "").")
         }
         return try await next(request, context)
-    }
-
-    /// RFC 9110 §12.5.1, for the one type that we have: the most specific range decides.
-    static func takesJSON(_ accept: String?) -> Bool {
-        guard let accept, !accept.isEmpty else { return true }
-        var verdict: (specificity: Int, isWanted: Bool) = (-1, false)
-        for part in accept.split(separator: ",") {
-            let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }
-            guard let range = pieces.first,
-                let specificity = ["*/*", "application/*", "application/json"].firstIndex(of: range)
-            else { continue }
-            let isRefused = pieces.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
-            if specificity > verdict.specificity { verdict = (specificity, !isRefused) }
-        }
-        return verdict.isWanted
     }
 }
 

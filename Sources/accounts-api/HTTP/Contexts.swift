@@ -11,6 +11,8 @@ struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The language that the request asks for; a draft's own comes first.
     var language: Language
+    /// How the request wants to be answered.
+    var representation = Representation.json
     /// Who is at the other end of the connection; nil where that is no IP address.
     let peer: IPAddress?
     /// Where the client comes from, as far as limits are concerned.
@@ -18,6 +20,7 @@ struct RequestScope: RequestContext {
     /// Whose draft it is about, once that is known; for the line in the log, which is written further out.
     let subject = Subject()
     /// Set on the way in, by the middleware that found each.
+    var credentials = Session.Credentials()
     var step: Step?
     var answers: JSON = .object([])
     var draft: Draft?
@@ -39,36 +42,48 @@ final class Subject: Sendable {
     }
 }
 
+/// What is known where somebody holds a draft.
+protocol HeldDraft {
+    var draft: Draft { get }
+    var representation: Representation { get }
+}
+
+extension HeldDraft {
+    var language: Language { draft.language }
+}
+
 /// A request of somebody who holds a draft: a handler that asks for it cannot be reached without one.
-struct DraftContext: ChildRequestContext {
+struct DraftContext: ChildRequestContext, HeldDraft {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
+    let representation: Representation
     let network: Network
-    var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
         coreContext = context.coreContext
         network = context.network
+        representation = context.representation
         self.draft = draft
     }
 }
 
 /// The same, at one step of the flow.
-struct StepContext: ChildRequestContext {
+struct StepContext: ChildRequestContext, HeldDraft {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
+    let representation: Representation
     let step: Step
     let network: Network
     /// The body as it was read; an empty object where there was none.
     let answers: JSON
-    var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
         guard let step = context.step else { throw Problem(.unknownStep, "The flow has no such step.") }
         coreContext = context.coreContext
         network = context.network
+        representation = context.representation
         self.draft = draft
         self.step = step
         answers = context.answers

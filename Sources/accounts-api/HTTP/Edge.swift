@@ -7,6 +7,7 @@ import Logging
 /// problems. What nobody recognised is logged with the request's id, and answered without a word about the cause.
 struct Edge: RouterMiddleware {
     let publicURL: String
+    let pages: Pages
     /// Those that the flow speaks; the first where nobody asks for another.
     let languages: [Language]
     let proxies: Proxies
@@ -25,6 +26,7 @@ struct Edge: RouterMiddleware {
         context.logger[metadataKey: "request_id"] = "\(requestID)"
         if let trace = Self.traceID(of: request) { context.logger[metadataKey: "trace_id"] = "\(trace)" }
         context.language = Language.negotiated(request.headers[.acceptLanguage], among: languages)
+        context.representation = Representation(accept: request.headers[.accept]) ?? .json
         context.network = proxies.network(of: context.peer, request.headers)
         var response: Response
         do {
@@ -34,7 +36,10 @@ struct Edge: RouterMiddleware {
             response = origins.isPreflight(request) ? Origins.preflight : try await next(request, context)
         } catch {
             let problem = problem(for: error, context)
-            response = problem.response(publicURL: publicURL, requestID: requestID, in: context.language)
+            response =
+                context.representation == .page
+                ? pages.response(to: problem, request, in: context.language)
+                : problem.response(publicURL: publicURL, requestID: requestID, in: context.language)
         }
         harden(&response.headers, requestID)
         if drain.isUnderWay { response.headers[.connection] = "close" }
@@ -76,11 +81,11 @@ struct Edge: RouterMiddleware {
 
     private func harden(_ headers: inout HTTPFields, _ requestID: String) {
         headers[.requestID] = requestID
-        headers[.cacheControl] = "no-store"
+        headers[.cacheControl] = headers[.cacheControl] ?? "no-store"
         headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
         headers[.xContentTypeOptions] = "nosniff"
         headers[.referrerPolicy] = "no-referrer"
-        headers[.contentSecurityPolicy] = Self.contentPolicy
+        headers[.contentSecurityPolicy] = headers[.contentSecurityPolicy] ?? Self.contentPolicy
         headers[.crossOriginOpenerPolicy] = "same-origin"
         headers[.permissionsPolicy] = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
         headers[.crossOriginResourcePolicy] = "same-origin"
@@ -90,11 +95,10 @@ struct Edge: RouterMiddleware {
     }
 
     /// What an answer may hang on beside the path.
-    private static let vary = "Accept-Language, Cookie, Origin, Sec-Fetch-Site"
+    private static let vary = "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
 
-    /// Nothing is loaded and nothing runs; the one thing that a page of ours may do is send a form to us.
-    private static let contentPolicy =
-        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    /// Of what is no page: nothing is loaded and nothing runs.
+    private static let contentPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
     /// The whole answer to a request that got no further than the connection; the client hears no more on it.
     @Sendable func answer(before problem: Problem.Slug) -> (HTTPResponse, ByteBuffer) {

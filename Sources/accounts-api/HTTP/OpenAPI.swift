@@ -81,33 +81,41 @@ struct OpenAPI {
         return ["required": .bool(body != .start), "content": .object(content)]
     }
 
-    private func content(of answer: Operation.Answer) -> JSON {
+    private static let page = JSON.Member("text/html", ["schema": ["type": "string"]])
+
+    private func content(of answer: Operation.Shape) -> [JSON.Member] {
         switch answer {
-        case .page: ["text/html": ["schema": ["type": "string"]]]
-        case .anything: ["application/json": ["schema": ["type": "object"]]]
-        default: ["application/json": ["schema": Schemas.reference(answer.rawValue)]]
+        case .nothing: []
+        case .page: [Self.page]
+        case .anything: [.init("application/json", ["schema": ["type": "object"]])]
+        default: [.init("application/json", ["schema": Schemas.reference(answer.rawValue)])]
         }
     }
 
     private func responses(of operation: Operation) -> [JSON.Member] {
+        let pages = operation.hasPages ? [Self.page] : []
         let good = operation.gives.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
-            if answer != .nothing {
-                response.append(.init("content", content(of: answer)))
-            }
+            let content = content(of: answer)
+            if !content.isEmpty { response.append(.init("content", .object(content + pages))) }
             return .init("\(status.code)", .object(response))
         }
         let refusals = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }
             .map { code, slugs -> JSON.Member in
-                .init(
+                let content = [
+                    JSON.Member("application/problem+json", ["schema": Schemas.reference("Problem")]), Self.page,
+                ]
+                return .init(
                     "\(code)",
                     [
                         "description": .string(slugs.map(\.rawValue).joined(separator: ", ")),
-                        "content": ["application/problem+json": ["schema": Schemas.reference("Problem")]],
+                        "content": .object(content),
                     ]
                 )
             }
-        return good + refusals
+        let elsewhere: [JSON.Member] =
+            operation.hasPages ? [.init("303", ["description": "See Other: where a browser goes on"])] : []
+        return good + elsewhere + refusals
     }
 }
 

@@ -9,18 +9,18 @@ struct Operation: Sendable {
     /// With `:step` where the name of any step of the flow may stand.
     let path: String
     let act: Act
-    let gives: [HTTPResponse.Status: Answer]
+    let gives: [HTTPResponse.Status: Shape]
     let handler: Handler
 
     /// What is done, and how it is called in the description.
     enum Act: String, Sendable {
-        case start, show, cancel, schema, review, commit, showStep, submit, submitForm, clear, check, resend, handOff,
-            askToResume, resume, openAPI, live
+        case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
+            check, resend, handOff, askToResume, resume, openAPI, live
         case ready
     }
 
     /// What a good answer is: the name of its schema.
-    enum Answer: String, Sendable {
+    enum Shape: String, Sendable {
         case draft = "Draft"
         case step = "Step"
         case review = "Review"
@@ -41,16 +41,18 @@ struct Operation: Sendable {
 
     /// A handler, by what has to be found before it is reached.
     enum Handler: Sendable {
-        case anyone(@Sendable (Request, RequestScope) async throws -> Response)
-        case draft(@Sendable (Request, DraftContext) async throws -> Response)
-        case step(@Sendable (Request, StepContext) async throws -> Response)
+        /// Whose answer is the same for programs and for browsers.
+        case anybody(@Sendable (Request, RequestScope) async throws -> Response)
+        case anyone(@Sendable (Request, RequestScope) async throws -> Answer)
+        case draft(@Sendable (Request, DraftContext) async throws -> Answer)
+        case step(@Sendable (Request, StepContext) async throws -> Answer)
     }
 
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Act,
-        gives: [HTTPResponse.Status: Answer],
+        gives: [HTTPResponse.Status: Shape],
         by handler: Handler
     ) {
         self.method = method
@@ -61,7 +63,14 @@ struct Operation: Sendable {
     }
 
     var isOfStep: Bool { path.contains(":step") }
-    var needsDraft: Bool { if case .anyone = handler { false } else { true } }
+    var needsDraft: Bool {
+        switch handler {
+        case .anybody, .anyone: false
+        case .draft, .step: true
+        }
+    }
+    /// Whether a browser gets a page where programs get JSON.
+    var hasPages: Bool { if case .anybody = handler { false } else { act != .check } }
     /// The methods it answers to.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
@@ -72,6 +81,8 @@ extension Operation.Act {
         case .start: "Begins a sign-up, or goes on with the one that the token belongs to"
         case .show: "Where the sign-up stands; the account once it is committed"
         case .cancel: "Gives the sign-up up: its values are gone at once"
+        case .askToCancel: "A page that asks whether to give the sign-up up"
+        case .cancelForm: "The same as DELETE /signup, for forms"
         case .schema: "The steps and fields of the flow, in the language asked for"
         case .review: "Everything so far, and what is missing"
         case .commit: "Makes the account; repeated, it answers the same"
@@ -108,9 +119,9 @@ extension Operation.Act {
         case .start, .resume: [.validationFailed, .rateLimited]
         case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
         case .askToResume: [.notFound]
-        case .show, .schema, .openAPI, .live, .ready: []
+        case .show, .schema, .openAPI, .live, .ready, .askToCancel: []
         case .review: [.alreadyCommitted]
-        case .cancel: [.alreadyCommitted, .staleRevision]
+        case .cancel, .cancelForm: [.alreadyCommitted, .staleRevision]
         case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
         case .showStep: [.stepLocked, .alreadyCommitted]
         case .submit, .submitForm, .clear:

@@ -11,8 +11,8 @@ struct Origins: Sendable {
 
     /// Whether a request that changes something may pass. A bearer alone is bound to no origin: no browser sends it by
     /// itself.
-    func permits(_ headers: HTTPFields, hasCookie: Bool, hasBearer: Bool) -> Bool {
-        if hasBearer, !hasCookie { return true }
+    func permits(_ headers: HTTPFields, _ credentials: Session.Credentials) -> Bool {
+        if credentials.hasBearer, !credentials.hasCookie { return true }
         let origin = headers[.origin]
         if let origin, allowed.contains(origin) { return true }
         if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
@@ -54,7 +54,7 @@ struct Origins: Sendable {
     }
 }
 
-/// Refuses unsafe requests that another site made somebody's browser send.
+/// Finds the token that came, and refuses unsafe requests that another site made somebody's browser send.
 struct OriginGuard: RouterMiddleware {
     let origins: Origins
     let session: Session
@@ -66,10 +66,11 @@ struct OriginGuard: RouterMiddleware {
     ) async throws -> Response {
         let isSafe = [.get, .head, .options].contains(request.method)
         let credentials = try session.credentials(of: request)
-        guard
-            isSafe
-                || origins.permits(request.headers, hasCookie: credentials.hasCookie, hasBearer: credentials.hasBearer)
-        else { throw Problem(.forbiddenOrigin, "Send it from the site of the sign-up.") }
+        guard isSafe || origins.permits(request.headers, credentials) else {
+            throw Problem(.forbiddenOrigin, "Send it from the site of the sign-up.")
+        }
+        var context = context
+        context.credentials = credentials
         return try await next(request, context)
     }
 }

@@ -9,6 +9,7 @@ struct Routes: Sendable {
     let signups: Signups
     let database: Database
     let publicURL: String
+    let pages: Pages
     let session: Session
     let origins: Origins
     let proxies: Proxies
@@ -21,11 +22,13 @@ struct Routes: Sendable {
         publicURL: String,
         allowedOrigins: Set<String>,
         trustedProxies: [IPBlock] = [],
+        assets: Assets = .builtIn,
         drain: Drain = Drain()
     ) {
         self.signups = signups
         self.database = database
         self.publicURL = publicURL
+        pages = Pages(signups: signups, assets: assets)
         self.drain = drain
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
@@ -42,12 +45,16 @@ struct Routes: Sendable {
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
             refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, on: router)
         }
+        for asset in [pages.assets.styles, pages.assets.script] {
+            router.get(RouterPath(asset.path)) { _, _ in asset.response }
+        }
         return router
     }
 
     private var edge: Edge {
         Edge(
             publicURL: publicURL,
+            pages: pages,
             languages: signups.flow.languages,
             proxies: proxies,
             origins: origins,
@@ -78,11 +85,13 @@ struct Routes: Sendable {
             .init(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], by: .anyone(start)),
             .init(.get, "signup", .show, gives: [.ok: .draft], by: .draft(show)),
             .init(.delete, "signup", .cancel, gives: [.noContent: .nothing], by: .draft(cancel)),
-            .init(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], by: .anyone(schema)),
+            .init(.get, "signup/cancel", .askToCancel, gives: [.ok: .page], by: .anybody(askToCancel)),
+            .init(.post, "signup/cancel", .cancelForm, gives: [.noContent: .nothing], by: .draft(cancel)),
+            .init(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], by: .anybody(schema)),
             .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(review)),
             .init(.post, "signup/commit", .commit, gives: [.created: .account, .ok: .account], by: .draft(commit)),
             .init(.post, "signup/handoff", .handOff, gives: [.accepted: .handoff], by: .draft(handOff)),
-            .init(.get, "signup/resume", .askToResume, gives: [.ok: .page, .gone: .page], by: .anyone(askToResume)),
+            .init(.get, "signup/resume", .askToResume, gives: [.ok: .page, .gone: .page], by: .anybody(askToResume)),
             .init(.post, "signup/resume", .resume, gives: [.ok: .draft], by: .anyone(resume)),
             .init(.get, "signup/:step", .showStep, gives: [.ok: .step], by: .step(showStep)),
             .init(.put, "signup/:step", .submit, gives: [.ok: .draft], by: .step(submit)),
@@ -95,17 +104,19 @@ struct Routes: Sendable {
                 "openapi.json",
                 .openAPI,
                 gives: [.ok: .anything, .notModified: .nothing],
-                by: .anyone(openAPI)
+                by: .anybody(openAPI)
             ),
-            .init(.get, "health/live", .live, gives: [.ok: .health], by: .anyone(live)),
-            .init(.get, "health/ready", .ready, gives: [.ok: .health], by: .anyone(ready)),
+            .init(.get, "health/live", .live, gives: [.ok: .health], by: .anybody(live)),
+            .init(.get, "health/ready", .ready, gives: [.ok: .health], by: .anybody(ready)),
         ]
     }
 
     /// The cheap checks come first, and all of them before anybody asks the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
-        if operation.gives[.ok] != .page, !operation.act.isHealth { group.add(middleware: Negotiator()) }
+        if operation.gives[.ok] != .page, !operation.act.isHealth {
+            group.add(middleware: Negotiator(hasPages: operation.hasPages))
+        }
         if !operation.act.isHealth {
             group.add(middleware: OriginGuard(origins: origins, session: session))
         }
@@ -118,18 +129,28 @@ struct Routes: Sendable {
         }
         let path = RouterPath(operation.path)
         switch operation.handler {
-        case .anyone(let handle):
+        case .anybody(let handle):
             group.on(path, method: operation.method, use: handle)
+        case .anyone(let handle):
+            group.on(path, method: operation.method) { request, context in
+                let answer = try await handle(request, context)
+                guard context.representation == .page else { return answer.response }
+                return pages.response(to: operation.act, answer, in: context.language)
+            }
         case .draft(let handle):
             group.add(middleware: finder).group(context: DraftContext.self)
-                .on(path, method: operation.method, use: handle)
+                .on(path, method: operation.method) { request, context in
+                    try await show(operation.act, to: request, context) { try await handle(request, context) }
+                }
         case .step(let handle):
             group.add(middleware: finder).group(context: StepContext.self)
-                .on(path, method: operation.method, use: handle)
+                .on(path, method: operation.method) { request, context in
+                    try await show(operation.act, to: request, context) { try await handle(request, context) }
+                }
         }
     }
 
-    private var finder: DraftFinder { DraftFinder(signups: signups, session: session) }
+    private var finder: DraftFinder { DraftFinder(signups: signups) }
 
     private var secretMembers: Set<String> {
         Set(
@@ -156,23 +177,23 @@ struct Routes: Sendable {
 
 extension Routes {
     /// Begins a sign-up, or goes on with the one that the token belongs to.
-    @Sendable private func start(_ request: Request, _ context: RequestScope) async throws -> Response {
+    @Sendable private func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let wish = try StartWish(context.answers, in: context.language, of: signups.flow.languages)
-        if let draft = try await openDraft(of: request) { return answer(draft) }
+        if let draft = try await openDraft(of: context.credentials.token) { return answer(draft) }
         let (draft, token) = try await acting { () throws(StartError) in
             try await signups.from(context.network).start(in: wish.language)
         } problem: {
             try Problem($0)
         }
-        var response = answer(draft, with: token, isBearer: wish.isBearer, status: .created)
-        response.headers[.location] = "/signup"
-        return response
+        var answer = answer(draft, with: token, isBearer: wish.isBearer, status: .created)
+        answer.headers[.location] = "/signup"
+        return answer
     }
 
     /// The draft that the token opens and that is not committed yet. A database that is away is no reason to begin
     /// another, whose cookie would hide this one.
-    private func openDraft(of request: Request) async throws -> Draft? {
-        guard let token = try session.credentials(of: request).token.flatMap({ Token($0) }) else { return nil }
+    private func openDraft(of token: Token?) async throws -> Draft? {
+        guard let token else { return nil }
         do throws(FindError) {
             let draft = try await signups.find(token)
             return draft.account == nil ? draft : nil
@@ -182,7 +203,7 @@ extension Routes {
         }
     }
 
-    @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Response {
+    @Sendable private func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
         guard let id = context.draft.account else { return answer(context.draft) }
         let account = try await acting { () throws(DatabaseError) in
             try await signups.account(id)
@@ -192,17 +213,22 @@ extension Routes {
         return answer(context.draft, account: account)
     }
 
-    @Sendable private func cancel(_ request: Request, _ context: DraftContext) async throws -> Response {
+    @Sendable private func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         try await acting { () throws(CancelError) in
             try await signups.cancel(context.draft, at: revision)
         } problem: {
             try Problem($0, current)
         }
-        return Response(status: .noContent, headers: [.setCookie: session.clearCookie])
+        return Answer(status: .noContent, headers: [.setCookie: session.clearCookie])
     }
 
-    @Sendable private func showStep(_ request: Request, _ context: StepContext) async throws -> Response {
+    /// Asks a browser without script whether to give the sign-up up.
+    @Sendable private func askToCancel(_ request: Request, _ context: RequestScope) async throws -> Response {
+        pages.response(pages.cancel(in: context.language), in: context.language)
+    }
+
+    @Sendable private func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed }
         let standing = signups.standing(of: context.draft)
         if standing.states[context.step.name] == .locked { throw Problem.locked(standing.next) }
@@ -211,10 +237,10 @@ extension Routes {
         } problem: {
             try Problem($0)
         }
-        return tagged(Response(json: bodies.step(context.step, of: context.draft, enrolment)), context.draft)
+        return tagged(Answer(json: bodies.step(context.step, of: context.draft, enrolment)), context.draft)
     }
 
-    @Sendable private func submit(_ request: Request, _ context: StepContext) async throws -> Response {
+    @Sendable private func submit(_ request: Request, _ context: StepContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         let outcome = try await acting { () throws(SubmitError) in
             try await signups.from(context.network).submit(
@@ -229,18 +255,20 @@ extension Routes {
         return answer(outcome.draft, cleared: outcome.cleared, recoveryCodes: outcome.recoveryCodes)
     }
 
-    @Sendable private func check(_ request: Request, _ context: StepContext) async throws -> Response {
-        let refusals = try await acting { () throws(CheckError) in
+    @Sendable private func check(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let verdict = try await acting { () throws(CheckError) in
             try await signups.check(context.answers, on: context.step, of: context.draft)
         } problem: {
             try Problem($0)
         }
-        return Response(json: [
-            "valid": .bool(refusals.isEmpty), "errors": .array(refusals.map { $0.json(in: context.language) }),
+        return Answer(json: [
+            "valid": .bool(verdict.refusals.isEmpty),
+            "errors": .array(verdict.refusals.map { $0.json(in: context.language) }),
+            "written": .object(verdict.written.map { .init($0.field.rawValue, .string($0.text)) }),
         ])
     }
 
-    @Sendable private func clear(_ request: Request, _ context: StepContext) async throws -> Response {
+    @Sendable private func clear(_ request: Request, _ context: StepContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         let outcome = try await acting { () throws(SubmitError) in
             try await signups.clear(context.step, of: context.draft, at: revision)
@@ -250,43 +278,43 @@ extension Routes {
         return answer(outcome.draft, cleared: outcome.cleared)
     }
 
-    @Sendable private func resend(_ request: Request, _ context: StepContext) async throws -> Response {
+    @Sendable private func resend(_ request: Request, _ context: StepContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         let wait = try await acting { () throws(ResendError) in
             try await signups.from(context.network).resend(context.step, of: context.draft, at: revision)
         } problem: {
             try Problem($0, in: context.language, current)
         }
-        return Response(json: ["resend_after": .integer(wait.seconds)], status: .accepted)
+        return Answer(json: ["resend_after": .integer(wait.seconds)], status: .accepted)
     }
 
-    @Sendable private func review(_ request: Request, _ context: DraftContext) async throws -> Response {
+    @Sendable private func review(_ request: Request, _ context: DraftContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed }
-        return tagged(Response(json: bodies.review(context.draft)), context.draft)
+        return tagged(Answer(json: bodies.review(context.draft)), context.draft)
     }
 
-    @Sendable private func commit(_ request: Request, _ context: DraftContext) async throws -> Response {
+    @Sendable private func commit(_ request: Request, _ context: DraftContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         let (account, isNew) = try await acting { () throws(CommitError) in
             try await signups.from(context.network).commit(context.draft, at: revision)
         } problem: {
             try Problem($0, current)
         }
-        return Response(json: ["account": bodies.account(account)], status: isNew ? .created : .ok)
+        return Answer(json: ["account": bodies.account(account)], status: isNew ? .created : .ok)
     }
 }
 
 // MARK: - On another device
 
 extension Routes {
-    @Sendable private func handOff(_ request: Request, _ context: DraftContext) async throws -> Response {
+    @Sendable private func handOff(_ request: Request, _ context: DraftContext) async throws -> Answer {
         let revision = try expectedRevision(of: request, context.draft)
         try await acting { () throws(HandoffError) in
             try await signups.from(context.network).handOff(context.draft, at: revision)
         } problem: {
             try Problem($0, current)
         }
-        return Response(
+        return Answer(
             json: [
                 "resend_after": .integer(Signups.handoffPause.seconds),
                 "expires_in": .integer(Signups.handoffLifetime.seconds),
@@ -295,7 +323,8 @@ extension Routes {
         )
     }
 
-    /// Where the link in the mail leads. Programs that look through mail open links, so this changes nothing.
+    /// Where the link in the mail leads. Programs that look through mail open links, so this changes nothing, and always
+    /// answers a page.
     @Sendable private func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
             throw Problem(.notFound, "The link is not whole.")
@@ -305,15 +334,10 @@ extension Routes {
         } problem: {
             try Problem($0)
         }
-        return ResumePage(
-            link: link,
-            address: address,
-            serviceName: signups.serviceName,
-            language: context.language
-        ).response
+        return pages.response(pages.resume(link, of: address, in: context.language), in: context.language)
     }
 
-    @Sendable private func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
+    @Sendable private func resume(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let wish = try ResumeWish(context.answers, in: context.language)
         let (draft, token) = try await acting { () throws(ResumeError) in
             try await signups.from(context.network).resume(wish.link)
@@ -365,6 +389,46 @@ extension Routes {
     }
 }
 
+// MARK: - As a page
+
+extension Routes {
+    /// The answer as the client wants it. What a person can mend comes back on the page that they sent.
+    private func show(
+        _ act: Operation.Act,
+        to request: Request,
+        _ context: some HeldDraft,
+        _ handle: () async throws -> Answer
+    ) async throws -> Response {
+        guard context.representation == .page else { return try await handle().response }
+        let language = context.language
+        do {
+            let answer = try await handle()
+            if act == .showStep, let context = context as? StepContext {
+                let page = pages.step(answer.json ?? .null, context.step, of: context.draft, in: language)
+                return pages.response(page, in: language)
+            }
+            if act == .resend, let context = context as? StepContext { return Pages.seeOther(context.step.href) }
+            return pages.response(to: act, answer, of: context.draft, in: language)
+        } catch let problem as Problem where problem.isForTheSamePage {
+            if let context = context as? StepContext {
+                let shown = try await showStep(request, context).json ?? .null
+                let page = pages.step(
+                    shown,
+                    context.step,
+                    of: context.draft,
+                    after: problem,
+                    act == .submitForm ? context.answers : nil,
+                    in: language
+                )
+                return pages.response(page, in: language)
+            }
+            guard act == .commit else { throw problem }
+            let page = pages.review(bodies.review(context.draft), of: context.draft, after: problem, in: language)
+            return pages.response(page, in: language)
+        }
+    }
+}
+
 // MARK: - What the handlers share
 
 extension Routes {
@@ -375,9 +439,9 @@ extension Routes {
         account: Account? = nil,
         token: Token? = nil,
         status: HTTPResponse.Status = .ok
-    ) -> Response {
+    ) -> Answer {
         let body = bodies.draft(draft, cleared: cleared, recoveryCodes: recoveryCodes, account: account, token: token)
-        return tagged(Response(json: body, status: status), draft)
+        return tagged(Answer(json: body, status: status), draft)
     }
 
     /// To somebody who gets a token with it.
@@ -386,19 +450,19 @@ extension Routes {
         with token: Token,
         isBearer: Bool,
         status: HTTPResponse.Status
-    ) -> Response {
-        var response = answer(draft, token: isBearer ? token : nil, status: status)
-        if !isBearer { response.headers[.setCookie] = session.setCookie(token) }
-        return response
+    ) -> Answer {
+        var answer = answer(draft, token: isBearer ? token : nil, status: status)
+        if !isBearer { answer.headers[.setCookie] = session.setCookie(token) }
+        return answer
     }
 
     /// How a refusal shows the draft as it is now.
     private func current(_ draft: Draft) -> JSON { bodies.draft(draft) }
 
-    private func tagged(_ response: Response, _ draft: Draft) -> Response {
-        var response = response
-        response.headers[.eTag] = "\"\(draft.revision)\""
-        return response
+    private func tagged(_ answer: Answer, _ draft: Draft) -> Answer {
+        var answer = answer
+        answer.headers[.eTag] = "\"\(draft.revision)\""
+        return answer
     }
 
     /// The revision that `If-Match` insists on (RFC 9110 §13.1.1): nil for none or `*`, and one that never was where

@@ -10,7 +10,13 @@ struct Schemas {
         [
             .init("Start", Self.start), .init("Draft", draft), .init("Step", step), .init("Review", review),
             .init("Account", account), .init("Commit", Self.object(["account": Self.reference("Account")])),
-            .init("Check", Self.object(["valid": Self.bool, "errors": Self.errors])),
+            .init(
+                "Check",
+                Self.object([
+                    "valid": Self.bool, "errors": Self.errors,
+                    "written": ["type": "object", "additionalProperties": Self.string],
+                ])
+            ),
             .init("Resend", Self.object(["resend_after": Self.count])),
             .init("Handoff", Self.object(["resend_after": Self.count, "expires_in": Self.count])),
             .init("Resume", Self.resume), .init("Flow", flowSchema),

@@ -11,9 +11,9 @@ struct Session: Sendable {
     var cookieName: String { isSecure ? "__Host-signup" : "signup" }
 
     struct Credentials {
-        let token: String?
-        let hasCookie: Bool
-        let hasBearer: Bool
+        var token: Token?
+        var hasCookie = false
+        var hasBearer = false
     }
 
     /// The token as it came; two that differ are a malformed request.
@@ -29,7 +29,7 @@ struct Session: Sendable {
             throw Problem(.malformedRequest, "Two tokens came, and they differ.")
         }
         return Credentials(
-            token: cookies.first ?? bearers.first,
+            token: (cookies.first ?? bearers.first).flatMap { Token($0) },
             hasCookie: !cookies.isEmpty,
             hasBearer: !bearers.isEmpty
         )
@@ -47,16 +47,13 @@ struct Session: Sendable {
 /// Finds the draft that the token belongs to, if one came. Whether one is needed is for the handler's context to say.
 struct DraftFinder: RouterMiddleware {
     let signups: Signups
-    let session: Session
 
     func handle(
         _ request: Request,
         context: RequestScope,
         next: Next
     ) async throws -> Response {
-        guard let text = try session.credentials(of: request).token, let token = Token(text) else {
-            throw Problem.noDraft
-        }
+        guard let token = context.credentials.token else { throw Problem.noDraft }
         var context = context
         do throws(FindError) {
             context.draft = try await signups.find(token)

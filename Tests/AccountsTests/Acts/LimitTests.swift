@@ -299,7 +299,7 @@ struct LimitTests {
             var draft = try await stage.fill(stage.start(), through: "password")
             let profile = try #require(stage.signups.flow.step(named: "profile"))
             func check(_ name: String, _ draft: Draft) async throws(CheckError) -> [Refusal] {
-                try await stage.signups.check(["username": .string(name)], on: profile, of: draft)
+                try await stage.signups.check(["username": .string(name)], on: profile, of: draft).refusals
             }
             #expect(try await check("taken", draft) == [Refusal("username", .taken)])
             #expect(try await check("free", draft) == [])

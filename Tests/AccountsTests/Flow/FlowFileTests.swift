@@ -415,7 +415,7 @@ struct FlowFileTests {
         #expect(changed[.commits] == limits[.commits])
     }
 
-    @Test(arguments: ["review", "commit", "schema", "handoff", "resume"])
+    @Test(arguments: ["review", "commit", "schema", "handoff", "resume", "cancel"])
     func `no step has a name that means something else`(name: String) {
         let file = Self.file("name: text, kind: text").replacing("name: first", with: "name: \(name)")
         #expect(Self.refusal(of: file) == "flow.yaml:5: \(name) is a reserved name")

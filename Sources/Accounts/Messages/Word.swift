@@ -1,0 +1,18 @@
+/// A text of the pages that hangs on nothing. Templates name it, such as `{{words.next}}`.
+package enum Word: String, CaseIterable, Sendable {
+    // Between steps.
+    case begin, next, back, cancel, skip, change, keep, optional, language, steps
+    // Fields.
+    case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, readText, choose
+    // Codes. `{left}` is a number of seconds, or a time such as 9:59.
+    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver
+    // The authenticator. `{left}` is a number of seconds.
+    case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem
+    // The end.
+    case review, reviewText, missing, commit, done, doneText
+    case giveUp, giveUpText, giveUpNow, goOn
+    case handOff, handOffText, handedOff, handedOffText
+    // What went wrong.
+    case checkAnswers, tryAgain, tooOften, overdue, gaveUp, goneElsewhere, committedElsewhere, noSignup, offline
+    case startAgain
+}

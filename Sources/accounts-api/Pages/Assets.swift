@@ -1,0 +1,103 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Mustache
+import NIOCore
+
+/// The templates of the pages, their style and their script: those that are built in, or an operator's own.
+struct Assets: Sendable {
+    private let templates: MustacheLibrary
+    let styles: Asset
+    let script: Asset
+
+    /// - Parameter directory: nil for those that are built in; may hold files of the same names, which then count instead of those that are built in.
+    init(directory: String? = nil) throws(AssetsError) {
+        func bytes(_ name: String, _ builtIn: [UInt8]) throws(AssetsError) -> [UInt8] {
+            guard let directory else { return builtIn }
+            let file = URL(filePath: directory).appending(path: name)
+            guard FileManager.default.fileExists(atPath: file.path) else { return builtIn }
+            do { return try Array(Data(contentsOf: file)) } catch {
+                throw AssetsError(description: "\(file.path) cannot be read: \(error.localizedDescription)")
+            }
+        }
+        if let directory {
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue
+            else { throw AssetsError(description: "\(directory) is no directory") }
+        }
+        styles = Asset("signup.css", try bytes("signup.css", PackageResources.signup_css), "text/css; charset=utf-8")
+        script = Asset(
+            "signup.js",
+            try bytes("signup.js", PackageResources.signup_js),
+            "text/javascript; charset=utf-8"
+        )
+        var templates = MustacheLibrary()
+        for (name, builtIn) in Self.templateFiles {
+            let text = String(decoding: try bytes("\(name).mustache", builtIn), as: UTF8.self)
+            do { try templates.register(text, named: name) } catch {
+                throw AssetsError(description: "\(name).mustache: \(error)")
+            }
+        }
+        self.templates = templates
+    }
+
+    /// The HTML of that template, which is among those that are built in.
+    func draw(_ template: String, _ members: JSON) -> String {
+        guard let html = templates.render(members.forTemplates, withTemplate: template) else {
+            preconditionFailure("there is no template \(template)")
+        }
+        return html
+    }
+
+    /// Those that are built in can be drawn: a test draws them all.
+    static let builtIn: Assets = {
+        do { return try Assets() } catch { preconditionFailure("\(error)") }
+    }()
+
+    private static let templateFiles: [(name: String, bytes: [UInt8])] = [
+        ("page", PackageResources.page_mustache), ("start", PackageResources.start_mustache),
+        ("step", PackageResources.step_mustache), ("codes", PackageResources.codes_mustache),
+        ("review", PackageResources.review_mustache), ("done", PackageResources.done_mustache),
+        ("cancel", PackageResources.cancel_mustache), ("resume", PackageResources.resume_mustache),
+        ("message", PackageResources.message_mustache), ("label", PackageResources.label_mustache),
+        ("message-of-field", PackageResources.message_of_field_mustache),
+        ("field-input", PackageResources.field_input_mustache),
+        ("field-textarea", PackageResources.field_textarea_mustache),
+        ("field-password", PackageResources.field_password_mustache),
+        ("field-code", PackageResources.field_code_mustache), ("field-totp", PackageResources.field_totp_mustache),
+        ("field-date", PackageResources.field_date_mustache), ("field-select", PackageResources.field_select_mustache),
+        ("field-checkboxes", PackageResources.field_checkboxes_mustache),
+        ("field-consent", PackageResources.field_consent_mustache),
+    ]
+}
+
+/// Why the pages cannot be drawn.
+struct AssetsError: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// A file that pages refer to. Its path changes with its content, so that a browser may keep it for good.
+struct Asset: Sendable {
+    let path: String
+    private let body: ByteBuffer
+    private let type: String
+
+    init(_ name: String, _ bytes: [UInt8], _ type: String) {
+        let digest = JSON.string(String(decoding: bytes, as: UTF8.self)).digest
+        path = "/assets/\(digest.prefix(16))/\(name)"
+        body = ByteBuffer(bytes: bytes)
+        self.type = type
+    }
+
+    var response: Response {
+        Response(
+            status: .ok,
+            headers: [
+                .contentType: type, .contentLength: "\(body.readableBytes)",
+                .cacheControl: "public, max-age=31536000, immutable",
+            ],
+            body: ResponseBody(byteBuffer: body)
+        )
+    }
+}

@@ -1,0 +1,236 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The same sign-up for people with a browser: draws the answers that programs get as JSON.
+struct Pages: Sendable {
+    let signups: Signups
+    let assets: Assets
+
+    private var flow: Flow { signups.flow }
+
+    /// Where a browser goes next. It asks for that with GET, so that to load it again repeats nothing.
+    static func seeOther(_ path: String, _ headers: HTTPFields = [:]) -> Response {
+        var response = Response(status: .seeOther, headers: headers)
+        response.headers[.location] = path
+        return response
+    }
+
+    func response(_ page: Page, in language: Language) -> Response {
+        let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+        let words = Word.allCases.map { JSON.Member($0.rawValue, .string(language.messages.text($0))) }
+        var members: [JSON.Member] = [
+            .init("title", .string(page.title)), .init("service", .string(signups.serviceName)),
+            .init("language", .string(language.rawValue)), .init("direction", .string("ltr")),
+            .init("words", .object(words)), .init("nonce", .string(nonce)),
+            .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
+        ]
+        if let notice = page.notice { members.append(.init("notice", .string(notice))) }
+        let html = assets.draw(page.template.rawValue, .object(members + page.members))
+        return Response(
+            status: page.status,
+            headers: [
+                .contentType: "text/html; charset=utf-8", .contentLanguage: language.rawValue,
+                .contentSecurityPolicy: Self.contentPolicy(nonce),
+            ],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: html))
+        )
+    }
+
+    /// Nothing of another origin, and no script but ours.
+    private static func contentPolicy(_ nonce: String) -> String {
+        """
+        default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
+        form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'
+        """
+    }
+}
+
+// MARK: - Answers
+
+extension Pages {
+    /// What a browser gets instead of the answer to that act.
+    func response(to act: Operation.Act, _ answer: Answer, of draft: Draft? = nil, in language: Language) -> Response {
+        let next = answer.json?["next"]?["href"]?.string
+        switch act {
+        case .show where answer.json?["state"] == "committed":
+            return response(done(answer.json?["account"] ?? .object([]), in: language), in: language)
+        case .review:
+            return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
+        case .start, .show, .resume, .submit, .submitForm, .clear:
+            if let codes = answer.json?["recovery_codes"] {
+                return response(recoveryCodes(codes, next: next ?? "/signup", in: language), in: language)
+            }
+            return Self.seeOther(next ?? "/signup", answer.headers)
+        case .commit, .cancel, .cancelForm:
+            return Self.seeOther("/signup")
+        case .handOff:
+            let messages = language.messages
+            var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: "/signup")
+            page.status = answer.status
+            return response(page, in: language)
+        default:
+            return answer.response
+        }
+    }
+
+    /// The first page, where nobody has begun or what was begun is over.
+    func start(notice: Word? = nil, status: HTTPResponse.Status = .ok, in language: Language) -> Page {
+        let languages = flow.languages.map { other -> JSON in
+            [
+                "tag": .string(other.rawValue), "name": .string(other.ownName),
+                "is_chosen": .bool(other == language),
+            ]
+        }
+        return Page(
+            template: .start,
+            title: language.messages.signUp(serviceName: signups.serviceName),
+            status: status,
+            notice: notice.map(language.messages.text),
+            members: [
+                .init("languages", .array(languages.count > 1 ? languages : [])),
+                .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
+            ]
+        )
+    }
+
+    private func done(_ account: JSON, in language: Language) -> Page {
+        Page(
+            template: .done,
+            title: language.messages.text(.done),
+            members: [.init("account", account)]
+        )
+    }
+
+    private func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
+        Page(
+            template: .codes,
+            title: language.messages.text(.recoveryTitle),
+            members: [.init("codes", codes), .init("next", .string(next))]
+        )
+    }
+
+    func cancel(in language: Language) -> Page {
+        Page(template: .cancel, title: language.messages.text(.giveUp))
+    }
+
+    /// Asks whether to go on with the sign-up on this device. Programs that look through mail open links, so the link is
+    /// good until the form is posted.
+    ///
+    /// - Parameter address: whose sign-up it is; nil where the link opens nothing any more.
+    func resume(_ link: Token, of address: String?, in language: Language) -> Page {
+        let name = signups.serviceName
+        let text =
+            address.map { language.messages.resume($0, serviceName: name) }
+            ?? language.messages.linkExpired(serviceName: name)
+        var members: [JSON.Member] = [.init("text", .string(text.text))]
+        if let button = text.button {
+            members += [.init("button", .string(button)), .init("code", .string(link.text))]
+        }
+        return Page(
+            template: .resume,
+            title: text.title,
+            status: address == nil ? .gone : .ok,
+            members: members
+        )
+    }
+
+    private func message(_ title: String, _ text: String, next: String) -> Page {
+        Page(
+            template: .message,
+            title: title,
+            members: [.init("text", .string(text)), .init("next", .string(next))]
+        )
+    }
+}
+
+// MARK: - Problems
+
+extension Pages {
+    /// What a browser gets instead of a problem: where to go on, or a page that says what is wrong.
+    func response(to problem: Problem, _ request: Request, in asked: Language) -> Response {
+        let language = problem.language ?? asked
+        let isFirst = request.uri.path == "/signup" && [.get, .head].contains(request.method)
+        switch problem.slug {
+        case .noDraft:
+            let page =
+                isFirst ? start(in: language) : start(notice: .noSignup, status: problem.slug.status, in: language)
+            return response(page, in: language)
+        case .draftExpired:
+            let reason = problem.members.first { $0.name == "reason" }?.value.string
+            let notice: Word? = reason.map { reason in
+                switch Ending(rawValue: reason) {
+                case .cancelled: .gaveUp
+                case .superseded: .committedElsewhere
+                case .continuedElsewhere: .goneElsewhere
+                case .expired, nil: .overdue
+                }
+            }
+            return response(start(notice: notice, status: problem.slug.status, in: language), in: language)
+        case .stepLocked, .incomplete:
+            let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
+            return Self.seeOther(next ?? "/signup")
+        case .alreadyCommitted:
+            return Self.seeOther("/signup")
+        default:
+            var page = message(
+                language.messages.title(of: problem.slug),
+                problem.notice(in: language) ?? "",
+                next: "/signup"
+            )
+            page.status = problem.slug.status
+            var response = response(page, in: language)
+            for field in problem.headers { response.headers[field.name] = field.value }
+            return response
+        }
+    }
+}
+
+extension Problem {
+    /// True where the person can mend it on the page that they sent.
+    var isForTheSamePage: Bool {
+        [.validationFailed, .rateLimited, .busy, .unavailable, .identifierTaken, .staleRevision].contains(slug)
+    }
+
+    /// What to tell the person, where the title does not say it all.
+    func notice(in language: Language) -> String? {
+        switch slug {
+        case .validationFailed: language.messages.text(.checkAnswers)
+        case .rateLimited: language.messages.text(.tooOften)
+        case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
+        case .identifierTaken, .staleRevision: language.messages.title(of: slug)
+        default: nil
+        }
+    }
+}
+
+extension Language {
+    /// What those who speak it call it.
+    var ownName: String {
+        switch self {
+        case .english: "English"
+        case .korean: "한국어"
+        }
+    }
+}
+
+extension JSON {
+    /// As templates read it: null is nothing, and an empty list is false.
+    var forTemplates: Any {
+        switch self {
+        case .null, .secret: ""
+        case .bool(let value): value
+        case .integer(let value): value
+        case .number(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(\.forTemplates)
+        case .object(let members):
+            Dictionary(
+                members.filter { $0.value != .null }.map { ($0.name, $0.value.forTemplates) },
+                uniquingKeysWith: { $1 }
+            )
+        }
+    }
+}

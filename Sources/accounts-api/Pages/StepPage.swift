@@ -1,0 +1,177 @@
+import Accounts
+import Foundation
+import HTTPTypes
+
+extension Pages {
+    /// A step as a form: what programs are told about it, and which template draws each field.
+    ///
+    /// - Parameters:
+    ///   - shown: the step as programs see it.
+    ///   - problem: why the answers were refused, if they were.
+    ///   - answers: what was typed then; passwords and codes are not shown again.
+    func step(
+        _ shown: JSON,
+        _ step: Step,
+        of draft: Draft,
+        after problem: Problem? = nil,
+        _ answers: JSON? = nil,
+        in language: Language
+    ) -> Page {
+        let form = StepForm(step: step, draft: draft, flow: signups.flow, problem: problem, answers: answers)
+        guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
+        let fields = zip(step.fields, described).map { form.members(of: $0, $1) }
+        let steps = signups.flow.steps
+        let place = steps.firstIndex { $0.name == step.name } ?? 0
+        let states = signups.standing(of: draft).states
+        var members: [JSON.Member] = [
+            .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(place + 1)),
+            .init("places", .integer(steps.count)), .init("is_optional", .bool(step.isOptional)),
+            .init("can_hand_off", .bool(draft.proofs.values.contains(where: \.isProved))),
+            .init(
+                "steps",
+                .array(
+                    steps.map { other in
+                        [
+                            "title": .string(other.titles[language] ?? ""), "href": .string(other.href),
+                            "is_current": .bool(other.name == step.name),
+                            "is_open": .bool(states[other.name] != .locked && other.name != step.name),
+                            "is_complete": .bool(states[other.name] == .complete),
+                        ]
+                    }
+                )
+            ),
+        ]
+        if let name = form.nameOfAccount { members.append(.init("account_name", .string(name))) }
+        if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
+        if states[step.name] == .complete, step.fields.contains(where: \.kind.isSecret) {
+            members.append(.init("keep", .string(signups.standing(of: draft).next?.href ?? "/signup/review")))
+        }
+        let isClosed = step.fields.allSatisfy { $0.kind is CodeField || $0.kind is TOTPField }
+        members.append(.init("is_closed", .bool(isClosed && states[step.name] == .complete)))
+        if shown["code_expires_at"] != nil, let address = form.addressOfCode {
+            members.append(.init("address", .string(address)))
+        }
+        if let secret = shown["secret"]?.string {
+            members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
+        }
+        return Page(
+            template: .step,
+            title: step.titles[language] ?? "",
+            status: problem?.slug.status ?? .ok,
+            notice: problem?.notice(in: language),
+            members: members
+        )
+    }
+}
+
+/// What the fields of a step hold as a form.
+private struct StepForm {
+    let step: Step
+    let draft: Draft
+    let flow: Flow
+    let problem: Problem?
+    let answers: JSON?
+
+    /// Where the code went that the step asks for.
+    var addressOfCode: String? {
+        for field in step.fields {
+            if let code = field.kind as? CodeField { return draft.values[code.proves]?.string }
+        }
+        return nil
+    }
+
+    /// By which managers of passwords keep a new one.
+    var nameOfAccount: String? {
+        flow.fields.first { $0.isIdentifier && $0.kind is EmailField }.flatMap { draft.values[$0.name]?.string }
+    }
+
+    /// - Parameter described: the field as programs see it.
+    func members(of field: Field, _ described: JSON) -> JSON {
+        guard case .object(var members) = described else { preconditionFailure("a field is described by an object") }
+        let stored = described["value"] ?? .null
+        let value = field.kind.isSecret ? .null : answers.map { $0[field.name.rawValue] ?? .null } ?? stored
+        members.removeAll { $0.name == "value" }
+        members += [
+            .init("control", .string(field.kind.template)),
+            .init("value", field.kind.written(value).map(JSON.string) ?? value.asText),
+            .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
+            .init("id", .string("field-\(field.name)")),
+        ]
+        let errors = messages(for: field.name)
+        if !errors.isEmpty { members.append(.init("error", .string(errors.joined(separator: " ")))) }
+        switch field.kind {
+        case is ConsentField:
+            members.append(.init("is_accepted", .bool(value == true || value["accepted"] == true)))
+        case is ChoiceField:
+            members.append(.init("options", options(described["rules"]?["options"], chosen: value)))
+        case is DateField where described["rules"]?["future"] == nil:
+            members.append(.init("latest", .string(today)))
+        default: break
+        }
+        return .object(members)
+    }
+
+    private func messages(for field: FieldName) -> [String] {
+        guard case .array(let errors) = problem?.members.first(where: { $0.name == "errors" })?.value else { return [] }
+        return errors.filter { $0["field"]?.string == field.rawValue }.compactMap { $0["message"]?.string }
+    }
+
+    private func options(_ options: JSON?, chosen: JSON) -> JSON {
+        guard case .array(let options) = options else { return .array([]) }
+        let values: [JSON] = if case .array(let values) = chosen { values } else { [chosen] }
+        return .array(
+            options.map { option in
+                [
+                    "value": option["value"] ?? .null, "label": option["label"] ?? .null,
+                    "is_chosen": .bool(values.contains(option["value"] ?? .null)),
+                ]
+            }
+        )
+    }
+
+    /// Where the flow says that its people live.
+    private var today: String {
+        draft.now.formatted(Date.ISO8601FormatStyle(timeZone: flow.zone).year().month().day())
+    }
+}
+
+extension FieldKind {
+    /// The template that draws it.
+    fileprivate var template: String {
+        switch self {
+        case is CodeField: "field-code"
+        case is TOTPField: "field-totp"
+        case is ConsentField: "field-consent"
+        case is DateField: "field-date"
+        default:
+            switch control.type {
+            case "password": "field-password"
+            case "textarea": "field-textarea"
+            case "select": "field-select"
+            case "checkbox": "field-checkboxes"
+            default: "field-input"
+            }
+        }
+    }
+
+    /// True for what no page shows once it was typed.
+    fileprivate var isSecret: Bool {
+        self is PasswordField || self is ConfirmationField || self is CodeField || self is TOTPField
+    }
+}
+
+extension JSON {
+    /// What stands in a control; objects and lists are for templates of their own.
+    fileprivate var asText: JSON {
+        switch self {
+        case .string, .integer: self
+        default: .null
+        }
+    }
+}
+
+extension String {
+    fileprivate func inGroups(of size: Int) -> [String] {
+        stride(from: 0, to: count, by: size).map { String(dropFirst($0).prefix(size)) }
+    }
+}

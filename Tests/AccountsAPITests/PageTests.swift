@@ -1,0 +1,272 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The pages", .freshDatabase)
+struct PageTests {
+    @Test(arguments: Site.Way.allCases)
+    func `a person without script walks from the first page to the last`(way: Site.Way) async throws {
+        try await Site.with(way) { site in
+            let kim = Reader(site)
+            let first = try await kim.open("/signup")
+            #expect(first.status == 200 && first.has("<h1>Sign up for Acme</h1>") && first.headers[.setCookie] == nil)
+            var page = try await kim.post("/signup", "locale=en")
+            #expect(page.path == "/signup/email" && page.has("name=\"email\"") && page.has("type=\"email\""))
+            page = try await kim.post("/signup/email", "email=kim%40example.com")
+            #expect(page.path == "/signup/code" && page.has("<strong>kim@example.com</strong>"))
+            page = try await kim.post("/signup/code", "code=\(try await site.stage.readCode(for: "kim@example.com"))")
+            #expect(page.path == "/signup/password")
+            page = try await kim.post(
+                "/signup/password",
+                "password=a+pass+phrase+of+mine&confirmation=a+pass+phrase+of+mine"
+            )
+            #expect(page.path == "/signup/profile")
+            page = try await kim.post("/signup/profile", "username=kim&display_name=&introduction=a%0D%0Ab")
+            #expect(page.path == "/signup/contact")
+            page = try await kim.post("/signup/contact", "phone=&birth_date=2001-02-28")
+            #expect(page.path == "/signup/totp" && page.has("<svg") && page.has("otpauth://"))
+            page = try await kim.post("/signup/totp")
+            #expect(page.path == "/signup/terms")
+            page = try await kim.post("/signup/terms", "terms=on")
+            #expect(page.path == "/signup/review" && page.has("28 February 2001") && page.has("Create account"))
+            page = try await kim.post("/signup/commit")
+            #expect(page.path == "/signup" && page.has("Your account is ready") && page.has("kim@example.com"))
+            #expect(try await kim.open("/signup/profile").path == "/signup")
+            #expect(try await kim.post("/signup/commit").has("Your account is ready"))
+            #expect(try count("accounts") == 1)
+        }
+    }
+
+    @Test func `what is refused comes back beside its field, and a password never does`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "code")
+            let page = try await kim.post("/signup/password", "password=short+one&confirmation=another+one")
+            #expect(page.status == 422 && page.path == "/signup/password")
+            #expect(page.has("<p class=\"refusal\" id=\"field-password-refusal\">Use at least 15 characters.</p>"))
+            #expect(page.has("The two do not match.") && page.has("aria-invalid=\"true\""))
+            #expect(!page.has("short") && !page.has("another one"))
+            _ = try await kim.post(
+                "/signup/password",
+                "password=a+pass+phrase+of+mine&confirmation=a+pass+phrase+of+mine"
+            )
+            let profile = try await kim.post("/signup/profile", "username=9&display_name=%3Cb%3E%22Kim%27")
+            #expect(profile.status == 422 && profile.has("value=\"9\""))
+            #expect(profile.has("value=\"&lt;b&gt;&quot;Kim&#39;\""))
+        }
+    }
+
+    @Test func `what was saved is in its fields again`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.open("/signup/email").has("value=\"kim@example.com\""))
+            #expect(try await kim.open("/signup/code").has("Code from our e-mail: Confirmed"))
+            let password = try await kim.open("/signup/password")
+            #expect(password.has("Keep it and go on") && !password.has("pass phrase"))
+            #expect(try await kim.open("/signup/contact").has("value=\"+82 10-1234-5678\""))
+            #expect(try await kim.open("/signup/terms").has("name=\"terms\" type=\"checkbox\" checked"))
+            // After a change the person is back at the review.
+            let changed = try await kim.post("/signup/profile", "username=kim&display_name=K&introduction=")
+            #expect(changed.path == "/signup/review" && changed.has("<dd>K</dd>"))
+        }
+    }
+
+    @Test func `who comes too early is led to where they are`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.post("/signup", "locale=en")
+            for path in ["/signup", "/signup/terms", "/signup/password"] {
+                #expect(try await kim.open(path).path == "/signup/email")
+            }
+            #expect(try await kim.post("/signup/commit").path == "/signup/email")
+            #expect(try await kim.open("/signup/review").has("Something is still missing."))
+        }
+    }
+
+    @Test func `who has no sign-up hears so, and begins one`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            for page in [
+                try await kim.open("/signup/email"), try await kim.post("/signup/email", "email=a%40b.example"),
+            ] {
+                #expect(page.status == 401 && page.has("allow cookies") && page.has("action=\"/signup\""))
+            }
+            #expect(try await kim.open("/signup/nothing").status == 404)
+            #expect(try await kim.open("/nowhere").has("There is nothing here"))
+        }
+    }
+
+    @Test func `a sign-up is given up after a question`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "email")
+            let question = try await kim.open("/signup/cancel")
+            #expect(question.has("Give up this sign-up?") && question.has("action=\"/signup/cancel\""))
+            #expect(try await kim.open("/signup").path == "/signup/code", "to ask changes nothing")
+            let end = try await kim.post("/signup/cancel")
+            #expect(end.path == "/signup" && end.status == 410 && end.has("The sign-up was given up"))
+            #expect(try count("drafts") == 0)
+            #expect(try await kim.post("/signup", "locale=en").path == "/signup/email")
+        }
+    }
+
+    @Test func `an expired sign-up says so`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "email")
+            try TestSupport.Session().letPass("25 hours")
+            let page = try await kim.open("/signup/code")
+            #expect(page.status == 410 && page.has("The sign-up has expired") && page.has("action=\"/signup\""))
+        }
+    }
+
+    @Test func `recovery codes are shown once`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            let page = try await kim.fill(through: "contact")
+            let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)).1
+            let time = try Date(#require(page.html.firstMatch(of: /data-now="([^"]+)"/)).1, strategy: .iso8601)
+            let code = TOTP.code(String(secret).base32Bytes, step: TOTP.step(at: time))
+            let codes = try await kim.post("/signup/totp", "totp=\(code)")
+            #expect(codes.status == 200 && codes.has("<h1>Recovery codes</h1>") && codes.has("href=\"/signup/terms\""))
+            #expect(codes.html.split(separator: "<li><code>").count == 11)
+            #expect(try await kim.post("/signup/totp", "totp=\(code)").path == "/signup/terms")
+        }
+    }
+
+    @Test func `a new code is asked for from the page`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "email")
+            let early = try await kim.post("/signup/code/resend")
+            #expect(early.status == 429 && early.has("This happened too often") && early.has("name=\"code\""))
+            try TestSupport.Session().letPass("2 minutes")
+            #expect(try await kim.post("/signup/code/resend").path == "/signup/code")
+        }
+    }
+
+    @Test func `the sign-up goes on on another device`() async throws {
+        try await Site.with { site in
+            let desk = Reader(site)
+            _ = try await desk.fill(through: "code")
+            #expect(try await desk.post("/signup/handoff").has("The link is on its way"))
+            let phone = Reader(site, language: "ko")
+            let link = try await site.link()
+            let page = try await phone.open(link)
+            #expect(page.has("k•••@e•••.com") && page.has("여기에서 계속하기"))
+            #expect(try await phone.post("/signup/resume", "code=\(site.code(in: link))").path == "/signup/password")
+            let old = try await desk.open("/signup")
+            #expect(old.status == 410 && old.has("goes on on another device"))
+        }
+    }
+
+    @Test func `an address that was taken meanwhile is told at the end`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "terms")
+            try TestSupport.Session().run(
+                """
+                INSERT INTO accounts (id, email, profile, locale, flow) VALUES (gen_random_uuid(), 'x', '{}', 'en', 'x@1');
+                INSERT INTO identifiers SELECT 'email', 'kim@example.com', id FROM accounts
+                """
+            )
+            let page = try await kim.post("/signup/commit")
+            #expect(page.status == 409 && page.has("belongs to another account") && page.has("href=\"/signup/email\""))
+        }
+    }
+
+    @Test func `pages speak the language of the sign-up`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site, language: "ko")
+            #expect(try await kim.open("/signup").has("<h1>Acme 가입</h1>"))
+            let page = try await kim.post("/signup", "locale=ko")
+            #expect(page.has("<html lang=\"ko\"") && page.has("이메일 주소") && page.headers[.contentLanguage] == "ko")
+            #expect(try await kim.post("/signup/email", "email=kim").has("형식을 확인하세요."))
+        }
+    }
+
+    @Test func `no page runs what is not ours`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            var pages = [try await kim.open("/signup")]
+            for step in ["email", "code", "password", "profile", "contact", "totp", "terms"] {
+                pages.append(try await kim.fill(through: step, email: "\(step)@example.com"))
+                _ = try await kim.post("/signup/cancel")
+            }
+            var nonces: Set<Substring> = []
+            for page in pages {
+                let policy = try #require(page.headers[.contentSecurityPolicy])
+                let nonce = try #require(policy.firstMatch(of: /script-src 'nonce-([A-Za-z0-9+\/]{24})'/)).1
+                #expect(nonces.insert(nonce).inserted)
+                #expect(policy.hasPrefix("default-src 'none'; ") && policy.hasSuffix("; frame-ancestors 'none'"))
+                #expect(
+                    page.html.matches(of: /<script/).count == 1 && page.has("<script nonce=\"\(nonce)\" src=\"/assets/")
+                )
+                #expect(
+                    page.html.firstMatch(of: /<style|\sstyle=|\son[a-z]+=|javascript:|https?:\/\/(?!www\.w3\.org)/)
+                        == nil
+                )
+                #expect(page.headers[.cacheControl] == "no-store")
+            }
+        }
+    }
+
+    @Test func `style and script are kept by browsers until they change`() async throws {
+        try await Site.with { site in
+            let page = try await Reader(site).open("/signup")
+            for (kind, pattern) in [
+                ("css", /href="(\/assets\/[0-9a-f]{16}\/signup\.css)"/),
+                ("javascript", /src="(\/assets\/[0-9a-f]{16}\/signup\.js)"/),
+            ] {
+                let path = try #require(page.html.firstMatch(of: pattern)).1
+                let answer = try await site.client.execute(uri: String(path), method: .get) { Answer($0) }
+                #expect(answer.status == 200 && answer.headers[.contentType] == "text/\(kind); charset=utf-8")
+                #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+            }
+        }
+    }
+
+    @Test func `programs get JSON as before`() async throws {
+        try await Site.with { site in
+            let kim = site.visitor()
+            for accept in ["application/json", "*/*", "text/html;q=0.9, application/json", "text/html, */*"] {
+                let answer = try await kim.send(.get, "/signup/schema", headers: [.accept: accept])
+                #expect(answer.json["flow"] == "default@1")
+            }
+            #expect(try await kim.send(.post, "/signup", headers: [.accept: "*/*"]).status == 201)
+        }
+    }
+}
+
+private func count(_ table: String) throws -> Int {
+    try TestSupport.Session().query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
+}
+
+@Suite("Files of the pages that an operator brings")
+struct AssetsTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "assets-\(UUID())")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    @Test func `count instead of those that are built in`() throws {
+        try Data("main { color: red }".utf8).write(to: directory.appending(path: "signup.css"))
+        try Data("<p>{{title}}</p>".utf8).write(to: directory.appending(path: "done.mustache"))
+        let assets = try Assets(directory: directory.path)
+        #expect(assets.styles.path != Assets.builtIn.styles.path && assets.script.path == Assets.builtIn.script.path)
+        #expect(assets.draw("done", ["title": "a < b"]) == "<p>a &lt; b</p>")
+    }
+
+    @Test func `are refused where they are no templates`() throws {
+        try Data("{{#open}}".utf8).write(to: directory.appending(path: "done.mustache"))
+        #expect(throws: AssetsError.self) { try Assets(directory: directory.path) }
+        #expect(throws: AssetsError.self) { try Assets(directory: "/nowhere") }
+    }
+}

@@ -1,0 +1,80 @@
+import HTTPTypes
+import Synchronization
+import TestSupport
+
+@testable import accounts_api
+
+/// Somebody with a browser that runs no script: keeps the cookie, sends forms, and goes where it is sent.
+final class Reader: Sendable {
+    private let site: Site
+    private let language: String
+    private let token = Mutex<String?>(nil)
+
+    init(_ site: Site, language: String = "en") {
+        self.site = site
+        self.language = language
+    }
+
+    /// A page, and where it is.
+    struct Page: Sendable {
+        let path: String
+        let status: Int
+        let html: String
+        let headers: HTTPFields
+
+        func has(_ text: String) -> Bool { html.contains(text) }
+    }
+
+    func open(_ path: String) async throws -> Page {
+        try await follow(.get, path, nil)
+    }
+
+    func post(_ path: String, _ form: String = "") async throws -> Page {
+        try await follow(.post, path, form)
+    }
+
+    /// Sends one request, and follows no redirection.
+    func send(_ method: HTTPRequest.Method, _ path: String, _ form: String? = nil) async throws -> Answer {
+        var headers: HTTPFields = [
+            .accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
+            .acceptLanguage: language, .secFetchSite: "same-origin",
+        ]
+        if let token = token.withLock({ $0 }) { headers[.cookie] = "signup=\(token)" }
+        if form != nil { headers[.contentType] = "application/x-www-form-urlencoded" }
+        let answer = try await site.send(method, path, form, headers)
+        if let cookie = answer.headers[.setCookie]?.prefix(while: { $0 != ";" }), cookie.hasPrefix("signup=") {
+            token.withLock { $0 = cookie.count > 7 ? String(cookie.dropFirst(7)) : nil }
+        }
+        return answer
+    }
+
+    private func follow(_ method: HTTPRequest.Method, _ path: String, _ form: String?) async throws -> Page {
+        var (path, answer) = (path, try await send(method, path, form))
+        for _ in 0..<5 {
+            guard answer.status == 303, let place = answer.headers[.location] else { break }
+            path = place
+            answer = try await send(.get, path)
+        }
+        return Page(path: path, status: answer.status, html: answer.body, headers: answer.headers)
+    }
+
+    /// Walks as far as that step, and sends it.
+    func fill(through last: String, email: String = "kim@example.com") async throws -> Page {
+        var page = try await post("/signup", "locale=\(language)")
+        for step in ["email", "code", "password", "profile", "contact", "totp", "terms"] {
+            let form =
+                switch step {
+                case "email": "email=\(email.replacing("@", with: "%40"))"
+                case "code": "code=\(try await site.stage.readCode(for: email))"
+                case "password": "password=a+pass+phrase+of+mine&confirmation=a+pass+phrase+of+mine"
+                case "profile": "username=kim&display_name=Kim&introduction="
+                case "contact": "phone=010-1234-5678&birth_date=2001-02-28"
+                case "totp": ""
+                default: "terms=on"
+                }
+            page = try await post("/signup/\(step)", form)
+            if step == last { break }
+        }
+        return page
+    }
+}

@@ -1,0 +1,154 @@
+"""A live server with its database and mailbox, and a real browser, for the tests of the pages.
+
+Needs in the environment: TEST_DATABASE_URL, a superuser's connection string, and ACCOUNTS_API, the program.
+"""
+
+import email
+import json
+import os
+import re
+import socket
+import subprocess
+import threading
+import uuid
+
+import pytest
+from aiosmtpd.controller import Controller
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service as Driver
+
+pytest.register_assert_rewrite("person")
+
+from person import Person
+
+
+class Mailbox:
+    """Takes every mail, and gives out the codes in them."""
+
+    def __init__(self):
+        self.codes = {}
+        self.came = threading.Condition()
+
+    async def handle_DATA(self, server, session, envelope):
+        text = email.message_from_bytes(envelope.content).get_payload(decode=True).decode()
+        code = re.search(r"^(\d{6})\r?$", text, re.MULTILINE)
+        with self.came:
+            for address in envelope.rcpt_tos:
+                self.codes.setdefault(address, []).append(code and code[1])
+            self.came.notify_all()
+        return "250 OK"
+
+    def code(self, address, number=1):
+        with self.came:
+            assert self.came.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=30), "no mail came"
+            return self.codes[address][number - 1]
+
+
+class Site:
+    """The server, as an operator runs it."""
+
+    def __init__(self, url, log, mailbox, database):
+        self.url = url
+        self.log = log
+        self.mailbox = mailbox
+        self.database = database
+
+    def sql(self, statement):
+        return subprocess.run(
+            ["psql", self.database, "-qAtc", statement], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def site():
+    server = os.environ["TEST_DATABASE_URL"]
+    name = f"browser_{uuid.uuid4().hex}"
+    subprocess.run(["psql", server, "-qc", f"CREATE DATABASE {name}"], check=True)
+    database = f"{server} dbname={name}"
+    mailbox = Mailbox()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(mailbox, hostname="127.0.0.1", port=port)
+    controller.start()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DATABASE_URL": database,
+        "ACCOUNTS_KEYS": "test:" + "A" * 43 + "=",
+        "LISTEN": "127.0.0.1:0",
+        "METRICS_LISTEN": "off",
+        "SMTP_URL": f"smtp://127.0.0.1:{port}",
+        "SERVICE_NAME": "Acme",
+        "LOG_FORMAT": "json",
+    }
+    # For whoever works on their own.
+    if "ASSETS_DIR" in os.environ:
+        environment["ASSETS_DIR"] = os.environ["ASSETS_DIR"]
+    program = os.environ["ACCOUNTS_API"]
+    subprocess.run([program, "migrate"], env=environment, check=True, capture_output=True)
+    process = subprocess.Popen([program, "serve"], env=environment, stderr=subprocess.PIPE, text=True)
+    log, url = [], None
+    for line in process.stderr:
+        log.append(json.loads(line))
+        if log[-1]["message"] == "serving":
+            url = f"http://localhost:{log[-1]['address'].rsplit(':', 1)[1]}"
+            break
+    assert url, log
+    threading.Thread(target=lambda: [log.append(json.loads(line)) for line in process.stderr], daemon=True).start()
+    yield Site(url, log, mailbox, database)
+    process.terminate()
+    assert process.wait(timeout=60) == 0
+    controller.stop()
+    subprocess.run(["psql", server, "-qc", f"DROP DATABASE {name} (FORCE)"], check=True)
+
+
+def start_browser(language="en", script=True, *arguments):
+    options = webdriver.ChromeOptions()
+    for argument in [
+        "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--lang={language}", "--window-size=1000,900",
+        "--disable-background-networking", "--disable-component-update", *arguments,
+    ]:
+        options.add_argument(argument)
+    preferences = {"intl.accept_languages": language, "credentials_enable_service": False}
+    if not script:
+        preferences["profile.managed_default_content_settings.javascript"] = 2
+    options.add_experimental_option("prefs", preferences)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.binary_location = "/usr/bin/chromium"
+    return webdriver.Chrome(options=options, service=Driver("/usr/bin/chromedriver"))
+
+
+@pytest.fixture(scope="session")
+def browsers():
+    """One browser of each kind, kept for all tests: to start one takes long."""
+    kept = {}
+
+    def browser(*kind):
+        if kind not in kept:
+            kept[kind] = start_browser(*kind)
+        return kept[kind]
+
+    yield browser
+    for one in kept.values():
+        one.quit()
+
+
+@pytest.fixture
+def person(site, browsers):
+    """Makes somebody with a browser and no sign-up yet: person(), person("ko"), person(script=False)."""
+    people = []
+
+    def make(language="en", script=True):
+        browser = browsers(language, script)
+        browser.get(site.url + "/health/live")
+        browser.delete_all_cookies()
+        if script:
+            browser.execute_script("sessionStorage.clear()")
+        browser.get_log("browser")
+        browser.get_log("performance")
+        people.append(Person(browser, site, language))
+        return people[-1]
+
+    yield make
+    for one in people:
+        one.leave()
