@@ -40,7 +40,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .argon2Queue: "32"
         case .argon2Wait: "5"
         case .argon2Priority: "idle"
-        case .databaseConnections: "4"
+        case .databaseConnections: "5"
         case .shutdownDelay: "0"
         case .shutdownTimeout: "30"
         case .logLevel: "info"
@@ -81,7 +81,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .argon2Wait:
             "seconds that one may wait, as far as hashes take what they took lately; else it is refused at once"
         case .argon2Priority: "idle lets everything else on the machine go before hashing; normal does not"
-        case .databaseConnections: "connections to PostgreSQL, 2 to 64"
+        case .databaseConnections: "connections to PostgreSQL, 2 to 64; half of them, but four at most, for steps"
         case .shutdownDelay: "seconds to go on serving once told to stop, until whoever balances the load has noticed"
         case .shutdownTimeout: "seconds that requests under way may take then"
         case .logLevel: "trace, debug, info, notice, warning, error or critical"

@@ -22,6 +22,7 @@ enum Benchmarks {
         case "validation": try Validation.measure()
         case "enumeration": try Enumeration.measure()
         case "erasure": try Erasure.measure()
+        case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()
         case "serve": try await serve(with: Connections(rawValue: arguments[1])!)
         case "hash": try Hashes.printRate(arguments.dropFirst())

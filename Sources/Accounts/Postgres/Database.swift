@@ -22,7 +22,7 @@ package final class Database: Sendable {
     ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
     package convenience init(
         _ conninfo: String,
-        connections: Int = 4,
+        connections: Int = 5,
         queue: Int = 4096,
         meters: Meters = Meters(),
         logger: Logger
@@ -50,16 +50,21 @@ package final class Database: Sendable {
         (self.grouped, self.alone, self.threads) = (grouped, alone, threads)
     }
 
-    /// One statement that only reads. It is repeated once where the connection was lost under it.
+    /// One statement that only reads. It is repeated where the connection was lost under it, once for each that there is:
+    /// where PostgreSQL ends, all of them are lost, and not all at once.
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
-        do throws(DatabaseError) {
-            return try await outcome(of: Job([sql]), on: grouped)[0]
-        } catch .outcomeUnknown {
-            return try await outcome(of: Job([sql]), on: grouped)[0]
+        for _ in 0..<max(1, grouped.load.lanes) {
+            do throws(DatabaseError) {
+                return try await outcome(of: Job([sql]), on: grouped)[0]
+            } catch .outcomeUnknown {
+                continue
+            }
         }
+        return try await outcome(of: Job([sql]), on: grouped)[0]
     }
 
-    /// One statement that writes the one row named, and can violate nothing: its rule is in its WHERE.
+    /// One statement that writes the one row named, and can violate nothing. Another to the same row may overtake it, so the
+    /// rule is in its WHERE.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
         try await outcome(of: Job([sql], writes: row), on: grouped)[0]
     }

@@ -71,12 +71,13 @@ struct Pipeline: ~Copyable {
     ///
     /// - Parameter whenSlow: is called once where the answer takes longer than ``patience``.
     mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {
-        slow = (.now + Self.patience, whenSlow)
+        slow = nil
         var awaited: [Awaited] = []
         for (job, statements) in jobs.enumerated() {
             for statement in statements { try send(statement, of: job, &awaited) }
         }
         guard PQpipelineSync(connection.raw) == 1 else { throw lost }
+        slow = (.now + Self.patience, whenSlow)
         awaited.append(.sync)
         return try receive(awaited, jobs: jobs.count)
     }
@@ -169,16 +170,20 @@ struct Pipeline: ~Copyable {
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
-            let left = slow.map { Int32(max(.zero, $0.at - .now) / .milliseconds(1) + 0.5) }
-            let ready = poll(&source, 1, left ?? 15_000)
+            var most: Int32 = 15_000
+            if let slow {
+                let left = slow.at - .now
+                if left > .zero {
+                    most = Int32((left / .milliseconds(1)).rounded(.up))
+                } else {
+                    self.slow = nil
+                    slow.tell()
+                }
+            }
+            let ready = poll(&source, 1, most)
             if ready > 0 { return }
             if ready < 0, errno != EINTR { throw lost }
-            if ready == 0, let slow {
-                self.slow = nil
-                slow.tell()
-            } else if ready == 0 {
-                throw .outcomeUnknown("no answer for 15 s")
-            }
+            if ready == 0, slow == nil { throw .outcomeUnknown("no answer for 15 s") }
         }
     }
 

@@ -71,25 +71,30 @@ package struct Reaper: Sendable {
             """
         )
         var count = 0
-        for row in names {
+        var failure: DatabaseError?
+        for row in names where !Task.isShuttingDownGracefully {
             let name = try row.decode(String.self)
             do throws(DatabaseError) {
-                count += try await eraseExpiredDrafts(in: SQL(stringLiteral: "\(name) AS drafts"), until: end)
+                try await eraseExpiredDrafts(in: SQL(stringLiteral: "\(name) AS drafts"), until: end, &count)
             } catch {
                 // Another server may have dropped the day.
-                guard error.sqlState == "42P01" else { throw error }
+                let isThere = try await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
+                    .decode(Bool.self)
+                if isThere { failure = failure ?? error }
             }
         }
+        if let failure { throw failure }
         return count
     }
 
     /// In the order of their ids, which is that of their beginnings: whoever began within the idle time cannot have expired.
+    /// Of each day there is a batch, also after the end.
     private func eraseExpiredDrafts(
         in table: SQL,
-        until end: ContinuousClock.Instant
-    ) async throws(DatabaseError) -> Int {
+        until end: ContinuousClock.Instant,
+        _ count: inout Int
+    ) async throws(DatabaseError) {
         var last = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        var count = 0
         repeat {
             let start = ContinuousClock.now
             let row = try await database.transaction(
@@ -122,11 +127,10 @@ package struct Reaper: Sendable {
             try signups.funnel.ended(ended, as: .expired)
             signups.meters.erased.add(erased, "drafts")
             count += erased
-            guard let place, seen == Self.batch else { return count }
-            last = place
             try? await Task.sleep(for: min((ContinuousClock.now - start) * rest, .seconds(1)))
+            guard let place, seen == Self.batch else { return }
+            last = place
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
-        return count
     }
 
     /// Whose id is in that list. What is joined would be planned again for each batch, which takes longer than the batch.
