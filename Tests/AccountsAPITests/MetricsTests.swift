@@ -57,7 +57,7 @@ struct MetricsTests {
             "accounts_hash_duration_seconds_count": 1, "accounts_hash_refused_total": 0,
             "accounts_hash_queue_depth": 0, "accounts_hash_queue_capacity": 1000, "accounts_census_up": 1,
             "accounts_hash_running": 0, "accounts_database_up": 1,
-            "accounts_lanes_up lane=grouped": 2, "accounts_lanes_up lane=alone": 2,
+            "accounts_lanes_up lane=grouped": 2, "accounts_lanes_up lane=alone": 3,
             "accounts_lane_queue_depth lane=grouped": 0, "accounts_drafts state=open": 1,
             "accounts_drafts state=review": 0, "accounts_drafts state=expired": 0, "accounts_reaper_backlog": 0,
             "accounts_reaper_backlog_seconds": 0,

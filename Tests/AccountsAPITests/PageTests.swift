@@ -110,7 +110,7 @@ struct PageTests {
             #expect(question.has("Give up this sign-up?") && question.has("action=\"/signup/cancel\""))
             #expect(try await kim.open("/signup").path == "/signup/code", "to ask changes nothing")
             let end = try await kim.post("/signup/cancel")
-            #expect(end.path == "/signup" && end.status == 410 && end.has("The sign-up was given up"))
+            #expect(end.path == "/signup?given-up" && end.status == 200 && end.has("The sign-up was given up"))
             #expect(try count("drafts") == 0)
             #expect(try await kim.post("/signup", "locale=en").path == "/signup/email")
         }
@@ -126,6 +126,31 @@ struct PageTests {
         }
     }
 
+    @Test(arguments: ["\u{600}<b>", "\u{D4E}<b>", "\"\u{301}", ">\u{301}", "'\u{301}x"])
+    func `what is typed stays text, whatever marks it carries`(text: String) async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "password")
+            let typed = text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            _ = try await kim.post("/signup/profile", "username=kim&display_name=\(typed)&introduction=\(typed)")
+            for path in ["/signup/profile", "/signup/review"] {
+                let html = try await kim.open(path).html
+                // Byte by byte: as characters they would not be found.
+                #expect(Data(html.utf8).range(of: Data(text.utf8)) == nil)
+                #expect(html.contains("&"))
+            }
+        }
+    }
+
+    @Test func `an authenticator that was skipped can be set up from the review`() async throws {
+        try await Site.with { site in
+            let kim = Reader(site)
+            _ = try await kim.fill(through: "terms")
+            let page = try await kim.open("/signup/totp")
+            #expect(page.has("<button class=\"main\">Next</button>") && page.has("Skip this step"))
+        }
+    }
+
     @Test func `recovery codes are shown once`() async throws {
         try await Site.with { site in
             let kim = Reader(site)
@@ -137,6 +162,8 @@ struct PageTests {
             #expect(codes.status == 200 && codes.has("<h1>Recovery codes</h1>") && codes.has("href=\"/signup/terms\""))
             #expect(codes.html.split(separator: "<li><code>").count == 11)
             #expect(try await kim.post("/signup/totp", "totp=\(code)").path == "/signup/terms")
+            let done = try await kim.open("/signup/totp")
+            #expect(done.has("Code that the app shows: Set") && !done.has("Skip this step"))
         }
     }
 
@@ -145,6 +172,7 @@ struct PageTests {
             let kim = Reader(site)
             _ = try await kim.fill(through: "email")
             let early = try await kim.post("/signup/code/resend")
+            #expect(early.headers[.retryAfter] != nil)
             #expect(early.status == 429 && early.has("This happened too often") && early.has("name=\"code\""))
             try TestSupport.Session().letPass("2 minutes")
             #expect(try await kim.post("/signup/code/resend").path == "/signup/code")
@@ -161,6 +189,8 @@ struct PageTests {
             let page = try await phone.open(link)
             #expect(page.has("k•••@e•••.com") && page.has("여기에서 계속하기"))
             #expect(try await phone.post("/signup/resume", "code=\(site.code(in: link))").path == "/signup/password")
+            let used = try await phone.post("/signup/resume", "code=\(site.code(in: link))")
+            #expect(used.status == 422 && used.has("만료된 링크"))
             let old = try await desk.open("/signup")
             #expect(old.status == 410 && old.has("goes on on another device"))
         }

@@ -99,13 +99,13 @@ struct English: Messages {
 
     func signUp(serviceName: String) -> String { "Sign up for \(serviceName)" }
 
-    func date(year: Int, month: Int, day: Int) -> String {
+    func text(_ date: CivilDate) -> String {
         let months = [
             "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
             "November",
             "December",
         ]
-        return "\(day) \(months[month - 1]) \(year)"
+        return "\(date.day) \(months[date.month - 1]) \(date.year)"
     }
 
     func text(_ word: Word) -> String {

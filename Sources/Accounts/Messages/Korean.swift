@@ -98,7 +98,7 @@ struct Korean: Messages {
 
     func signUp(serviceName: String) -> String { "\(serviceName) 가입" }
 
-    func date(year: Int, month: Int, day: Int) -> String { "\(year)년 \(month)월 \(day)일" }
+    func text(_ date: CivilDate) -> String { "\(date.year)년 \(date.month)월 \(date.day)일" }
 
     func text(_ word: Word) -> String {
         switch word {

@@ -19,8 +19,8 @@ package protocol Messages: Sendable {
     /// The title of the first page.
     func signUp(serviceName: String) -> String
 
-    /// A day as people write it, with the month from 1.
-    func date(year: Int, month: Int, day: Int) -> String
+    /// A day as people write it.
+    func text(_ day: CivilDate) -> String
 
     /// The page to which that link leads. The address is masked.
     func resume(_ address: String, serviceName: String) -> PageText

@@ -81,8 +81,11 @@ struct Edge: RouterMiddleware {
 
     private func harden(_ headers: inout HTTPFields, _ requestID: String) {
         headers[.requestID] = requestID
-        headers[.cacheControl] = headers[.cacheControl] ?? "no-store"
-        headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
+        // What may be kept is the same for everybody.
+        if headers[.cacheControl] == nil {
+            headers[.cacheControl] = "no-store"
+            headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
+        }
         headers[.xContentTypeOptions] = "nosniff"
         headers[.referrerPolicy] = "no-referrer"
         headers[.contentSecurityPolicy] = headers[.contentSecurityPolicy] ?? Self.contentPolicy

@@ -81,7 +81,7 @@ extension Operation.Act {
         case .start: "Begins a sign-up, or goes on with the one that the token belongs to"
         case .show: "Where the sign-up stands; the account once it is committed"
         case .cancel: "Gives the sign-up up: its values are gone at once"
-        case .askToCancel: "A page that asks whether to give the sign-up up"
+        case .askToCancel: "Asks on a page whether to give the sign-up up; nothing happens"
         case .cancelForm: "The same as DELETE /signup, for forms"
         case .schema: "The steps and fields of the flow, in the language asked for"
         case .review: "Everything so far, and what is missing"
@@ -119,8 +119,8 @@ extension Operation.Act {
         case .start, .resume: [.validationFailed, .rateLimited]
         case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
         case .askToResume: [.notFound]
-        case .show, .schema, .openAPI, .live, .ready, .askToCancel: []
-        case .review: [.alreadyCommitted]
+        case .show, .schema, .openAPI, .live, .ready: []
+        case .review, .askToCancel: [.alreadyCommitted]
         case .cancel, .cancelForm: [.alreadyCommitted, .staleRevision]
         case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
         case .showStep: [.stepLocked, .alreadyCommitted]

@@ -85,7 +85,7 @@ struct Routes: Sendable {
             .init(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], by: .anyone(start)),
             .init(.get, "signup", .show, gives: [.ok: .draft], by: .draft(show)),
             .init(.delete, "signup", .cancel, gives: [.noContent: .nothing], by: .draft(cancel)),
-            .init(.get, "signup/cancel", .askToCancel, gives: [.ok: .page], by: .anybody(askToCancel)),
+            .init(.get, "signup/cancel", .askToCancel, gives: [.ok: .draft], by: .draft(askToCancel)),
             .init(.post, "signup/cancel", .cancelForm, gives: [.noContent: .nothing], by: .draft(cancel)),
             .init(.get, "signup/schema", .schema, gives: [.ok: .flow, .notModified: .nothing], by: .anybody(schema)),
             .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(review)),
@@ -133,9 +133,14 @@ struct Routes: Sendable {
             group.on(path, method: operation.method, use: handle)
         case .anyone(let handle):
             group.on(path, method: operation.method) { request, context in
-                let answer = try await handle(request, context)
-                guard context.representation == .page else { return answer.response }
-                return pages.response(to: operation.act, answer, in: context.language)
+                guard context.representation == .page else { return try await handle(request, context).response }
+                do {
+                    return try await pages.response(to: operation.act, handle(request, context), in: context.language)
+                } catch let problem as Problem where operation.act == .resume && problem.slug == .validationFailed {
+                    var page = pages.resume(nil, of: nil, in: context.language)
+                    page.status = problem.slug.status
+                    return pages.response(page, in: context.language)
+                }
             }
         case .draft(let handle):
             group.add(middleware: finder).group(context: DraftContext.self)
@@ -224,8 +229,9 @@ extension Routes {
     }
 
     /// Asks a browser without script whether to give the sign-up up.
-    @Sendable private func askToCancel(_ request: Request, _ context: RequestScope) async throws -> Response {
-        pages.response(pages.cancel(in: context.language), in: context.language)
+    @Sendable private func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        if context.draft.account != nil { throw Problem.committed }
+        return answer(context.draft)
     }
 
     @Sendable private func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {

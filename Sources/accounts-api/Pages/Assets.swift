@@ -32,10 +32,11 @@ struct Assets: Sendable {
             try bytes("signup.js", PackageResources.signup_js),
             "text/javascript; charset=utf-8"
         )
+        MustacheContentTypes.register(SafeHTML(), named: SafeHTML.name)
         var templates = MustacheLibrary()
         for (name, builtIn) in Self.templateFiles {
             let text = String(decoding: try bytes("\(name).mustache", builtIn), as: UTF8.self)
-            do { try templates.register(text, named: name) } catch {
+            do { try templates.register("{{% CONTENT_TYPE:\(SafeHTML.name)}}\n\(text)", named: name) } catch {
                 throw AssetsError(description: "\(name).mustache: \(error)")
             }
         }
@@ -70,6 +71,26 @@ struct Assets: Sendable {
         ("field-checkboxes", PackageResources.field_checkboxes_mustache),
         ("field-consent", PackageResources.field_consent_mustache),
     ]
+}
+
+/// Escapes scalar by scalar. The library's own goes by characters, and a `<` that is one with a mark beside it gets past it.
+private struct SafeHTML: MustacheContentType {
+    static let name = "SAFE"
+
+    func escapeText(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
 }
 
 /// Why the pages cannot be drawn.

@@ -6,6 +6,7 @@ struct Page {
     let template: Template
     let title: String
     var status: HTTPResponse.Status = .ok
+    var headers: HTTPFields = [:]
     /// A sentence above everything else, about what went wrong or has ended.
     var notice: String?
     var members: [JSON.Member] = []

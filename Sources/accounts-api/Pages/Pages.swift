@@ -29,12 +29,13 @@ struct Pages: Sendable {
         ]
         if let notice = page.notice { members.append(.init("notice", .string(notice))) }
         let html = assets.draw(page.template.rawValue, .object(members + page.members))
+        var headers = page.headers
+        headers[.contentType] = "text/html; charset=utf-8"
+        headers[.contentLanguage] = language.rawValue
+        headers[.contentSecurityPolicy] = Self.contentPolicy(nonce)
         return Response(
             status: page.status,
-            headers: [
-                .contentType: "text/html; charset=utf-8", .contentLanguage: language.rawValue,
-                .contentSecurityPolicy: Self.contentPolicy(nonce),
-            ],
+            headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(string: html))
         )
     }
@@ -64,8 +65,12 @@ extension Pages {
                 return response(recoveryCodes(codes, next: next ?? "/signup", in: language), in: language)
             }
             return Self.seeOther(next ?? "/signup", answer.headers)
-        case .commit, .cancel, .cancelForm:
+        case .commit:
             return Self.seeOther("/signup")
+        case .cancel, .cancelForm:
+            return Self.seeOther("/signup?\(Self.gaveUp)", answer.headers)
+        case .askToCancel:
+            return response(Page(template: .cancel, title: language.messages.text(.giveUp)), in: language)
         case .handOff:
             let messages = language.messages
             var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: "/signup")
@@ -77,7 +82,7 @@ extension Pages {
     }
 
     /// The first page, where nobody has begun or what was begun is over.
-    func start(notice: Word? = nil, status: HTTPResponse.Status = .ok, in language: Language) -> Page {
+    func start(notice: Word? = nil, after problem: Problem? = nil, in language: Language) -> Page {
         let languages = flow.languages.map { other -> JSON in
             [
                 "tag": .string(other.rawValue), "name": .string(other.ownName),
@@ -87,7 +92,8 @@ extension Pages {
         return Page(
             template: .start,
             title: language.messages.signUp(serviceName: signups.serviceName),
-            status: status,
+            status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
             notice: notice.map(language.messages.text),
             members: [
                 .init("languages", .array(languages.count > 1 ? languages : [])),
@@ -112,21 +118,17 @@ extension Pages {
         )
     }
 
-    func cancel(in language: Language) -> Page {
-        Page(template: .cancel, title: language.messages.text(.giveUp))
-    }
-
     /// Asks whether to go on with the sign-up on this device. Programs that look through mail open links, so the link is
     /// good until the form is posted.
     ///
     /// - Parameter address: whose sign-up it is; nil where the link opens nothing any more.
-    func resume(_ link: Token, of address: String?, in language: Language) -> Page {
+    func resume(_ link: Token?, of address: String?, in language: Language) -> Page {
         let name = signups.serviceName
         let text =
             address.map { language.messages.resume($0, serviceName: name) }
             ?? language.messages.linkExpired(serviceName: name)
         var members: [JSON.Member] = [.init("text", .string(text.text))]
-        if let button = text.button {
+        if let button = text.button, let link {
             members += [.init("button", .string(button)), .init("code", .string(link.text))]
         }
         return Page(
@@ -149,14 +151,18 @@ extension Pages {
 // MARK: - Problems
 
 extension Pages {
+    /// The query of the first page where somebody has just given a sign-up up.
+    private static let gaveUp = "given-up"
+
     /// What a browser gets instead of a problem: where to go on, or a page that says what is wrong.
     func response(to problem: Problem, _ request: Request, in asked: Language) -> Response {
         let language = problem.language ?? asked
         let isFirst = request.uri.path == "/signup" && [.get, .head].contains(request.method)
         switch problem.slug {
         case .noDraft:
+            let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
-                isFirst ? start(in: language) : start(notice: .noSignup, status: problem.slug.status, in: language)
+                isFirst ? start(notice: notice, in: language) : start(notice: .noSignup, after: problem, in: language)
             return response(page, in: language)
         case .draftExpired:
             let reason = problem.members.first { $0.name == "reason" }?.value.string
@@ -168,7 +174,7 @@ extension Pages {
                 case .expired, nil: .overdue
                 }
             }
-            return response(start(notice: notice, status: problem.slug.status, in: language), in: language)
+            return response(start(notice: notice, after: problem, in: language), in: language)
         case .stepLocked, .incomplete:
             let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
             return Self.seeOther(next ?? "/signup")
@@ -181,9 +187,8 @@ extension Pages {
                 next: "/signup"
             )
             page.status = problem.slug.status
-            var response = response(page, in: language)
-            for field in problem.headers { response.headers[field.name] = field.value }
-            return response
+            page.headers = problem.headers
+            return response(page, in: language)
         }
     }
 }

@@ -23,7 +23,7 @@ const countDown = (left, draw) => {
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 for (const element of all(".clock")) {
-  const { until, period, left: text, over } = element.dataset;
+  const { until, whole, period, left: text, over } = element.dataset;
   const label = one("span", element);
   const ring = one(".rest", element);
   element.hidden = false;
@@ -35,7 +35,6 @@ for (const element of all(".clock")) {
     });
   } else {
     const end = Date.parse(until);
-    const whole = Math.max(1, (end - now()) / 1000);
     countDown(() => end - now(), (seconds) => {
       label.textContent = seconds ? text.replace("{left}", clock(seconds)) : over;
       ring.setAttribute("stroke-dashoffset", 100 - Math.min(100, (100 * seconds) / whole));
@@ -72,7 +71,7 @@ class Field {
     this.controls = all("[name]", element);
     this.control = this.controls[0];
     this.message = one(".refusal", element);
-    this.isRequired = !!this.control?.required;
+    this.isRequired = !!this.control?.required || "required" in element.dataset;
     this.isSecret = ["password", "confirmation", "code", "totp"].includes(this.kind);
     this.isRefused = !!this.message?.textContent;
     /// The value that the server accepted last.
@@ -96,6 +95,8 @@ class Field {
   }
 
   get isEmpty() {
+    // Half a date, or no number: the browser keeps it to itself.
+    if (this.control.validity?.badInput) return false;
     return this.value === "" || this.value === false || this.value.length === 0;
   }
 
@@ -106,7 +107,7 @@ class Field {
   /// True where nothing stands in the way of the next step.
   get isFine() {
     if (this.isRefused) return false;
-    return this.isEmpty ? !this.isRequired : this.accepted === JSON.stringify(this.value);
+    return this.isEmpty ? !this.isRequired : !this.control.validity?.badInput && this.accepted === JSON.stringify(this.value);
   }
 
   refuse(text) {
@@ -141,6 +142,7 @@ const judgeNext = () => next?.setAttribute("aria-disabled", !isReady());
 /// Asks the server what it thinks of some fields, and resolves to their refusals by name. Without an answer nobody is held up.
 const check = async (...asked) => {
   const values = Object.fromEntries(asked.map((field) => [field.name, field.value]));
+  const isAsItWas = (field) => JSON.stringify(field.value) === JSON.stringify(values[field.name]);
   const refusals = {};
   try {
     const answer = await fetch(`${form.getAttribute("action")}/check`, {
@@ -151,13 +153,13 @@ const check = async (...asked) => {
     if (answer.ok) {
       const { errors, written } = await answer.json();
       for (const error of errors) refusals[error.field] ??= error.message;
-      for (const field of asked) field.written = written[field.name];
+      for (const field of asked) if (isAsItWas(field)) field.written = written[field.name];
     }
   } catch {
     // The step itself will tell.
   }
   for (const field of asked) {
-    if (!refusals[field.name]) field.accepted = JSON.stringify(values[field.name]);
+    if (!refusals[field.name] && isAsItWas(field)) field.accepted = JSON.stringify(values[field.name]);
   }
   return refusals;
 };
@@ -166,6 +168,10 @@ const check = async (...asked) => {
 const judge = async (field, isLeft) => {
   if (field.isEmpty) return judgeNext();
   const value = JSON.stringify(field.value);
+  if (field.accepted === value) {
+    if (field.kind === "password") confirmationOf(field)?.element.removeAttribute("hidden");
+    if (!isLeft || !field.written) return judgeNext();
+  }
   const partner = field.kind === "confirmation" ? [named(field.element.dataset.confirms)].filter(Boolean) : [];
   const refusal = (await check(...partner, field))[field.name];
   // It was typed on meanwhile, and will be judged again.
@@ -227,7 +233,7 @@ for (const eye of all(".eye")) {
 
 // MARK: Typing
 
-const stored = form && `signup:${form.dataset.step}`;
+const stored = form && `signup:${form.dataset.draft}:${form.dataset.step}`;
 
 /// What is typed and not sent yet comes back with the page, but never what is secret.
 const keep = () => {
@@ -253,10 +259,12 @@ for (const field of fields) {
     judgeNext();
     clearTimeout(pause);
     // A choice is made at once; who types is let come to the end of a word.
-    pause = setTimeout(judge, field.control.matches("[type=checkbox], [type=date], select") ? 0 : 500, field, false);
+    pause = setTimeout(judge, field.control.matches("[type=checkbox], select") ? 0 : 500, field, false);
     if (field.kind === "date") tellDate(field);
   });
-  field.element.addEventListener("focusout", () => {
+  field.element.addEventListener("focusout", (event) => {
+    // To its own eye, or to another window.
+    if (field.element.contains(event.relatedTarget) || !document.hasFocus()) return;
     clearTimeout(pause);
     judge(field, true);
   });
@@ -282,9 +290,13 @@ form?.addEventListener("keydown", (event) => {
 
 /// Enter on the last field, or Next: sends the page, or shows what is still wrong with it.
 const goOn = async () => {
+  for (const field of fields) {
+    if (field.kind === "password" && field.isFine) confirmationOf(field)?.element.removeAttribute("hidden");
+  }
   for (const field of shown()) {
     if (field.isFine) continue;
-    if (field.isEmpty) field.refuse((await check(field))[field.name] ?? "");
+    const refusal = field.isEmpty && (await check(field))[field.name];
+    if (refusal) field.refuse(refusal);
     else await judge(field, true);
   }
   const wrong = shown().find((field) => !field.isFine);
@@ -358,6 +370,7 @@ const once = (event) => {
 };
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", once);
 addEventListener("pageshow", () => {
+  isSending = false;
   for (const other of all("form")) delete other.dataset.sent;
 });
 
@@ -377,6 +390,10 @@ const isBack = () => {
 };
 
 if (form) {
+  // What another sign-up left in this browser is nobody's business.
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith("signup:") && !key.startsWith(`signup:${form.dataset.draft}:`)) sessionStorage.removeItem(key);
+  }
   restore();
   for (const field of fields) {
     if (field.kind === "confirmation" && !field.isRefused) field.element.hidden = true;
@@ -416,7 +433,7 @@ if (tools) {
     link.href = URL.createObjectURL(new Blob([codes()], { type: "text/plain" }));
     link.download = `${tools.dataset.name}.txt`;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   });
   one("[data-print]", tools).addEventListener("click", () => print());
 }

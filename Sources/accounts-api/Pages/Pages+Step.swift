@@ -25,7 +25,8 @@ extension Pages {
         let states = signups.standing(of: draft).states
         var members: [JSON.Member] = [
             .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(place + 1)),
-            .init("places", .integer(steps.count)), .init("is_optional", .bool(step.isOptional)),
+            .init("places", .integer(steps.count)), .init("draft", .string("\(draft.id)")),
+            .init("can_skip", .bool(step.isOptional && step.fields.allSatisfy { draft.values[$0.name] == nil })),
             .init("can_hand_off", .bool(draft.proofs.values.contains(where: \.isProved))),
             .init(
                 "steps",
@@ -43,11 +44,11 @@ extension Pages {
         ]
         if let name = form.nameOfAccount { members.append(.init("account_name", .string(name))) }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
-        if states[step.name] == .complete, step.fields.contains(where: \.kind.isSecret) {
+        if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isSecret) {
             members.append(.init("keep", .string(signups.standing(of: draft).next?.href ?? "/signup/review")))
         }
-        let isClosed = step.fields.allSatisfy { $0.kind is CodeField || $0.kind is TOTPField }
-        members.append(.init("is_closed", .bool(isClosed && states[step.name] == .complete)))
+        let areCodes = step.fields.allSatisfy { $0.kind is CodeField || $0.kind is TOTPField }
+        members.append(.init("is_closed", .bool(areCodes && fields.allSatisfy { $0["is_set"] == true })))
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }
@@ -58,6 +59,7 @@ extension Pages {
             template: .step,
             title: step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),
             members: members
         )
@@ -104,6 +106,8 @@ private struct StepForm {
             members.append(.init("is_accepted", .bool(value == true || value["accepted"] == true)))
         case is ChoiceField:
             members.append(.init("options", options(described["rules"]?["options"], chosen: value)))
+        case let code as CodeField:
+            members.append(.init("lifetime", .integer(code.lifetime.seconds)))
         case is DateField where described["rules"]?["future"] == nil:
             members.append(.init("latest", .string(today)))
         default: break

@@ -25,6 +25,7 @@ extension Pages {
             template: .review,
             title: language.messages.text(.review),
             status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),
             members: [
                 .init("steps", .array(steps)), .init("is_ready", .bool(shown["state"] == "ready")),
@@ -45,8 +46,10 @@ extension Pages {
             let values: [JSON] = if case .array(let values) = value { values } else { [value] }
             return values.compactMap { $0.string }.map { label(of: $0, choice, language) }.joined(separator: ", ")
         case (is DateField, .string(let text)):
+            // Under another flow file it may have been another text.
             let parts = text.split(separator: "-").compactMap { Int($0) }
-            return parts.count == 3 ? messages.date(year: parts[0], month: parts[1], day: parts[2]) : text
+            let date = parts.count == 3 ? CivilDate(year: parts[0], month: parts[1], day: parts[2]) : nil
+            return date.map(messages.text) ?? text
         case (_, .integer(let number)): return "\(number)"
         case (_, let value?): return value.string ?? ""
         }
