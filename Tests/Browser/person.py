@@ -1,7 +1,6 @@
 """What a person does at a browser, for tests that read like what happens."""
 
 import itertools
-import time
 
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By

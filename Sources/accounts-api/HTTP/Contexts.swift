@@ -42,22 +42,13 @@ final class Subject: Sendable {
     }
 }
 
-/// What is known where somebody holds a draft.
-protocol HeldDraft {
-    var draft: Draft { get }
-    var representation: Representation { get }
-}
-
-extension HeldDraft {
-    var language: Language { draft.language }
-}
-
 /// A request of somebody who holds a draft: a handler that asks for it cannot be reached without one.
-struct DraftContext: ChildRequestContext, HeldDraft {
+struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
     let representation: Representation
     let network: Network
+    var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
@@ -69,7 +60,7 @@ struct DraftContext: ChildRequestContext, HeldDraft {
 }
 
 /// The same, at one step of the flow.
-struct StepContext: ChildRequestContext, HeldDraft {
+struct StepContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
     let representation: Representation
@@ -77,6 +68,7 @@ struct StepContext: ChildRequestContext, HeldDraft {
     let network: Network
     /// The body as it was read; an empty object where there was none.
     let answers: JSON
+    var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }

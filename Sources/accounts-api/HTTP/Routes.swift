@@ -145,12 +145,12 @@ struct Routes: Sendable {
         case .draft(let handle):
             group.add(middleware: finder).group(context: DraftContext.self)
                 .on(path, method: operation.method) { request, context in
-                    try await show(operation.act, to: request, context) { try await handle(request, context) }
+                    try await show(operation.act, to: context) { try await handle(request, context) }
                 }
         case .step(let handle):
             group.add(middleware: finder).group(context: StepContext.self)
                 .on(path, method: operation.method) { request, context in
-                    try await show(operation.act, to: request, context) { try await handle(request, context) }
+                    try await show(operation.act, of: request, to: context) { try await handle(request, context) }
                 }
         }
     }
@@ -398,40 +398,47 @@ extension Routes {
 // MARK: - As a page
 
 extension Routes {
-    /// The answer as the client wants it. What a person can mend comes back on the page that they sent.
+    /// The answer as the client wants it. Where a commit is refused, the person is still at the review.
     private func show(
         _ act: Operation.Act,
-        to request: Request,
-        _ context: some HeldDraft,
+        to context: DraftContext,
         _ handle: () async throws -> Answer
     ) async throws -> Response {
         guard context.representation == .page else { return try await handle().response }
-        let language = context.language
+        let (draft, language) = (context.draft, context.language)
+        do {
+            return try await pages.response(to: act, handle(), of: draft, in: language)
+        } catch let problem as Problem where act == .commit && problem.isForTheSamePage {
+            return pages.response(
+                pages.review(bodies.review(draft), of: draft, after: problem, in: language),
+                in: language
+            )
+        }
+    }
+
+    /// The same of a step. What a person can mend comes back on the page that they sent.
+    private func show(
+        _ act: Operation.Act,
+        of request: Request,
+        to context: StepContext,
+        _ handle: () async throws -> Answer
+    ) async throws -> Response {
+        guard context.representation == .page else { return try await handle().response }
+        let (step, draft, language) = (context.step, context.draft, context.language)
+        let page: Page
         do {
             let answer = try await handle()
-            if act == .showStep, let context = context as? StepContext {
-                let page = pages.step(answer.json ?? .null, context.step, of: context.draft, in: language)
-                return pages.response(page, in: language)
+            switch act {
+            case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
+            case .resend: return Pages.seeOther(step.href)
+            default: return pages.response(to: act, answer, of: draft, in: language)
             }
-            if act == .resend, let context = context as? StepContext { return Pages.seeOther(context.step.href) }
-            return pages.response(to: act, answer, of: context.draft, in: language)
         } catch let problem as Problem where problem.isForTheSamePage {
-            if let context = context as? StepContext {
-                let shown = try await showStep(request, context).json ?? .null
-                let page = pages.step(
-                    shown,
-                    context.step,
-                    of: context.draft,
-                    after: problem,
-                    act == .submitForm ? context.answers : nil,
-                    in: language
-                )
-                return pages.response(page, in: language)
-            }
-            guard act == .commit else { throw problem }
-            let page = pages.review(bodies.review(context.draft), of: context.draft, after: problem, in: language)
-            return pages.response(page, in: language)
+            let shown = try await showStep(request, context).json ?? .null
+            let typed = act == .submitForm ? context.answers : nil
+            page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }
+        return pages.response(page, in: language)
     }
 }
 
