@@ -24,6 +24,7 @@ let pages: [Resource] = [
     "Templates/field-code.mustache",
     "Templates/field-consent.mustache",
     "Templates/field-date.mustache",
+    "Templates/field-image.mustache",
     "Templates/field-input.mustache",
     "Templates/field-password.mustache",
     "Templates/field-select.mustache",
@@ -63,7 +64,11 @@ let package = Package(
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIdn", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng16", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CQRCode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CSpawn"),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(
@@ -74,14 +79,15 @@ let package = Package(
                 .embedInCode("0003-authenticators.sql"), .embedInCode("0004-handoffs.sql"),
                 .embedInCode("0005-reaper.sql"), .embedInCode("0006-limits-that-end.sql"),
                 .embedInCode("0007-audit.sql"), .embedInCode("0008-funnel.sql"),
-                .embedInCode("0009-limits-in-one-plan.sql"),
+                .embedInCode("0009-limits-in-one-plan.sql"), .embedInCode("0010-photos.sql"),
             ],
             swiftSettings: settings
         ),
         .target(
             name: "Accounts",
             dependencies: [
-                "CArgon2", "CCurl", "CIdn", "CPhoneNumber", "CPostgres", "CRE2", "Schema",
+                "CArgon2", "CCurl", "CIdn", "CPNG", "CPhoneNumber", "CPostgres", "CRE2", "CSpawn", "CTurboJPEG",
+                "CWebP", "Schema",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -17,5 +17,6 @@ package enum Schema {
         Migration(name: "0007-audit", script: PackageResources._007_audit_sql),
         Migration(name: "0008-funnel", script: PackageResources._008_funnel_sql),
         Migration(name: "0009-limits-in-one-plan", script: PackageResources._009_limits_in_one_plan_sql),
+        Migration(name: "0010-photos", script: PackageResources._010_photos_sql),
     ]
 }

@@ -23,6 +23,7 @@ struct Settings: Sendable {
     let argon2Queue: Int
     let argon2Wait: Duration
     let argon2Priority: DedicatedThread.Priority
+    let imageWorkers: Int
     let databaseConnections: Int
     /// For how long the server goes on serving once it is told to stop.
     let shutdownDelay: Duration
@@ -57,6 +58,7 @@ struct Settings: Sendable {
         argon2Wait = .seconds(reader.integer(.argon2Wait, in: 1...60))
         argon2Priority = reader.priority()
         argon2Queue = reader.integer(.argon2Queue, in: 1...10_000)
+        imageWorkers = reader.integer(.imageWorkers, in: 1...16)
         databaseConnections = reader.integer(.databaseConnections, in: 2...64)
         shutdownDelay = .seconds(reader.integer(.shutdownDelay, in: 0...3600))
         shutdownTimeout = .seconds(reader.integer(.shutdownTimeout, in: 1...3600))
@@ -356,6 +358,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of(.argon2Queue)) var argon2Queue: String?
     @Option(help: .of(.argon2Wait)) var argon2Wait: String?
     @Option(help: .of(.argon2Priority)) var argon2Priority: String?
+    @Option(help: .of(.imageWorkers)) var imageWorkers: String?
     @Option(help: .of(.databaseConnections)) var databaseConnections: String?
     @Option(help: .of(.shutdownDelay)) var shutdownDelay: String?
     @Option(help: .of(.shutdownTimeout)) var shutdownTimeout: String?
@@ -369,7 +372,7 @@ struct SettingFlags: ParsableArguments {
             .serviceName: serviceName,
             .allowedOrigins: allowedOrigins, .trustedProxies: trustedProxies, .argon2Memory: argon2MemoryKib,
             .argon2Iterations: argon2Iterations, .argon2Workers: argon2Workers, .argon2Queue: argon2Queue,
-            .argon2Wait: argon2Wait, .argon2Priority: argon2Priority,
+            .argon2Wait: argon2Wait, .argon2Priority: argon2Priority, .imageWorkers: imageWorkers,
             .databaseConnections: databaseConnections, .shutdownDelay: shutdownDelay,
             .shutdownTimeout: shutdownTimeout, .logLevel: logLevel, .logFormat: logFormat,
         ])

@@ -18,6 +18,7 @@ enum PageRendering {
             database: database,
             keys: keys,
             hashing: try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 1),
+            images: .none,
             outbox: Outbox(keys: keys)
         )
         let pages = Pages(signups: signups, assets: .builtIn)

@@ -2,7 +2,7 @@
 
 /// What reads bytes from outside, and what must hold whatever they are.
 enum Target: String, CaseIterable {
-    case json, form, email, phone, date, username, text, flow
+    case json, form, multipart, image, email, phone, date, username, text, flow
 
     /// Ends the process where a promise is broken. False for an input that can never get this far, so that none is made
     /// of it.
@@ -10,6 +10,8 @@ enum Target: String, CaseIterable {
         switch self {
         case .json: readJSON(bytes)
         case .form: readForm(bytes)
+        case .multipart: readMultipart(bytes)
+        case .image: readImage(Array(bytes))
         case .flow: return withText(bytes, readFlow)
         case .email: return withText(bytes, AskedFields.email.judge)
         case .phone: return withText(bytes, AskedFields.phone.judge)
@@ -50,6 +52,27 @@ enum Target: String, CaseIterable {
         } catch {
             promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
         }
+    }
+
+    private func readMultipart(_ bytes: UnsafeRawBufferPointer) {
+        do throws(MalformedBody) {
+            _ = try JSON.readMultipart(bytes, boundary: "B", several: ["s"])
+            _ = try JSON.readMultipart(bytes, boundary: "B", secretMembers: ["p"], several: ["s"])
+        } catch {
+            promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
+        }
+    }
+
+    // MARK: Images
+
+    /// Whatever a photo can be made of, the photo is an image of one size, and small.
+    private func readImage(_ bytes: [UInt8]) {
+        // A process of its own has more time.
+        guard let file = try? ImageFile(bytes), file.width * file.height <= 1_000_000, let photo = try? Photo(of: bytes)
+        else { return }
+        promise(photo.jpeg.count <= Photo.mostBytes, "a photo is small")
+        let again = try? ImageFile(photo.jpeg)
+        promise(again?.width == Photo.side && again?.height == Photo.side, "a photo is an image")
     }
 
     // MARK: Flow files

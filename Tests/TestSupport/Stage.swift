@@ -1,5 +1,5 @@
 package import Accounts
-internal import Foundation
+package import Foundation
 internal import Logging
 internal import Synchronization
 
@@ -58,6 +58,7 @@ package struct Stage: Sendable {
             database: database,
             keys: keys,
             hashing: hashing,
+            images: Self.images,
             outbox: outbox
         )
         sender = OutboxSender(
@@ -73,6 +74,12 @@ package struct Stage: Sendable {
 
     /// A ring of one key.
     package static let keys = "test:" + Data(repeating: 7, count: 32).base64EncodedString()
+
+    /// The executable that was built beside the tests makes photos for all of them.
+    package static let images = ImagePool(program: program.path, workers: 2, queue: 100)
+
+    package static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "accounts-api")
 
     /// One pool for all tests, at the cheapest parameters that are still allowed.
     private static let hashing = Result {

@@ -47,6 +47,9 @@ package protocol FieldKind: Sendable {
 
     /// True where the answer is not kept as it was given.
     var isTransient: Bool { get }
+
+    /// True where no answer leaves what is there as it is.
+    var isKeptUnlessReplaced: Bool { get }
 }
 
 extension FieldKind {
@@ -65,6 +68,7 @@ extension FieldKind {
     package var takesSeveral: Bool { false }
     package func contextWords(of stored: JSON) -> [String] { [] }
     package var isTransient: Bool { false }
+    package var isKeptUnlessReplaced: Bool { false }
 }
 
 /// Where the holder of a draft looks at a value: among all of them between steps, in its own step, or at the end.
@@ -113,6 +117,7 @@ extension JSON {
         case .null: true
         case .string(let text): text.isEmpty
         case .secret(let shared): shared.secret.count == 0
+        case .file(let file): file.bytes.isEmpty
         case .array(let items): items.isEmpty
         default: false
         }

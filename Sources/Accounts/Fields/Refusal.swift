@@ -37,5 +37,7 @@ package struct Refusal: Error, Hashable, Sendable {
         case codeWrong = "code_wrong"
         case codeExpired = "code_expired"
         case codeExhausted = "code_exhausted"
+        case tooLarge = "too_large"
+        case unsupportedImage = "unsupported_image"
     }
 }

@@ -188,6 +188,9 @@ extension Flow {
                 throw entry.error("\(rivals[0].name) is the identifier of this kind", at: "identifier")
             }
         }
+        if kind is ImageField, ["check", "resend"].contains(name) {
+            throw entry.error("\(name) is a reserved name", at: "name")
+        }
         // The account already has members of these names.
         if ["id", "created_at"].contains(name) { throw entry.error("\(name) is a reserved name", at: "name") }
         if ["email", "username"].contains(name), word != name {
@@ -224,7 +227,8 @@ extension Flow {
 enum FieldKinds {
     static let all: [any FieldKind.Type] = [
         ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,
-        NumberField.self, PasswordField.self, PhoneField.self, TOTPField.self, TextField.self, UsernameField.self,
+        ImageField.self, NumberField.self, PasswordField.self, PhoneField.self, TOTPField.self, TextField.self,
+        UsernameField.self,
     ]
 }
 

@@ -13,29 +13,51 @@ extension JSON {
         mostValues: Int = .max
     ) throws(MalformedBody) -> JSON {
         var reader = FormReader(bytes: bytes)
-        var names: [FieldName] = []
-        var values: [[JSON]] = []
-        var places: [FieldName: Int] = [:]
-        var valuesLeft = mostValues
+        var members = FormMembers(several: several, most: mostValues)
         while let pair = try reader.nextPair() {
-            guard valuesLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: pair.name.lowerBound) }
-            valuesLeft -= 1
-            let name = FieldName(try reader.text(pair.name))
+            let name = try reader.text(pair.name)
             let value: JSON =
-                try secretMembers.contains(name.rawValue)
+                try secretMembers.contains(name)
                 ? .secret(SharedSecret(reader.decoded(pair.value))) : .string(reader.text(pair.value))
-            if let place = places[name] {
-                guard several.contains(name.rawValue) else {
-                    throw MalformedBody(reason: .duplicateKey, offset: pair.name.lowerBound)
-                }
-                values[place].append(value)
-            } else {
-                places[name] = names.count
-                names.append(name)
-                values.append([value])
-            }
+            try members.add(value, named: name, at: pair.name.lowerBound)
         }
-        return .object(
+        return members.json
+    }
+}
+
+/// What a form has said so far, in its order.
+struct FormMembers {
+    let several: Set<String>
+    private var left: Int
+    private var names: [FieldName] = []
+    private var values: [[JSON]] = []
+    private var places: [FieldName: Int] = [:]
+
+    /// - Parameters:
+    ///   - several: the names that may come again.
+    ///   - most: how many values there may be.
+    init(several: Set<String>, most: Int) {
+        self.several = several
+        left = most
+    }
+
+    /// - Parameter offset: where the name stands.
+    mutating func add(_ value: JSON, named text: String, at offset: Int) throws(MalformedBody) {
+        guard left > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
+        left -= 1
+        let name = FieldName(text)
+        if let place = places[name] {
+            guard several.contains(text) else { throw MalformedBody(reason: .duplicateKey, offset: offset) }
+            values[place].append(value)
+        } else {
+            places[name] = names.count
+            names.append(name)
+            values.append([value])
+        }
+    }
+
+    var json: JSON {
+        .object(
             zip(names, values).map { name, values in
                 JSON.Member(name.rawValue, several.contains(name.rawValue) ? .array(values) : values[0])
             }

@@ -29,6 +29,8 @@ extension JSON {
             Self.write(value, into: &output)
         case .secret:
             preconditionFailure("a secret must never be written")
+        case .file:
+            preconditionFailure("a file is kept by itself")
         case .array(let values):
             output.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {

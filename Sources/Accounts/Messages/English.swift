@@ -32,6 +32,8 @@ struct English: Messages {
         case .codeExhausted where refusal.params["new_secret"] == true:
             "There were too many wrong codes. Set the app up again with the new secret."
         case .codeExhausted: "That was one wrong code too many. Ask for a new one."
+        case .tooLarge: "This picture is too large. Choose one of at most 5 MB and 40 megapixels."
+        case .unsupportedImage: "This picture cannot be used. Choose a JPEG, PNG or WebP that does not move."
         }
     }
 
@@ -129,6 +131,15 @@ struct English: Messages {
         case .nothing: "Nothing"
         case .readText: "Read the text"
         case .choose: "Choose"
+        case .yourPicture: "Your picture"
+        case .dropPicture: "You can also drag a picture here, or paste one."
+        case .removePicture: "Remove the picture"
+        case .badPicture: message(for: Refusal("image", .unsupportedImage))
+        case .cropTitle: "Choose a part"
+        case .cropText:
+            "Move the picture with the arrow keys, by dragging it, or by clicking where the middle shall be."
+        case .zoom: "Size"
+        case .usePicture: "Use this"
         case .codeSentTo: "We have sent a code to"
         case .sendAgain: "Send a new code"
         case .sendAgainIn: "Send a new code in {left} s"

@@ -31,6 +31,8 @@ struct Korean: Messages {
         case .codeExhausted where refusal.params["new_secret"] == true:
             "코드를 너무 많이 틀렸습니다. 새 비밀 키로 앱을 다시 설정하세요."
         case .codeExhausted: "코드를 너무 많이 틀렸습니다. 새 코드를 요청하세요."
+        case .tooLarge: "사진이 너무 큽니다. 5MB, 4천만 화소 이하의 사진을 고르세요."
+        case .unsupportedImage: "사용할 수 없는 사진입니다. 움직이지 않는 JPEG, PNG, WebP 사진을 고르세요."
         }
     }
 
@@ -121,6 +123,14 @@ struct Korean: Messages {
         case .nothing: "없음"
         case .readText: "내용 보기"
         case .choose: "선택하세요"
+        case .yourPicture: "내 사진"
+        case .dropPicture: "사진을 여기로 끌어 놓거나 붙여 넣을 수도 있습니다."
+        case .removePicture: "사진 지우기"
+        case .badPicture: message(for: Refusal("image", .unsupportedImage))
+        case .cropTitle: "사용할 부분 선택"
+        case .cropText: "화살표 키를 누르거나, 사진을 끌거나, 가운데가 될 곳을 눌러 사진을 움직이세요."
+        case .zoom: "크기"
+        case .usePicture: "이대로 사용하기"
         case .codeSentTo: "다음 주소로 코드를 보냈습니다."
         case .sendAgain: "새 코드 받기"
         case .sendAgainIn: "{left}초 뒤에 새 코드 받기"

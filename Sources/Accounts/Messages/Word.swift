@@ -4,6 +4,8 @@ package enum Word: String, CaseIterable, Sendable {
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
     // Fields.
     case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, readText, choose
+    // Pictures.
+    case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
     case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver
     // The authenticator. `{left}` is a number of seconds.

@@ -21,6 +21,7 @@ package final class Meters: Sendable {
         "accounts_hash_refused_total",
         "Passwords refused because the queue was full, or the wait too long."
     )
+    let images = Histogram("accounts_image_duration_seconds", "One image in its process, without its wait.")
     let mails = Counter(
         "accounts_mail_attempts_total",
         "Attempts to deliver a mail.",
@@ -54,7 +55,7 @@ package final class Meters: Sendable {
 
     var families: [Family] {
         let metrics: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, mails, limits, erased, failures, sweeps, funnel,
+            requests, groups, exchanges, hashes, hashesRefused, images, mails, limits, erased, failures, sweeps, funnel,
         ]
         return metrics.map(\.family)
     }

@@ -10,6 +10,8 @@ package struct AccountDetail: Sendable {
     package let hasAuthenticator: Bool
     package let recoveryCodes: Int
     package let consents: [Consent]
+    /// Their sizes in bytes, by field.
+    package let photos: [(field: String, bytes: Int)]
     package let now: Date
 
     package struct Consent: Sendable {
@@ -29,7 +31,8 @@ extension Operator {
               FROM accounts WHERE id = \(id)
             """,
             "SELECT kind FROM credentials WHERE account = \(id) ORDER BY kind",
-            "SELECT field, version, accepted, given_at FROM consents WHERE account = \(id) ORDER BY field"
+            "SELECT field, version, accepted, given_at FROM consents WHERE account = \(id) ORDER BY field",
+            "SELECT field, length(image) FROM photos WHERE account = \(id) ORDER BY field"
         )
         return rows[0].isEmpty ? nil : try AccountDetail(await signups.account(id), rows)
     }
@@ -42,7 +45,7 @@ extension Operator {
 }
 
 extension AccountDetail {
-    /// Of the rows of the account, of its credentials and of its consents.
+    /// Of the rows of the account, of its credentials, of its consents and of its photos.
     fileprivate init(_ account: Account, _ rows: [Rows]) throws(DatabaseError) {
         self.account = account
         (flow, provedAt, now, hasAuthenticator, recoveryCodes) = try rows[0].only.decode(
@@ -59,6 +62,8 @@ extension AccountDetail {
             let (field, version, isAccepted, givenAt) = try row.decode(String.self, String.self, Bool.self, Date.self)
             consents.append(Consent(field: field, version: version, isAccepted: isAccepted, givenAt: givenAt))
         }
-        (self.credentials, self.consents) = (credentials, consents)
+        var photos: [(field: String, bytes: Int)] = []
+        for row in rows[3] { photos.append(try row.decode(String.self, Int.self)) }
+        (self.credentials, self.consents, self.photos) = (credentials, consents, photos)
     }
 }

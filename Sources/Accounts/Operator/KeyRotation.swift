@@ -6,7 +6,8 @@ extension Operator {
         package var drafts = 0
         package var mails = 0
         package var authenticators = 0
-        /// Drafts, mails and authenticators whose key is not in the ring.
+        package var photos = 0
+        /// Drafts, mails, authenticators and photos whose key is not in the ring.
         package var unreadable = 0
     }
 
@@ -23,6 +24,7 @@ extension Operator {
         try await rotateDrafts(&rotated)
         try await rotate("outbox", "id", where: "sealed IS NOT NULL", counting: \.mails, &rotated)
         try await rotate("authenticators", "account", where: "true", counting: \.authenticators, &rotated)
+        try await rotate("draft_photos", "id", where: "true", counting: \.photos, &rotated)
         return rotated
     }
 

@@ -44,7 +44,7 @@ package struct Operator: Sendable {
 extension Field {
     package func masked(_ stored: JSON) -> String {
         switch kind {
-        case is PasswordField, is TOTPField: "set"
+        case is PasswordField, is TOTPField, is ImageField: "set"
         case is EmailField: EmailField.masked(stored.string ?? "")
         case is ConsentField: stored["accepted"] == true ? "accepted" : "not accepted"
         // Of a choice, or of a name of two letters, the first would tell all.
@@ -56,7 +56,7 @@ extension Field {
     /// The value itself, but for secrets.
     package func revealed(_ stored: JSON) -> String {
         switch kind {
-        case is PasswordField, is TOTPField, is ConsentField: masked(stored)
+        case is PasswordField, is TOTPField, is ConsentField, is ImageField: masked(stored)
         default: stored.plain
         }
     }

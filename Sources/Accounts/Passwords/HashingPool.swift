@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A fixed number of threads that hash passwords, each with memory of its own, and a bounded queue before them.
 ///
 /// Memory is `workers` times the parameters', taken at the start and kept; the cooperative threads never hash.
@@ -8,9 +6,8 @@ package final class HashingPool: Sendable {
 
     package let parameters: Argon2Parameters
     private let makeHash: Hash
-    private let desk: HashingDesk
+    private let pool: WorkPool<Arena>
     private let workers, capacity: Int
-    private let threads: Mutex<[DedicatedThread]>
 
     /// Throws where the system gives no memory. Without workers and queue every password is refused.
     ///
@@ -48,25 +45,22 @@ package final class HashingPool: Sendable {
         hash: @escaping Hash
     ) throws(Argon2Error) {
         precondition(parameters.isWithinBounds, "the parameters of a hashing pool are checked before it starts")
-        let desk = HashingDesk(workers: workers, queue: queue, patience: patience, meters: meters)
         var arenas: [Arena] = []
         for _ in 0..<workers {
             arenas.append(try Arena(kibibytes: parameters.memoryKiB))
         }
         self.parameters = parameters
         makeHash = hash
-        self.desk = desk
         (self.workers, capacity) = (workers, queue)
-        threads = Mutex(
-            arenas.enumerated().map { number, arena in
-                DedicatedThread(named: "argon2-\(number)", priority: priority) { desk.serve(in: arena) }
-            }
+        pool = WorkPool(
+            named: "argon2",
+            arenas,
+            queue: queue,
+            patience: patience,
+            priority: priority,
+            finished: { meters.hashes.record($0) },
+            refused: { meters.hashesRefused.add() }
         )
-    }
-
-    /// Whoever waits for a hash holds the pool, so by now its workers are idle and gone within microseconds.
-    deinit {
-        shutdown()
     }
 
     /// Throws `busy` at once if there is no room to wait, before anything is hashed.
@@ -88,41 +82,29 @@ package final class HashingPool: Sendable {
     }
 
     /// Refuses those who wait with `stopped`, lets running hashes finish, and blocks until the threads are gone.
-    /// A second call has nothing to wait for and returns at once.
-    package func shutdown() {
-        desk.close()
-        let threads = threads.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        for thread in threads {
-            thread.join()
-        }
-    }
+    package func shutdown() { pool.shutdown() }
 
-    /// Jobs in the queue.
-    package var waiting: Int { desk.queue.withLock { $0.waiting } }
-    /// Jobs on a worker.
-    package var running: Int { desk.queue.withLock { $0.running } }
+    /// Passwords in the queue.
+    package var waiting: Int { pool.load.waiting }
+    /// Passwords on a worker.
+    package var running: Int { pool.load.running }
 
     private func run<Answer: Sendable>(
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
-        let ticket = desk.queue.withLock { $0.makeTicket() }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in
-                desk.enter(HashingJob(work, for: caller), with: ticket)
-                // A task cancelled before it entered has had its handler called in vain.
-                if Task.isCancelled { desk.withdraw(ticket) }
+        let result: Result<Answer, Argon2Error>
+        do throws(Unserved) {
+            result = try await pool.run { arena in
+                do throws(Argon2Error) { return .success(try work(arena)) } catch { return .failure(error) }
             }
-        } onCancel: {
-            desk.withdraw(ticket)
+        } catch {
+            throw .unserved(error)
         }
-        return try outcome.get()
+        do throws(Argon2Error) { return try result.get() } catch { throw .argon2(error) }
     }
 
     var families: [Family] {
-        let load = desk.queue.withLock { (waiting: $0.waiting, running: $0.running) }
+        let load = pool.load
         return [
             .gauge("accounts_hash_queue_depth", "Passwords that wait for a worker.", Double(load.waiting)),
             .gauge("accounts_hash_queue_capacity", "Passwords that may wait.", Double(capacity)),
@@ -139,12 +121,7 @@ package final class HashingPool: Sendable {
 
 /// Why there is no hash.
 package enum HashingError: Error, Hashable, Sendable {
-    /// All workers hash, and the queue is full or the wait would be too long; it would be that long by now.
-    case busy(wait: Duration)
-    /// The task was cancelled while its password waited.
-    case cancelled
-    /// The pool has been shut down.
-    case stopped
+    case unserved(Unserved)
     /// The stored hash needs more memory than a worker has.
     case tooCostly
     case argon2(Argon2Error)

@@ -57,6 +57,8 @@ extension Signups {
             \(deleteWaiting("SELECT mail FROM spent UNION ALL SELECT mail FROM unlinked"))
         ), abandoned AS (
             DELETE FROM enrolments WHERE draft = ANY (ARRAY(SELECT id FROM ended))
+        ), forgotten AS (
+            DELETE FROM draft_photos WHERE draft = ANY (ARRAY(SELECT id FROM ended))
         ), released AS (
             DELETE FROM leases WHERE draft = ANY (ARRAY(SELECT id FROM ended))
         )

@@ -8,6 +8,7 @@ extension Signups {
                 change.values[field.name] = nil
                 switch field.kind {
                 case is CodeField: change.effects.append(.withdraw(field.name))
+                case is ImageField: change.effects.append(.dropPhoto(field.name))
                 case is UsernameField where field.isIdentifier:
                     change.effects.append(.release(kind: UsernameField.name))
                 case is EmailField:

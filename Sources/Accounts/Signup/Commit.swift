@@ -32,7 +32,7 @@ extension Signups {
             let standing = standing(of: draft)
             guard standing.isReady else { throw .incomplete(standing) }
             let id = ID<Account>()
-            switch await write(id, of: draft) {
+            switch await write(id, of: draft, with: try await photos(of: draft)) {
             case .success(.made):
                 outbox.ring()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
@@ -65,7 +65,23 @@ extension Signups {
         case limited(LimitReached)
     }
 
-    private func write(_ account: ID<Account>, of draft: Draft) async -> Result<Written, DatabaseError> {
+    /// Opened before the transaction. One that has been replaced since the draft was read belongs to another revision,
+    /// at which the statement finds the draft.
+    private func photos(of draft: Draft) async throws(CommitError) -> [FieldName: Photo] {
+        var photos: [FieldName: Photo] = [:]
+        for field in flow.fields where field.kind is ImageField {
+            do throws(DatabaseError) { photos[field.name] = try await photo(in: field, of: draft) } catch {
+                throw .database(error)
+            }
+        }
+        return photos
+    }
+
+    private func write(
+        _ account: ID<Account>,
+        of draft: Draft,
+        with photos: [FieldName: Photo]
+    ) async -> Result<Written, DatabaseError> {
         let charges = [charge(.commits, network.prefix)]
         let rivals = rivals(of: draft)
         let lock: SQL = """
@@ -74,7 +90,7 @@ extension Signups {
              ORDER BY id FOR UPDATE
             """
         do throws(DatabaseError) {
-            let statement = statement(account, of: draft, ending: rivals, charges)
+            let statement = statement(account, of: draft, with: photos, ending: rivals, charges)
             let row = try await database.transaction(lock, statement)[1].only
             let (isMade, isTaken, superseded, number, wait) = try row.decode(
                 Bool.self,
@@ -110,6 +126,7 @@ extension Signups {
     private func statement(
         _ account: ID<Account>,
         of draft: Draft,
+        with photos: [FieldName: Photo],
         ending rivals: ByteStrings,
         _ charges: [Charge]
     ) -> SQL {
@@ -174,6 +191,13 @@ extension Signups {
         for (index, consent) in consents(of: draft).enumerated() {
             parts = "\(parts), \(SQL(stringLiteral: "consent_\(index)")) AS (\(consent))"
         }
+        for (index, (field, photo)) in photos.enumerated() {
+            let part: SQL = """
+                INSERT INTO photos (account, field, type, image)
+                SELECT id, \(field.rawValue), \(Photo.type), \(photo.jpeg) FROM account
+                """
+            parts = "\(parts), \(SQL(stringLiteral: "photo_\(index)")) AS (\(part))"
+        }
         if let mail {
             let part: SQL = """
                 INSERT INTO outbox (id, template, sealed, useless_after)
@@ -216,7 +240,7 @@ extension Signups {
             flow.fields.compactMap { field in
                 let isKeptElsewhere =
                     field.isIdentifier || field.kind is PasswordField || field.kind is TOTPField
-                    || field.kind is ConsentField
+                    || field.kind is ConsentField || field.kind is ImageField
                 guard !isKeptElsewhere, !field.kind.isTransient, let value = draft.values[field.name] else {
                     return nil
                 }

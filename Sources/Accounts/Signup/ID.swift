@@ -19,6 +19,11 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
         rawValue = withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
+    init?(_ text: String) {
+        guard let id = UUID(uuidString: text) else { return nil }
+        rawValue = id
+    }
+
     /// When it was made, by the clock of whoever made it.
     package var madeAt: Date {
         let milliseconds = bytes.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

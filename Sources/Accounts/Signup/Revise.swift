@@ -21,6 +21,9 @@ struct Change {
         case release(kind: String)
         /// The authenticator has shown a right code.
         case enrol(FieldName)
+        /// The photo that the field's value names from now on, in place of any other.
+        case keepPhoto(FieldName, ID<Photo>, sealed: [UInt8])
+        case dropPhoto(FieldName)
     }
 }
 
@@ -164,7 +167,7 @@ extension Signups {
             switch effect {
             case .prove(let field, _): situation.proofs[field]?.provedAt = draft.now
             case .sendCode(let field, _, _, _), .withdraw(let field): situation.proofs[field] = nil
-            case .lease, .release, .enrol: continue
+            case .lease, .release, .enrol, .keepPhoto, .dropPhoto: continue
             }
         }
         return Standing(of: situation)
@@ -208,7 +211,7 @@ extension Signups {
             EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
                                          AND generation = \(generation) AND proved_at IS NULL)
             """
-        case .lease, .withdraw, .release, .enrol: nil
+        case .lease, .withdraw, .release, .enrol, .keepPhoto, .dropPhoto: nil
         }
     }
 
@@ -225,6 +228,13 @@ extension Signups {
             proved_\(number) AS (UPDATE proofs SET proved_at = now(), code_digest = NULL, failures = failures - 1
                          FROM revised WHERE draft = revised.id AND field = \(field.rawValue))
             """
+        case .keepPhoto(let field, let id, let sealed):
+            """
+            kept_\(number) AS (INSERT INTO draft_photos (id, draft, field, sealed)
+                                SELECT \(id), id, \(field.rawValue), \(sealed) FROM revised),
+            \(withoutPhotos(of: field, part: number))
+            """
+        case .dropPhoto(let field): withoutPhotos(of: field, part: number)
         case .withdraw(let field):
             """
             withdrawn_\(number) AS (UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
@@ -232,6 +242,14 @@ extension Signups {
             \(uselessMail(of: field, part: number))
             """
         }
+    }
+
+    /// Those that were there before the statement.
+    private func withoutPhotos(of field: FieldName, part number: SQL) -> SQL {
+        """
+        dropped_\(number) AS (DELETE FROM draft_photos USING revised
+                             WHERE draft = revised.id AND field = \(field.rawValue))
+        """
     }
 }
 

@@ -7,6 +7,7 @@ package struct Signups: Sendable {
     let database: Database
     let keys: KeyRing
     let hashing: HashingPool
+    let images: ImagePool
     let outbox: Outbox
     package let meters: Meters
     package let funnel: Funnel
@@ -20,6 +21,7 @@ package struct Signups: Sendable {
         database: Database,
         keys: KeyRing,
         hashing: HashingPool,
+        images: ImagePool,
         outbox: Outbox,
         meters: Meters = Meters()
     ) {
@@ -28,6 +30,7 @@ package struct Signups: Sendable {
         self.database = database
         self.keys = keys
         self.hashing = hashing
+        self.images = images
         self.outbox = outbox
         self.meters = meters
         funnel = Funnel(meters: meters)

@@ -10,6 +10,7 @@ package enum SubmitError: Error {
     case committed
     case find(FindError)
     case hashing(HashingError)
+    case image(ImageError)
     /// Too many others write to the same draft.
     case contended
     case database(DatabaseError)
@@ -119,6 +120,7 @@ extension Signups {
         var spent: [FieldName: Int] = [:]
         var enrolled: [FieldName: (authenticator: Authenticator, recoveryCodes: [RecoveryCode])] = [:]
         var verdicts: [Question: Bool] = [:]
+        var photos: [FieldName: Photo] = [:]
 
         struct Question: Hashable {
             let word: String
@@ -132,7 +134,8 @@ extension Signups {
         by answers: JSON,
         _ labour: inout Labour
     ) async throws(SubmitError) -> Change? {
-        let (values, codes, refusals) = judge(answers, to: step, of: draft)
+        let (values, codes, unmet) = judge(answers, to: step, of: draft)
+        let refusals = step.sorted(try await unmet + developOnce(values, at: step, &labour))
         let isSkipped = step.isOptional && step.isBlank(answers)
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         var change = Change(values: values)
@@ -159,6 +162,8 @@ extension Signups {
             case (let kind as PasswordField, .secret(let password)?):
                 let hash = try await hashOnce(password, of: field.name, &labour)
                 change.values[field.name] = kind.stored(hash)
+            case (is ImageField, .file?):
+                if let photo = labour.photos[field.name] { keep(photo, in: field.name, &change) }
             case (is EmailField, let address):
                 try prove(address?.string, in: field.name, of: draft, &change)
             case (is UsernameField, let name) where field.isIdentifier:
@@ -189,9 +194,12 @@ extension Signups {
         for field in step.fields.filter({ !isPassword($0) }) + step.fields.filter(isPassword) {
             let answer = answers[field.name.rawValue] ?? .null
             // Whatever an earlier flow file kept under the name goes, also where nothing is kept now.
-            if field.kind.isBlank(answer) || field.kind.isTransient { situation.values[field.name] = nil }
+            let isKept =
+                field.kind.isKeptUnlessReplaced
+                && field.kind.holds(situation.values[field.name], of: field.name, in: situation)
+            if field.kind.isBlank(answer) || field.kind.isTransient, !isKept { situation.values[field.name] = nil }
             if field.kind.isBlank(answer) {
-                if field.isRequired { refusals.append(Refusal(field.name, .required)) }
+                if field.isRequired, !isKept { refusals.append(Refusal(field.name, .required)) }
                 continue
             }
             do throws(Refusals) {
@@ -207,7 +215,7 @@ extension Signups {
         }
         return (
             situation.values, codes,
-            unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) } + step.sorted(refusals)
+            step.sorted(unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) } + refusals)
         )
     }
 
@@ -224,6 +232,25 @@ extension Signups {
         } catch {
             throw .hashing(error)
         }
+    }
+
+    /// Makes the photos of the images that were sent, and returns what is wrong with those of which none can be made.
+    private func developOnce(
+        _ values: Values,
+        at step: Step,
+        _ labour: inout Labour
+    ) async throws(SubmitError) -> [Refusal] {
+        var refusals: [Refusal] = []
+        for field in step.fields where labour.photos[field.name] == nil {
+            guard field.kind is ImageField, case .file(let image)? = values[field.name] else { continue }
+            do throws(SubmitError) {
+                labour.photos[field.name] = try await photo(of: image, in: field.name)
+            } catch {
+                guard case .refused(let wrong) = error else { throw error }
+                refusals += wrong
+            }
+        }
+        return refusals
     }
 
     private func enrolOnce(
@@ -353,9 +380,10 @@ extension Step {
         }
     }
 
-    /// In the order of the fields.
+    /// In the order of the fields, after those of no field.
     fileprivate func sorted(_ refusals: [Refusal]) -> [Refusal] {
-        fields.flatMap { field in refusals.filter { $0.field == field.name } }
+        refusals.filter { field(named: $0.field) == nil }
+            + fields.flatMap { field in refusals.filter { $0.field == field.name } }
     }
 }
 

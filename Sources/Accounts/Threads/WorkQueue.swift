@@ -1,7 +1,17 @@
-/// The rules of the queue before the hashing workers: who may enter, who is next, who leaves unserved.
+/// Why work was not done.
+package enum Unserved: Error, Hashable, Sendable {
+    /// All workers are at work, and the queue is full or the wait would be too long; it would be that long by now.
+    case busy(wait: Duration)
+    /// The task was cancelled while its work waited.
+    case cancelled
+    /// The pool has been shut down.
+    case stopped
+}
+
+/// The rules of the queue before the workers of a ``WorkPool``: who may enter, who is next, who leaves unserved.
 ///
-/// Knows no threads and no passwords. Each function says what its caller has to do.
-struct HashingQueue<Job> {
+/// Knows no threads and no work. Each function says what its caller has to do.
+struct WorkQueue<Job> {
     /// Names an entry before and after it enters.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: Int
@@ -49,7 +59,7 @@ struct HashingQueue<Job> {
     }
 
     /// Enters the job; the caller wakes one worker. Throws `busy` or `stopped`, and then holds nothing.
-    mutating func enter(_ job: Job, with ticket: Ticket) throws(HashingError) {
+    mutating func enter(_ job: Job, with ticket: Ticket) throws(Unserved) {
         guard !isStopped else { throw .stopped }
         guard waiting + running < capacity, wait <= patience else { throw .busy(wait: wait) }
         entries.append((ticket, job))

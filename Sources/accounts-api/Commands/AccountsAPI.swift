@@ -23,7 +23,7 @@ struct AccountsAPI: AsyncParsableCommand {
         version: "\(version)\n\(Libraries.text)",
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,
-            FlowCommands.self, Argon2Commands.self, SettingsReference.self, Healthcheck.self,
+            FlowCommands.self, Argon2Commands.self, SettingsReference.self, Healthcheck.self, ImageWorkerCommand.self,
         ]
     )
 

@@ -36,6 +36,7 @@ struct OperatorFlags: ParsableArguments {
                 keys: settings.keys,
                 // Nothing is hashed here.
                 hashing: try HashingPool(workers: 0, queue: 0),
+                images: .none,
                 outbox: Outbox(keys: settings.keys)
             )
             let outcome: Result<Value, any Error>

@@ -90,6 +90,11 @@ struct Server {
             priority: settings.argon2Priority,
             meters: meters
         )
+        let images = ImagePool(
+            program: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+            workers: settings.imageWorkers,
+            meters: meters
+        )
         let outbox = Outbox(keys: settings.keys)
         let smtp = try settings.smtpURL.map { try SMTPMailer(url: $0) }
         let sender = OutboxSender(
@@ -108,6 +113,7 @@ struct Server {
             database: database,
             keys: settings.keys,
             hashing: hashing,
+            images: images,
             outbox: outbox,
             meters: meters
         )
@@ -138,6 +144,7 @@ struct Server {
         }
         await smtp?.shutdown()
         hashing.shutdown()
+        images.shutdown()
     }
 
     /// The first signal lets requests finish, and before that those come that are on their way. Who sends another does not

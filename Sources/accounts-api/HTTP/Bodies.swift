@@ -20,6 +20,8 @@ struct BodyReader: RouterMiddleware {
         context: RequestScope,
         next: Next
     ) async throws -> Response {
+        // That is read later, and otherwise.
+        if context.upload != nil { return try await next(request, context) }
         var context = context
         if let answers = try await answers(of: request, to: context.step) {
             guard case .object = answers else { throw Problem(.malformedRequest, "The body is no object.") }
@@ -30,11 +32,11 @@ struct BodyReader: RouterMiddleware {
 
     private func answers(of request: Request, to step: Step?) async throws -> JSON? {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes {
-            throw Self.tooLarge
+            throw Self.tooLarge(Self.mostBytes)
         }
         let type = BodyType(request.headers[.contentType])
         if request.headers[.contentType] != nil, type == nil { throw Self.unsupported }
-        let body = try await Self.read(request.body)
+        let body = try await Self.read(request.body, most: Self.mostBytes)
         if body.count == 0, !isRequired { return nil }
         guard let type else {
             throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
@@ -59,13 +61,13 @@ struct BodyReader: RouterMiddleware {
     }
 
     /// The whole body in memory of our own, and wiped where it came from.
-    private static func read(_ body: RequestBody) async throws -> Secret {
+    static func read(_ body: RequestBody, most: Int) async throws -> Secret {
         var chunks: [ByteBuffer] = []
         var length = 0
         do {
             for try await chunk in body {
                 length += chunk.readableBytes
-                if length > mostBytes { throw tooLarge }
+                if length > most { throw tooLarge(most) }
                 chunks.append(chunk)
             }
         } catch let error where !(error is Problem) && !(error is CancellationError) {
@@ -94,8 +96,7 @@ struct BodyReader: RouterMiddleware {
         headers: [.accept: BodyType.allCases.map(\.rawValue).joined(separator: ", ")]
     )
 
-    private static let tooLarge = Problem(.tooLarge, "A body has at most \(mostBytes) bytes.")
-
+    static func tooLarge(_ most: Int) -> Problem { Problem(.tooLarge, "A body has at most \(most) bytes.") }
 }
 
 /// How a body is written; both in UTF-8.

@@ -24,6 +24,10 @@ struct RequestScope: RequestContext {
     var step: Step?
     var answers: JSON = .object([])
     var draft: Draft?
+    /// A body that is read once the draft is found.
+    var upload: Upload?
+    var field: Field?
+    var image: UploadedFile?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
@@ -79,5 +83,30 @@ struct StepContext: ChildRequestContext {
         self.draft = draft
         self.step = step
         answers = context.answers
+    }
+}
+
+/// The same, at one image field of the step.
+struct FieldContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let draft: Draft
+    let representation: Representation
+    let step: Step
+    let field: Field
+    /// What came, where an image is asked for.
+    let image: UploadedFile?
+    var language: Language { draft.language }
+
+    init(context: RequestScope) throws {
+        guard let draft = context.draft else { throw Problem.noDraft }
+        guard let step = context.step, let field = context.field else {
+            throw Problem(.notFound, "The step has no such image.")
+        }
+        coreContext = context.coreContext
+        representation = context.representation
+        self.draft = draft
+        self.step = step
+        self.field = field
+        image = context.image
     }
 }

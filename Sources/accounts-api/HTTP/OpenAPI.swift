@@ -34,9 +34,15 @@ struct OpenAPI {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
             let steps = operation.isOfStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
-            for step in steps {
-                let path = "/" + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
-                let member = JSON.Member(operation.method.rawValue.lowercased(), description(of: operation, on: step))
+            for (step, field) in steps.flatMap({ places(of: operation, in: $0) }) {
+                let path =
+                    "/"
+                    + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
+                    .replacing(":field", with: field?.name.rawValue ?? "")
+                let member = JSON.Member(
+                    operation.method.rawValue.lowercased(),
+                    description(of: operation, on: step, field)
+                )
                 if let index = paths.firstIndex(where: { $0.path == path }) {
                     paths[index].operations.append(member)
                 } else {
@@ -47,8 +53,14 @@ struct OpenAPI {
         return paths.map { .init($0.path, .object($0.operations)) }
     }
 
-    private func description(of operation: Operation, on step: Step?) -> JSON {
-        let name = operation.act.rawValue + (step.map { ".\($0.name)" } ?? "")
+    private func places(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
+        guard operation.isOfField, let step else { return [(step, nil)] }
+        return step.fields.filter { $0.kind is ImageField }.map { (step, $0) }
+    }
+
+    private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
+        let name =
+            operation.act.rawValue + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
         var members: [JSON.Member] = [
             .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
         ]
@@ -72,21 +84,32 @@ struct OpenAPI {
         let name: String
         switch body {
         case .none: return nil
+        case .image:
+            return [
+                "required": true,
+                "content": .object(ImageField.types.map { .init($0, ["schema": Self.bytes]) }),
+            ]
         case .start: name = "Start"
         case .resume: name = "Resume"
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }
-        let content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
+        var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
+        if body == .answers, let step, step.fields.contains(where: { $0.kind is ImageField }) {
+            content.append(.init(Upload.formType, ["schema": Schemas.reference("Form.\(step.name)")]))
+        }
         return ["required": .bool(body != .start), "content": .object(content)]
     }
 
+    /// Nothing that JSON Schema can say more of.
+    private static let bytes: JSON = [:]
     private static let page = JSON.Member("text/html", ["schema": ["type": "string"]])
 
     private func content(of answer: Operation.Shape) -> [JSON.Member] {
         switch answer {
         case .nothing: []
         case .page: [Self.page]
+        case .image: [.init(Photo.type, ["schema": Self.bytes])]
         case .anything: [.init("application/json", ["schema": ["type": "object"]])]
         default: [.init("application/json", ["schema": Schemas.reference(answer.rawValue)])]
         }

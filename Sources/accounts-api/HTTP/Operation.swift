@@ -6,7 +6,7 @@ import Hummingbird
 /// description in OpenAPI.
 struct Operation: Sendable {
     let method: HTTPRequest.Method
-    /// With `:step` where the name of any step of the flow may stand.
+    /// With `:step` where the name of any step of the flow may stand, and `:field` where that of an image field of its may.
     let path: String
     let act: Act
     let gives: [HTTPResponse.Status: Shape]
@@ -15,7 +15,8 @@ struct Operation: Sendable {
     /// What is done, and how it is called in the description.
     enum Act: String, Sendable {
         case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
-            check, resend, handOff, askToResume, resume, openAPI, live
+            check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, openAPI,
+            live
         case ready
     }
 
@@ -32,11 +33,13 @@ struct Operation: Sendable {
         case health = "Health"
         /// HTML.
         case page
+        /// JPEG.
+        case image
         case anything, nothing
     }
 
     enum Body: Sendable {
-        case none, start, resume, answers, someAnswers
+        case none, start, resume, answers, someAnswers, image
     }
 
     /// A handler, by what has to be found before it is reached.
@@ -46,6 +49,7 @@ struct Operation: Sendable {
         case anyone(@Sendable (Request, RequestScope) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
         case step(@Sendable (Request, StepContext) async throws -> Answer)
+        case field(@Sendable (Request, FieldContext) async throws -> Response)
     }
 
     init(
@@ -63,14 +67,23 @@ struct Operation: Sendable {
     }
 
     var isOfStep: Bool { path.contains(":step") }
+    var isOfField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
         case .anybody, .anyone: false
-        case .draft, .step: true
+        case .draft, .step, .field: true
         }
     }
     /// Whether a browser gets a page where programs get JSON.
-    var hasPages: Bool { if case .anybody = handler { false } else { act != .check } }
+    var hasPages: Bool {
+        switch handler {
+        case .anybody: false
+        case .anyone, .draft, .step: act != .check
+        case .field: act == .removePhotoForm
+        }
+    }
+    /// Whether a client has to take what there is; one that asks for an image may say so.
+    var isNegotiated: Bool { !act.isHealth && !gives.values.contains(.page) && act != .showPhoto }
     /// The methods it answers to.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
@@ -92,6 +105,10 @@ extension Operation.Act {
         case .clear: "Empties a step"
         case .check: "Judges the fields that are given, and stores nothing"
         case .resend: "Mails a new code; the old one is dead"
+        case .showPhoto: "The draft's own photo in that field"
+        case .putPhoto: "Keeps a photo of the image that is sent, and leaves the rest of the step alone"
+        case .removePhoto: "Erases the photo"
+        case .removePhotoForm: "The same as DELETE, for forms"
         case .handOff: "Mails a link with which the sign-up goes on on another device"
         case .askToResume: "A page that asks whether to go on here; the link is good until it is posted"
         case .resume: "Goes on here: the device before has the sign-up no more"
@@ -107,6 +124,7 @@ extension Operation.Act {
         case .resume: .resume
         case .submit, .submitForm: .answers
         case .check: .someAnswers
+        case .putPhoto: .image
         default: .none
         }
     }
@@ -127,6 +145,11 @@ extension Operation.Act {
         case .submit, .submitForm, .clear:
             [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
         case .check: [.stepLocked, .alreadyCommitted, .rateLimited]
+        case .showPhoto: [.alreadyCommitted, .notFound]
+        case .putPhoto:
+            [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy, .notFound]
+        case .removePhoto, .removePhotoForm:
+            [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
         case .resend: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .notFound]
         }
     }
@@ -137,7 +160,8 @@ extension Operation {
     var problems: [Problem.Slug] {
         var all: [Problem.Slug] = [.internal, .unavailable]
         if act.isHealth { return all + act.problems }
-        all += [.malformedRequest, .notAcceptable]
+        all.append(.malformedRequest)
+        if isNegotiated { all.append(.notAcceptable) }
         if method != .get { all.append(.forbiddenOrigin) }
         if needsDraft { all += [.noDraft, .draftExpired] }
         if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }

@@ -69,6 +69,7 @@ extension Problem {
         case .committed: self = .committed
         case .find(let error): try self.init(error)
         case .hashing(let error): try self.init(error)
+        case .image(let error): try self.init(error)
         case .contended: self = .contended
         case .database(let error): try self.init(error)
         }
@@ -85,19 +86,24 @@ extension Problem {
 
     init(_ error: HashingError) throws {
         switch error {
-        case .busy(let wait): self = .busy(for: wait)
-        case .stopped: self = .busy(for: .zero)
-        case .cancelled: throw CancellationError()
+        case .unserved(let error): try self.init(error, "Too many passwords are being hashed. Try again in a moment.")
         case .tooCostly, .argon2: throw error
         }
     }
 
-    private static func busy(for wait: Duration) -> Problem {
-        Problem(
-            .busy,
-            "Too many passwords are being hashed. Try again in a moment.",
-            headers: [.retryAfter: "\(wait.seconds + 1)"]
-        )
+    init(_ error: ImageError) throws {
+        switch error {
+        case .unserved(let error): try self.init(error, "Too many images come at once. Try again in a moment.")
+        case .fault, .noWorker: throw error
+        }
+    }
+
+    private init(_ error: Unserved, _ detail: String) throws {
+        switch error {
+        case .busy(let wait): self.init(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
+        case .stopped: self.init(.busy, detail, headers: [.retryAfter: "1"])
+        case .cancelled: throw CancellationError()
+        }
     }
 
     init(_ error: ResendError, in language: Language, _ draft: (Draft) -> JSON) throws {

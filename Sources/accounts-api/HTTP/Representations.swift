@@ -137,7 +137,7 @@ extension JSON {
         case .string: schema["type"] == "string"
         case .array: schema["type"] == "array"
         case .object(let members): schema["required"] == .array(members.map { .string($0.name) })
-        case .null, .number, .secret: false
+        case .null, .number, .secret, .file: false
         }
     }
 }

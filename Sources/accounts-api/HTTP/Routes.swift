@@ -14,6 +14,8 @@ struct Routes: Sendable {
     let origins: Origins
     let proxies: Proxies
     private let drain: Drain
+    /// For images in memory: each takes some 10 MiB while it is read.
+    private let uploads = Places(8, ofClient: 2)
     private let documents = Documents()
 
     init(
@@ -35,7 +37,7 @@ struct Routes: Sendable {
         origins = Origins(own: publicURL, allowed: allowedOrigins)
     }
 
-    private var bodies: Representations { Representations(signups: signups) }
+    var bodies: Representations { Representations(signups: signups) }
 
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
@@ -99,6 +101,16 @@ struct Routes: Sendable {
             .init(.delete, "signup/:step", .clear, gives: [.ok: .draft], by: .step(clear)),
             .init(.post, "signup/:step/check", .check, gives: [.ok: .check], by: .step(check)),
             .init(.post, "signup/:step/resend", .resend, gives: [.accepted: .resend], by: .step(resend)),
+            .init(.get, "signup/:step/:field", .showPhoto, gives: [.ok: .image], by: .field(showPhoto)),
+            .init(.put, "signup/:step/:field", .putPhoto, gives: [.noContent: .nothing], by: .field(putPhoto)),
+            .init(.delete, "signup/:step/:field", .removePhoto, gives: [.noContent: .nothing], by: .field(removePhoto)),
+            .init(
+                .post,
+                "signup/:step/:field/remove",
+                .removePhotoForm,
+                gives: [.noContent: .nothing],
+                by: .field(removePhoto)
+            ),
             .init(
                 .get,
                 "openapi.json",
@@ -114,18 +126,23 @@ struct Routes: Sendable {
     /// The cheap checks come first, and all of them before anybody asks the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
-        if operation.gives[.ok] != .page, !operation.act.isHealth {
+        if operation.isNegotiated {
             group.add(middleware: Negotiator(hasPages: operation.hasPages))
         }
         if !operation.act.isHealth {
             group.add(middleware: OriginGuard(origins: origins, session: session))
         }
         if operation.isOfStep { group.add(middleware: StepFinder(flow: signups.flow)) }
+        if operation.isOfField { group.add(middleware: FieldFinder()) }
         switch operation.act.body {
         case .none: break
         case .start: group.add(middleware: BodyReader(secretMembers: [], isRequired: false))
         case .resume: group.add(middleware: BodyReader(secretMembers: []))
-        case .answers, .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
+        case .answers:
+            group.add(middleware: UploadDoor(isForImages: false))
+            group.add(middleware: BodyReader(secretMembers: secretMembers))
+        case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
+        case .image: group.add(middleware: UploadDoor(isForImages: true))
         }
         let path = RouterPath(operation.path)
         switch operation.handler {
@@ -147,8 +164,11 @@ struct Routes: Sendable {
                 .on(path, method: operation.method) { request, context in
                     try await show(operation.act, to: context) { try await handle(request, context) }
                 }
+        case .field(let handle):
+            group.add(middleware: finder).add(middleware: uploadReader).group(context: FieldContext.self)
+                .on(path, method: operation.method, use: handle)
         case .step(let handle):
-            group.add(middleware: finder).group(context: StepContext.self)
+            group.add(middleware: finder).add(middleware: uploadReader).group(context: StepContext.self)
                 .on(path, method: operation.method) { request, context in
                     try await show(operation.act, of: request, to: context) { try await handle(request, context) }
                 }
@@ -156,6 +176,7 @@ struct Routes: Sendable {
     }
 
     private var finder: DraftFinder { DraftFinder(signups: signups) }
+    private var uploadReader: UploadReader { UploadReader(places: uploads, secretMembers: secretMembers) }
 
     private var secretMembers: Set<String> {
         Set(
@@ -234,7 +255,7 @@ extension Routes {
         return answer(context.draft)
     }
 
-    @Sendable private func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
+    @Sendable func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed }
         let standing = signups.standing(of: context.draft)
         if standing.states[context.step.name] == .locked { throw Problem.locked(standing.next) }
@@ -395,53 +416,6 @@ extension Routes {
     }
 }
 
-// MARK: - As a page
-
-extension Routes {
-    /// The answer as the client wants it. Where a commit is refused, the person is still at the review.
-    private func show(
-        _ act: Operation.Act,
-        to context: DraftContext,
-        _ handle: () async throws -> Answer
-    ) async throws -> Response {
-        guard context.representation == .page else { return try await handle().response }
-        let (draft, language) = (context.draft, context.language)
-        do {
-            return try await pages.response(to: act, handle(), of: draft, in: language)
-        } catch let problem as Problem where act == .commit && problem.isForTheSamePage {
-            return pages.response(
-                pages.review(bodies.review(draft), of: draft, after: problem, in: language),
-                in: language
-            )
-        }
-    }
-
-    /// The same of a step. What a person can mend comes back on the page that they sent.
-    private func show(
-        _ act: Operation.Act,
-        of request: Request,
-        to context: StepContext,
-        _ handle: () async throws -> Answer
-    ) async throws -> Response {
-        guard context.representation == .page else { return try await handle().response }
-        let (step, draft, language) = (context.step, context.draft, context.language)
-        let page: Page
-        do {
-            let answer = try await handle()
-            switch act {
-            case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
-            case .resend: return Pages.seeOther(step.href)
-            default: return pages.response(to: act, answer, of: draft, in: language)
-            }
-        } catch let problem as Problem where problem.isForTheSamePage {
-            let shown = try await showStep(request, context).json ?? .null
-            let typed = act == .submitForm ? context.answers : nil
-            page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
-        }
-        return pages.response(page, in: language)
-    }
-}
-
 // MARK: - What the handlers share
 
 extension Routes {
@@ -470,9 +444,9 @@ extension Routes {
     }
 
     /// How a refusal shows the draft as it is now.
-    private func current(_ draft: Draft) -> JSON { bodies.draft(draft) }
+    func current(_ draft: Draft) -> JSON { bodies.draft(draft) }
 
-    private func tagged(_ answer: Answer, _ draft: Draft) -> Answer {
+    func tagged(_ answer: Answer, _ draft: Draft) -> Answer {
         var answer = answer
         answer.headers[.eTag] = "\"\(draft.revision)\""
         return answer
@@ -480,7 +454,7 @@ extension Routes {
 
     /// The revision that `If-Match` insists on (RFC 9110 §13.1.1): nil for none or `*`, and one that never was where
     /// none of several is the present one.
-    private func expectedRevision(of request: Request, _ draft: Draft) throws -> Int? {
+    func expectedRevision(of request: Request, _ draft: Draft) throws -> Int? {
         guard let field = request.headers[.ifMatch] else { return nil }
         if field == "*" { return nil }
         let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
@@ -494,7 +468,7 @@ extension Routes {
     }
 
     /// Runs an act and turns its own error into what the client should see.
-    private func acting<Result, Failure: Error>(
+    func acting<Result, Failure: Error>(
         _ act: () async throws(Failure) -> Result,
         problem: (Failure) throws -> Problem
     ) async throws -> Result {

@@ -27,6 +27,7 @@ struct Schemas {
         ]
             + flow.steps.flatMap {
                 [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
+                    + form(of: $0)
             }
     }
 
@@ -53,9 +54,22 @@ struct Schemas {
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    /// An optional step is skipped with an empty object.
+    /// With files, as `multipart/form-data`; nothing for a step without.
+    private func form(of step: Step) -> [JSON.Member] {
+        guard step.fields.contains(where: { $0.kind is ImageField }) else { return [] }
+        let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind is ImageField ? [:] : Self.string) }
+        return [
+            .init(
+                "Form.\(step.name)",
+                ["type": "object", "additionalProperties": false, "properties": .object(properties)]
+            )
+        ]
+    }
+
+    /// An optional step is skipped with an empty object, and an image comes otherwise.
     private func answers(to step: Step) -> JSON {
-        let required = step.isOptional ? [] : step.fields.filter(\.isRequired).map { JSON.string($0.name.rawValue) }
+        let asked = step.isOptional ? [] : step.fields.filter { $0.isRequired && !($0.kind is ImageField) }
+        let required = asked.map { JSON.string($0.name.rawValue) }
         return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
     }
 

@@ -4,7 +4,6 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
-import Synchronization
 
 /// What a connection may take of the server before anybody looks at what it says (policy).
 struct WireLimits: Sendable {
@@ -25,31 +24,21 @@ struct WireLimits: Sendable {
 
 /// How many connections each client network has. Those of trusted proxies are not counted, for they are many clients'.
 final class Clients: Sendable {
-    private let most: Int
     private let proxies: Proxies
-    private let counts = Mutex<[Network: Int]>([:])
+    private let places: Places
 
     init(most: Int, behind proxies: Proxies) {
-        self.most = most
         self.proxies = proxies
+        places = Places(ofClient: most)
     }
 
     /// False where the client has as many as it may. Each that was let in is let out again.
     func letIn(_ client: IPAddress) -> Bool {
-        if proxies.isTrusted(client) { return true }
-        return counts.withLock { counts in
-            guard counts[Network(client), default: 0] < most else { return false }
-            counts[Network(client), default: 0] += 1
-            return true
-        }
+        proxies.isTrusted(client) || places.take(for: Network(client))
     }
 
     func letOut(_ client: IPAddress) {
-        if proxies.isTrusted(client) { return }
-        counts.withLock { counts in
-            guard let count = counts[Network(client)] else { return }
-            counts[Network(client)] = count > 1 ? count - 1 : nil
-        }
+        if !proxies.isTrusted(client) { places.giveBack(of: Network(client)) }
     }
 }
 

@@ -70,6 +70,7 @@ struct Assets: Sendable {
         ("field-date", PackageResources.field_date_mustache), ("field-select", PackageResources.field_select_mustache),
         ("field-checkboxes", PackageResources.field_checkboxes_mustache),
         ("field-consent", PackageResources.field_consent_mustache),
+        ("field-image", PackageResources.field_image_mustache),
     ]
 }
 

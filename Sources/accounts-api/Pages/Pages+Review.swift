@@ -10,9 +10,12 @@ extension Pages {
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
         let steps = zip(signups.flow.steps, states).map { step, summary -> JSON in
             let fields = step.fields.filter { !($0.kind is ConfirmationField) }.map { field -> JSON in
-                [
+                let value = shown["values"]?[field.name.rawValue]
+                let hasPicture = field.kind is ImageField && value != nil
+                return [
                     "label": .string(field.labels[language] ?? ""),
-                    "text": .string(text(of: shown["values"]?[field.name.rawValue], in: field, language)),
+                    "text": .string(text(of: value, in: field, language)),
+                    "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
@@ -39,6 +42,7 @@ extension Pages {
         switch (field.kind, value) {
         case (_, nil), (_, .null): return messages.text(.nothing)
         case (is CodeField, _): return messages.text(.confirmed)
+        case (is ImageField, _): return messages.text(.yourPicture)
         case (is PasswordField, _), (is TOTPField, _): return messages.text(.isSet)
         case (is ConsentField, let value?):
             return messages.text(value["accepted"] == true ? .accepted : .notAccepted)

@@ -42,6 +42,7 @@ extension Pages {
                 )
             ),
         ]
+        members.append(.init("has_files", .bool(step.fields.contains { $0.kind is ImageField })))
         if let name = form.nameOfAccount { members.append(.init("account_name", .string(name))) }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isSecret) {
@@ -106,6 +107,9 @@ private struct StepForm {
             members.append(.init("is_accepted", .bool(value == true || value["accepted"] == true)))
         case is ChoiceField:
             members.append(.init("options", options(described["rules"]?["options"], chosen: value)))
+        case is ImageField:
+            members.append(.init("accept", .string(ImageField.types.joined(separator: ","))))
+            if stored != .null { members.append(.init("photo", .string("\(step.href)/\(field.name)"))) }
         case let code as CodeField:
             members.append(.init("lifetime", .integer(code.lifetime.seconds)))
         case is DateField where described["rules"]?["future"] == nil:
@@ -153,6 +157,7 @@ extension FieldKind {
             case "textarea": "field-textarea"
             case "select": "field-select"
             case "checkbox": "field-checkboxes"
+            case "file": "field-image"
             default: "field-input"
             }
         }

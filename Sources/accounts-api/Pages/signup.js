@@ -94,6 +94,15 @@ class Field {
     }
   }
 
+  /// What comes back with the page.
+  get kept() {
+    return this.value;
+  }
+
+  set kept(value) {
+    this.value = value;
+  }
+
   get isEmpty() {
     // Half a date, or no number: the browser keeps it to itself.
     if (this.control.validity?.badInput) return false;
@@ -130,7 +139,139 @@ class Field {
   }
 }
 
-const fields = form ? all("[data-field]", form).map((element) => new Field(element)).filter((field) => field.control) : [];
+/// A picture that is chosen, dragged here or pasted, and cut to a square before it is sent.
+class Picture extends Field {
+  constructor(element) {
+    super(element);
+    this.isRequired &&= !("set" in element.dataset);
+    this.preview = one(".preview", element);
+    this.dialog = one("dialog", element);
+    this.canvas = one("canvas", element);
+    this.size = one("[type=range]", element);
+    one(".picture .help", element).hidden = false;
+    this.control.addEventListener("change", () => this.open(this.control.files[0]));
+    for (const type of ["dragover", "drop"]) {
+      element.addEventListener(type, (event) => {
+        event.preventDefault();
+        if (type === "drop") this.open(event.dataTransfer.files[0]);
+      });
+    }
+    this.size.addEventListener("input", () => this.draw());
+    this.canvas.addEventListener("wheel", (event) => this.grow(event, event.deltaY < 0 ? 0.1 : -0.1));
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.isDragged = false;
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (!event.buttons || !(event.movementX || event.movementY)) return;
+      this.isDragged = true;
+      this.move(-event.movementX / this.canvas.clientWidth, -event.movementY / this.canvas.clientHeight);
+    });
+    this.canvas.addEventListener("click", (event) => {
+      if (!this.isDragged) this.move(event.offsetX / this.canvas.clientWidth - 0.5, event.offsetY / this.canvas.clientHeight - 0.5);
+    });
+    this.dialog.addEventListener("keydown", (event) => this.press(event));
+    one("[data-use]", element).addEventListener("click", () => this.use());
+    one("[data-leave]", element).addEventListener("click", () => this.dialog.close());
+  }
+
+  get value() {
+    return this.control.files.length ? "a file" : "";
+  }
+
+  get kept() {
+    return this.data ?? "";
+  }
+
+  set kept(data) {
+    if (data) this.take(data);
+  }
+
+  get isFine() {
+    return !this.isRefused && !(this.isRequired && this.isEmpty);
+  }
+
+  async open(file) {
+    // What was chosen counts when it is cut, and until then what was there.
+    this.control.files = this.files ?? new DataTransfer().files;
+    if (!file) return;
+    this.clear();
+    try {
+      if (!this.control.accept.split(",").includes(file.type)) throw file.type;
+      this.picture = await createImageBitmap(file);
+    } catch {
+      this.refuse(this.element.dataset.unsupported);
+      return judgeNext();
+    }
+    this.size.value = 1;
+    [this.x, this.y] = [this.picture.width / 2, this.picture.height / 2];
+    this.draw();
+    this.dialog.showModal();
+  }
+
+  /// The side of the part that is shown, in pixels of the picture.
+  get side() {
+    return Math.min(this.picture.width, this.picture.height) / this.size.value;
+  }
+
+  draw() {
+    const { picture, canvas, side } = this;
+    const within = (place, length) => Math.min(Math.max(place, side / 2), length - side / 2);
+    [this.x, this.y] = [within(this.x, picture.width), within(this.y, picture.height)];
+    const context = canvas.getContext("2d");
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(picture, this.x - side / 2, this.y - side / 2, side, side, 0, 0, canvas.width, canvas.height);
+  }
+
+  /// By shares of what is shown.
+  move(right, down) {
+    this.x += right * this.side;
+    this.y += down * this.side;
+    this.draw();
+  }
+
+  grow(event, step) {
+    event.preventDefault();
+    this.size.value = Number(this.size.value) + step;
+    this.draw();
+  }
+
+  press(event) {
+    const moves = { ArrowLeft: [-0.05, 0], ArrowRight: [0.05, 0], ArrowUp: [0, -0.05], ArrowDown: [0, 0.05] };
+    if (event.key === "Enter" && !event.target.matches("button")) {
+      event.preventDefault();
+      this.use();
+    } else if (event.target === this.canvas && moves[event.key]) {
+      event.preventDefault();
+      this.move(...moves[event.key]);
+    } else if ("+-".includes(event.key)) this.grow(event, event.key === "+" ? 0.1 : -0.1);
+  }
+
+  use() {
+    this.take(this.canvas.toDataURL("image/jpeg", 0.92));
+    this.dialog.close();
+    this.control.focus();
+    keep();
+    judgeNext();
+  }
+
+  take(data) {
+    const bytes = Uint8Array.from(atob(data.split(",")[1]), (letter) => letter.charCodeAt(0));
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
+    this.data = data;
+    this.files = this.control.files = transfer.files;
+    this.preview.src = data;
+    this.preview.hidden = false;
+  }
+}
+
+const fieldOf = (element) => (element.dataset.kind === "image" ? new Picture(element) : new Field(element));
+const fields = form ? all("[data-field]", form).map(fieldOf).filter((field) => field.control) : [];
+const pictures = fields.filter((field) => field instanceof Picture);
+const texts = fields.filter((field) => !pictures.includes(field));
 const named = (name) => fields.find((field) => field.name === name);
 const shown = () => fields.filter((field) => !field.isHidden);
 const isReady = () => fields.every((field) => field.isFine);
@@ -166,7 +307,7 @@ const check = async (...asked) => {
 
 /// - isLeft: false after a pause in typing, when a password is not yet what it will be.
 const judge = async (field, isLeft) => {
-  if (field.isEmpty) return judgeNext();
+  if (field.isEmpty || pictures.includes(field)) return judgeNext();
   const value = JSON.stringify(field.value);
   if (field.accepted === value) {
     if (field.kind === "password") confirmationOf(field)?.element.removeAttribute("hidden");
@@ -237,18 +378,18 @@ const stored = form && `signup:${form.dataset.draft}:${form.dataset.step}`;
 
 /// What is typed and not sent yet comes back with the page, but never what is secret.
 const keep = () => {
-  const values = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.value]);
+  const values = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
   if (values.length) sessionStorage.setItem(stored, JSON.stringify(Object.fromEntries(values)));
 };
 
 const restore = () => {
   const values = JSON.parse(sessionStorage.getItem(stored) ?? "{}");
   for (const field of fields) {
-    if (!field.isSecret && !field.isRefused && field.name in values) field.value = values[field.name];
+    if (!field.isSecret && !field.isRefused && field.name in values) field.kept = values[field.name];
   }
 };
 
-for (const field of fields) {
+for (const field of texts) {
   let pause;
   field.element.addEventListener("input", () => {
     const { digits } = field.control.dataset;
@@ -271,6 +412,13 @@ for (const field of fields) {
   if (field.kind === "password") field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
+document.addEventListener("paste", (event) => {
+  const [file] = event.clipboardData.files;
+  if (!file || !pictures.length) return;
+  event.preventDefault();
+  pictures[0].open(file);
+});
+
 /// The chosen day in words of the person's language.
 const tellDate = (field) => {
   const day = new Date(`${field.value}T00:00:00Z`);
@@ -279,7 +427,7 @@ const tellDate = (field) => {
 };
 
 form?.addEventListener("keydown", (event) => {
-  const isText = event.target.matches("input, select");
+  const isText = event.target.matches("input, select") && !event.target.closest("dialog");
   if (event.key !== "Enter" || event.isComposing || !isText) return;
   event.preventDefault();
   const controls = shown().flatMap((field) => field.controls);
@@ -324,7 +472,7 @@ const answered = async () => {
     const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
       headers: { Accept: "application/json", "Accept-Language": language },
-      body: new URLSearchParams(new FormData(form)),
+      body: pictures.length ? new FormData(form) : new URLSearchParams(new FormData(form)),
     });
     const body = await answer.json();
     if (answer.ok) {
@@ -402,7 +550,7 @@ if (form) {
   const wanting = fields.find((field) => field.isRefused) ?? fields.find((field) => field.isRequired && field.isEmpty)
     ?? fields.find((field) => field.isEmpty);
   if (!isBack() && !wanting?.isHidden) wanting?.control.focus();
-  const filled = fields.filter((field) => !field.isSecret && !field.isEmpty && !field.isRefused);
+  const filled = texts.filter((field) => !field.isSecret && !field.isEmpty && !field.isRefused);
   if (filled.length) {
     check(...filled).then((refusals) => {
       for (const field of filled) if (refusals[field.name]) field.refuse(refusals[field.name]);

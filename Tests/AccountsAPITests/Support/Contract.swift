@@ -27,7 +27,7 @@ struct Contract: Sendable {
             "of": .integer(number), "method": .string(method.rawValue),
             "path": .string(String(path.prefix { $0 != "?" })), "request": request ?? .null,
             "status": .integer(answer.status), "type": .string(answer.headers[.contentType] ?? ""),
-            "body": answer.body.isEmpty ? .null : answer.isPage ? .string(answer.body) : answer.json,
+            "body": answer.body.isEmpty ? .null : answer.json == .null ? .string(answer.body) : answer.json,
         ])
         for complaint in complaints { Issue.record("\(method) \(path): \(complaint)") }
     }

@@ -26,30 +26,43 @@ final class Reader: Sendable {
     }
 
     func open(_ path: String) async throws -> Page {
-        try await follow(.get, path, nil)
+        try await follow(path, send(.get, path))
     }
 
     func post(_ path: String, _ form: String = "") async throws -> Page {
-        try await follow(.post, path, form)
+        try await follow(path, send(.post, path, form))
+    }
+
+    func post(_ path: String, _ form: Multipart) async throws -> Page {
+        try await follow(path, send(.post, path, form.bytes, Multipart.type))
     }
 
     /// Sends one request, and follows no redirection.
     func send(_ method: HTTPRequest.Method, _ path: String, _ form: String? = nil) async throws -> Answer {
+        try await send(method, path, form.map { Array($0.utf8) }, "application/x-www-form-urlencoded")
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: [UInt8]?,
+        _ type: String
+    ) async throws -> Answer {
         var headers: HTTPFields = [
             .accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
             .acceptLanguage: language, .secFetchSite: "same-origin",
         ]
         if let token = token.withLock({ $0 }) { headers[.cookie] = "signup=\(token)" }
-        if form != nil { headers[.contentType] = "application/x-www-form-urlencoded" }
-        let answer = try await site.send(method, path, form, headers)
+        if body != nil { headers[.contentType] = type }
+        let answer = try await site.send(method, path, bytes: body, headers)
         if let cookie = answer.headers[.setCookie]?.prefix(while: { $0 != ";" }), cookie.hasPrefix("signup=") {
             token.withLock { $0 = cookie.count > 7 ? String(cookie.dropFirst(7)) : nil }
         }
         return answer
     }
 
-    private func follow(_ method: HTTPRequest.Method, _ path: String, _ form: String?) async throws -> Page {
-        var (path, answer) = (path, try await send(method, path, form))
+    private func follow(_ path: String, _ first: Answer) async throws -> Page {
+        var (path, answer) = (path, first)
         for _ in 0..<5 {
             guard answer.status == 303, let place = answer.headers[.location] else { break }
             path = place

@@ -92,9 +92,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// The executable that was built beside the tests.
-    static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "accounts-api")
+    static let program = Stage.program
 }
 
 /// The codes that servers print on a development terminal, by address.

@@ -64,13 +64,24 @@ struct Site: Sendable {
         _ body: String?,
         _ headers: HTTPFields
     ) async throws -> Answer {
+        try await send(method, path, bytes: body.map { Array($0.utf8) }, headers)
+    }
+
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        bytes: [UInt8]?,
+        _ headers: HTTPFields
+    ) async throws -> Answer {
         let answer = try await client.execute(
             uri: path,
             method: method,
             headers: headers,
-            body: body.map { ByteBuffer(string: $0) }
+            body: bytes.map { ByteBuffer(bytes: $0) }
         ) { Answer($0) }
-        try contract.check(method, path, body, answer, isJSON: headers[.contentType] == "application/json")
+        let isJSON = headers[.contentType] == "application/json"
+        let text = bytes.map { String(decoding: $0, as: UTF8.self) }
+        try contract.check(method, path, text, answer, isJSON: isJSON)
         return answer
     }
 
@@ -109,6 +120,16 @@ final class Visitor: Sendable {
         _ body: String? = nil,
         headers extra: HTTPFields = [:]
     ) async throws -> Answer {
+        try await send(method, path, bytes: body.map { Array($0.utf8) }, headers: extra)
+    }
+
+    /// The same with a body of any kind.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        bytes body: [UInt8]?,
+        headers extra: HTTPFields = [:]
+    ) async throws -> Answer {
         var headers = headers
         if let tokenText {
             if transport == .cookie { headers[.cookie] = "theme=dark; signup=\(tokenText)" }
@@ -116,7 +137,7 @@ final class Visitor: Sendable {
         }
         if body != nil { headers[.contentType] = "application/json" }
         for field in extra { headers[field.name] = field.value }
-        return try await site.send(method, path, body, headers)
+        return try await site.send(method, path, bytes: body, headers)
     }
 
     /// Begins a sign-up and keeps the token.
@@ -173,22 +194,24 @@ final class Visitor: Sendable {
 struct Answer: Sendable {
     let status: Int
     let headers: HTTPFields
-    let body: String
+    let bytes: [UInt8]
 
     init(_ response: TestClient.Response) {
         status = response.status.code
         headers = response.headers
-        body = response.body.map { String(buffer: $0) } ?? ""
+        bytes = response.body.map { Array($0.readableBytesView) } ?? []
     }
 
     init(_ response: TestResponse) {
         status = response.status.code
         headers = response.headers
-        body = String(buffer: response.body)
+        bytes = Array(response.body.readableBytesView)
     }
 
+    var body: String { String(decoding: bytes, as: UTF8.self) }
+
     /// The body as JSON; null where it is none.
-    var json: JSON { (try? JSON.read(Array(body.utf8))) ?? .null }
+    var json: JSON { (try? JSON.read(bytes)) ?? .null }
 
     var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
 

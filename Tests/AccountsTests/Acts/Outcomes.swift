@@ -66,6 +66,7 @@ extension SubmitError: ToldInWords {
         case .committed: "committed"
         case .find(let error): error.inWords
         case .hashing(let error): "hashing: \(error)"
+        case .image(let error): "image: \(error)"
         case .contended: "contended"
         case .database(let error): "\(error)"
         }

@@ -92,7 +92,7 @@ extension Session {
             """
         }
         try run("UPDATE drafts SET id = \(older("id"))")
-        for table in ["proofs", "leases", "enrolments", "handoffs"] {
+        for table in ["proofs", "leases", "enrolments", "handoffs", "draft_photos"] {
             try run("UPDATE \(table) SET draft = \(older("draft"))")
         }
     }

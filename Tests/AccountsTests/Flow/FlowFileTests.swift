@@ -23,7 +23,8 @@ struct StandardFlowTests {
         ("email", "email", "email", true, true), ("code", "code", "code", true, false),
         ("password", "password", "password", true, false), ("password", "confirmation", "confirmation", true, false),
         ("profile", "username", "username", true, true), ("profile", "display_name", "text", false, false),
-        ("profile", "introduction", "text", false, false), ("contact", "phone", "phone", false, false),
+        ("profile", "introduction", "text", false, false), ("profile", "photo", "image", false, false),
+        ("contact", "phone", "phone", false, false),
         ("contact", "birth_date", "date", true, false),
         ("totp", "totp", "totp", true, false), ("terms", "terms", "consent", true, false),
         ("terms", "marketing", "consent", false, false),
@@ -40,8 +41,8 @@ struct StandardFlowTests {
 
     @Test func `and for no others`() throws {
         let flow = try Flow.standard()
-        #expect(flow.fields.count == 12)
-        #expect(flow.step(named: "review") == nil && flow.field(named: "photo") == nil)
+        #expect(flow.fields.count == 13)
+        #expect(flow.step(named: "review") == nil && flow.field(named: "avatar") == nil)
     }
 
     @Test(
@@ -127,7 +128,9 @@ struct FlowFileTests {
         ("name: text, kind: text, colour: red", "colour is no key here"),
         ("name: text, kind: text, digits: 6", "digits is no key here"),
         ("name: text, kind: text, Required: true", "Required is no key here"),
-        ("name: photo, kind: image", "image is no kind of field"),
+        ("name: photo, kind: picture", "picture is no kind of field"),
+        ("name: check, kind: image", "check is a reserved name"),
+        ("name: resend, kind: image", "resend is a reserved name"),
         ("name: text, kind: Text", "Text is no kind of field"),
         ("kind: text", "name is missing"),
         ("name: text", "kind is missing"),

@@ -102,6 +102,7 @@ extension Signups {
             database: database,
             keys: keys,
             hashing: hashing,
+            images: .none,
             outbox: outbox
         )
     }

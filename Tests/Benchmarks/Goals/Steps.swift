@@ -137,6 +137,7 @@ enum Steps {
             database: database,
             keys: try KeyRing(Population.keys),
             hashing: try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 1),
+            images: .none,
             outbox: Outbox(keys: try KeyRing(Population.keys))
         )
         try await signups.days.learn(from: database)

@@ -68,6 +68,7 @@ private struct AccountReport {
         if let proved = detail.provedAt { lines.append("proved   \(relative(proved, to: detail.now))") }
         lines += factors.map { "factor   \($0)" }
         var rows = values.map { [Table.Cell($0.name), Table.Cell($0.value)] }
+        rows += detail.photos.map { [.init($0.field), .init("photo, \($0.bytes) bytes")] }
         rows += detail.consents.map { consent in
             let answer = consent.isAccepted ? "accepted" : "not accepted"
             let given = relative(consent.givenAt, to: detail.now)
@@ -90,6 +91,7 @@ private struct AccountReport {
             "credentials": .array(detail.credentials.map(JSON.string)),
             "authenticator": .bool(detail.hasAuthenticator), "recovery_codes": .integer(detail.recoveryCodes),
             "values": .object(values.map { .init($0.name, .string($0.value)) }), "consents": .array(consents),
+            "photos": .object(detail.photos.map { .init($0.field, .integer($0.bytes)) }),
         ]
     }
 }

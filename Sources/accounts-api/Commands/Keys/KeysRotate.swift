@@ -24,12 +24,14 @@ extension KeyCommands {
                     JSON.object([
                         .init("drafts", .integer(rotated.drafts)), .init("mails", .integer(rotated.mails)),
                         .init("authenticators", .integer(rotated.authenticators)),
+                        .init("photos", .integer(rotated.photos)),
                         .init("unreadable", .integer(rotated.unreadable)),
                     ]).text
                 )
             } else {
                 print(
-                    "sealed anew: \(rotated.drafts) drafts, \(rotated.mails) mails, \(rotated.authenticators) authenticators"
+                    "sealed anew: \(rotated.drafts) drafts, \(rotated.mails) mails, "
+                        + "\(rotated.authenticators) authenticators, \(rotated.photos) photos"
                 )
             }
             guard rotated.unreadable > 0 else { return }

@@ -1,0 +1,68 @@
+/// A picture, of which a ``Photo`` is kept. It comes as a file: no JSON ever touches it.
+package struct ImageField: FieldKind {
+    package static let name = "image"
+    /// What may be sent.
+    package static let types = ["image/jpeg", "image/png", "image/webp"]
+    package static let mostBytes = ImageFile.mostBytes
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+
+    /// Whether there is an image in it is for ``ImagePool`` to find out.
+    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+        guard case .file = answer else { throw Refusals(field, .wrongType, ["expected": "file"]) }
+        return answer
+    }
+
+    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+        StoredPhoto(stored: stored) != nil
+    }
+
+    package func shown(_ stored: JSON, at place: Place) -> JSON {
+        guard let photo = StoredPhoto(stored: stored) else { return .null }
+        return [
+            "type": .string(Photo.type), "width": .integer(Photo.side), "height": .integer(Photo.side),
+            "bytes": .integer(photo.bytes),
+        ]
+    }
+
+    package func shownSchema(at place: Place) -> JSON {
+        [
+            "type": "object", "additionalProperties": false, "required": ["type", "width", "height", "bytes"],
+            "properties": [
+                "type": ["const": .string(Photo.type)], "width": ["type": "integer"], "height": ["type": "integer"],
+                "bytes": ["type": "integer"],
+            ],
+        ]
+    }
+
+    package func rules(in language: Language) -> [JSON.Member] {
+        [
+            .init("types", .array(Self.types.map(JSON.string))), .init("max_bytes", .integer(Self.mostBytes)),
+            .init("max_pixels", .integer(ImageFile.mostPixels)), .init("side", .integer(Photo.side)),
+        ]
+    }
+
+    package var control: Control { Control(type: "file") }
+    package var answerSchema: JSON { ["type": "null"] }
+    package var isKeptUnlessReplaced: Bool { true }
+}
+
+/// How the values of a draft name its photo, which has a row of its own.
+struct StoredPhoto: Hashable {
+    let id: ID<Photo>
+    /// Length in bytes.
+    let bytes: Int
+
+    init(id: ID<Photo>, bytes: Int) {
+        (self.id, self.bytes) = (id, bytes)
+    }
+
+    /// Nil for anything that ``stored`` never made.
+    init?(stored: JSON?) {
+        guard let id = stored?["photo"]?.string.flatMap(ID<Photo>.init), case .integer(let bytes)? = stored?["bytes"]
+        else { return nil }
+        self.init(id: id, bytes: bytes)
+    }
+
+    var stored: JSON { ["photo": .string("\(id)"), "bytes": .integer(bytes)] }
+}

@@ -1,0 +1,7 @@
+/// Why nothing can be made of an image.
+package enum ImageFault: Error, Hashable, Sendable {
+    /// No whole, still JPEG, PNG or WebP.
+    case unsupported
+    /// More bytes or pixels than ``ImageFile/mostBytes`` and ``ImageFile/mostPixels``.
+    case tooLarge
+}

@@ -1,0 +1,202 @@
+/// A still image as it came, seen from outside: its format, its size and how it is turned. Nothing is decoded to know these.
+///
+/// A file is one image and nothing besides. What follows its end, and could be read as something else than an image, is
+/// refused with it, and so are animations.
+struct ImageFile {
+    static let mostBytes = 5 * 1024 * 1024
+    static let mostPixels = 40_000_000
+
+    enum Format {
+        case jpeg, png, webp
+    }
+
+    let format: Format
+    let width, height: Int
+    let orientation: Orientation
+    /// What its decoder gets.
+    let bytes: [UInt8]
+
+    /// By what the bytes are; what somebody calls them does not matter.
+    init(_ bytes: [UInt8]) throws(ImageFault) {
+        if bytes.count > Self.mostBytes { throw .tooLarge }
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+            try self.init(jpeg: bytes)
+        } else if bytes.starts(with: PNGChunk.signature) {
+            try self.init(png: bytes)
+        } else if bytes.starts(with: Array("RIFF".utf8)) {
+            try self.init(webp: bytes)
+        } else {
+            throw .unsupported
+        }
+    }
+
+    private init(
+        _ format: Format,
+        _ size: (width: Int, height: Int)?,
+        _ orientation: Orientation,
+        _ bytes: [UInt8]
+    ) throws(ImageFault) {
+        guard let size, size.width > 0, size.height > 0 else { throw .unsupported }
+        if size.width > Self.mostPixels / size.height { throw .tooLarge }
+        (self.format, width, height) = (format, size.width, size.height)
+        self.orientation = orientation
+        self.bytes = bytes
+    }
+}
+
+// MARK: - JPEG (ITU-T T.81, annex B)
+
+extension ImageFile {
+    /// Cameras put others behind it, such as one for bright screens (CIPA DC-007): they are images too, and are left out.
+    private init(jpeg bytes: [UInt8]) throws(ImageFault) {
+        var walk = ByteWalk(bytes)
+        let first = try JPEGImage(&walk)
+        let end = walk.position
+        while let byte = walk.next {
+            if byte == 0 { _ = try walk.byte() } else { _ = try JPEGImage(&walk) }
+        }
+        try self.init(.jpeg, first.size, first.orientation, Array(bytes[..<end]))
+    }
+}
+
+/// From one start of image to its end.
+private struct JPEGImage {
+    private(set) var size: (width: Int, height: Int)?
+    private(set) var orientation = Orientation.upright
+
+    init(_ walk: inout ByteWalk) throws(ImageFault) {
+        guard try walk.take(2) == [0xFF, 0xD8] else { throw .unsupported }
+        while true {
+            switch try Self.marker(&walk) {
+            case 0xD9: return
+            case 0x00, 0xD8: throw .unsupported
+            // Restarts, and the one that stands for nothing, have no length.
+            case 0x01, 0xD0...0xD7: continue
+            case let marker:
+                let length = try walk.big(2)
+                if length < 2 { throw .unsupported }
+                try read(walk.take(length - 2), after: marker)
+                if marker == 0xDA { try Self.skipScan(&walk) }
+            }
+        }
+    }
+
+    private mutating func read(_ segment: ArraySlice<UInt8>, after marker: UInt8) throws(ImageFault) {
+        switch marker {
+        // Tables and arithmetic conditioning stand among the frames' markers.
+        case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
+            var frame = ByteWalk(segment)
+            _ = try frame.byte()
+            let (height, width) = (try frame.big(2), try frame.big(2))
+            if size != nil { throw .unsupported }
+            size = (width, height)
+        case 0xE1 where segment.starts(with: Orientation.exif):
+            orientation = Orientation(tiff: segment.dropFirst(Orientation.exif.count)) ?? orientation
+        default: break
+        }
+    }
+
+    private static func marker(_ walk: inout ByteWalk) throws(ImageFault) -> UInt8 {
+        guard try walk.byte() == 0xFF else { throw .unsupported }
+        var marker = try walk.byte()
+        while marker == 0xFF { marker = try walk.byte() }
+        return marker
+    }
+
+    /// To the marker after the coded data, in which FF stands only before zero and in restarts.
+    private static func skipScan(_ walk: inout ByteWalk) throws(ImageFault) {
+        while true {
+            try walk.skip(to: 0xFF)
+            let place = walk
+            switch try marker(&walk) {
+            case 0x00, 0xD0...0xD7: continue
+            default:
+                walk = place
+                return
+            }
+        }
+    }
+}
+
+// MARK: - PNG (W3C, third edition)
+
+private enum PNGChunk {
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+}
+
+extension ImageFile {
+    /// The decoder sees only the chunks that make the picture: texts and profiles may be small and unpack to gigabytes.
+    private init(png bytes: [UInt8]) throws(ImageFault) {
+        var walk = ByteWalk(bytes)
+        var kept = Array(try walk.take(PNGChunk.signature.count))
+        var size: (width: Int, height: Int)?
+        var orientation = Orientation.upright
+        var isOver = false
+        while !isOver {
+            let start = walk.position
+            let length = try walk.big(4)
+            let name = String(decoding: try walk.take(4), as: UTF8.self)
+            let content = try walk.take(length)
+            _ = try walk.take(4)
+            guard (name == "IHDR") == (size == nil) else { throw .unsupported }
+            switch name {
+            case "IHDR":
+                var header = ByteWalk(content)
+                size = (try header.big(4), try header.big(4))
+            case "IEND": isOver = true
+            case "PLTE", "IDAT", "tRNS": break
+            case "eXIf":
+                orientation = Orientation(tiff: content) ?? orientation
+                continue
+            case "acTL", "fcTL", "fdAT": throw .unsupported
+            // A capital letter says that who does not know the chunk cannot draw the picture.
+            default:
+                if name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { throw .unsupported }
+                continue
+            }
+            kept += bytes[start..<walk.position]
+        }
+        if walk.next != nil { throw .unsupported }
+        try self.init(.png, size, orientation, kept)
+    }
+}
+
+// MARK: - WebP (RFC 9649)
+
+extension ImageFile {
+    private init(webp bytes: [UInt8]) throws(ImageFault) {
+        var walk = ByteWalk(bytes)
+        _ = try walk.take(4)
+        guard try walk.little(4) == bytes.count - 8, try walk.take(4) == ArraySlice("WEBP".utf8) else {
+            throw .unsupported
+        }
+        var size: (width: Int, height: Int)?
+        var orientation = Orientation.upright
+        while walk.next != nil {
+            let name = String(decoding: try walk.take(4), as: UTF8.self)
+            let length = try walk.little(4)
+            let content = try walk.take(length)
+            if length % 2 == 1 { _ = try walk.byte() }
+            switch name {
+            case "VP8X":
+                var header = ByteWalk(content)
+                let isAnimated = try header.byte() & 0x02 != 0
+                _ = try header.take(3)
+                if isAnimated || size != nil { throw .unsupported }
+                size = (try header.little(3) + 1, try header.little(3) + 1)
+            case "VP8 ":
+                var header = ByteWalk(content.dropFirst(6))
+                let lossy = (try header.little(2) & 0x3FFF, try header.little(2) & 0x3FFF)
+                size = size ?? lossy
+            case "VP8L":
+                var header = ByteWalk(content.dropFirst(1))
+                let bits = try header.little(4)
+                size = size ?? (bits & 0x3FFF + 1, bits >> 14 & 0x3FFF + 1)
+            case "EXIF": orientation = Orientation(tiff: content) ?? orientation
+            case "ANIM", "ANMF": throw .unsupported
+            default: continue
+            }
+        }
+        try self.init(.webp, size, orientation, bytes)
+    }
+}

@@ -1,0 +1,49 @@
+/// How a camera was held: which corner of the stored picture is shown where (TIFF 6.0, tag 274; Exif 3.0, 4.6.5.1).
+enum Orientation: Int {
+    case upright = 1
+    case mirrored, upsideDown, flipped, transposed, clockwise, transversed, counterclockwise
+
+    /// What stands before the TIFF structure in a JPEG.
+    static let exif = Array("Exif\0\0".utf8)
+
+    /// From the first directory of a TIFF structure; nil where it does not tell, or nonsense.
+    init?(tiff: ArraySlice<UInt8>) {
+        guard let value = try? Self.value(in: tiff) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    private static func value(in tiff: ArraySlice<UInt8>) throws(ImageFault) -> Int? {
+        var walk = ByteWalk(tiff)
+        let order = try walk.take(2)
+        let isLittle = order == ArraySlice("II".utf8)
+        guard isLittle || order == ArraySlice("MM".utf8) else { return nil }
+        func number(_ count: Int, _ walk: inout ByteWalk) throws(ImageFault) -> Int {
+            isLittle ? try walk.little(count) : try walk.big(count)
+        }
+        guard try number(2, &walk) == 42 else { return nil }
+        var directory = ByteWalk(tiff.dropFirst(try number(4, &walk)))
+        for _ in 0..<(try number(2, &directory)) {
+            let (tag, type) = (try number(2, &directory), try number(2, &directory))
+            let count = try number(4, &directory)
+            var value = ByteWalk(try directory.take(4))
+            // One short number.
+            if tag == 274, type == 3, count == 1 { return try number(2, &value) }
+        }
+        return nil
+    }
+
+    /// Where the pixel is stored that is shown at `x` and `y` of a square.
+    func place(_ x: Int, _ y: Int, in side: Int) -> (x: Int, y: Int) {
+        let (right, bottom) = (side - 1 - x, side - 1 - y)
+        return switch self {
+        case .upright: (x, y)
+        case .mirrored: (right, y)
+        case .upsideDown: (right, bottom)
+        case .flipped: (x, bottom)
+        case .transposed: (y, x)
+        case .clockwise: (y, right)
+        case .transversed: (bottom, right)
+        case .counterclockwise: (bottom, x)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, in sRGB, of at most ``mostBytes``, that says nothing of
+/// where and how it was taken.
+///
+/// JPEG, because whatever shows pictures shows it; what shone through is white.
+package struct Photo: Sendable {
+    package static let side = 512
+    package static let type = "image/jpeg"
+    /// Noise takes 400 KB.
+    package static let mostBytes = 1024 * 1024
+
+    package let jpeg: [UInt8]
+
+    init(jpeg: [UInt8]) {
+        self.jpeg = jpeg
+    }
+
+    /// The middle of any image of a kind that ``ImageFile`` knows, upright. It takes up to some hundred megabytes and
+    /// seconds, and goes through code that reads what strangers wrote: it is for a process of its own (``Darkroom``).
+    package init(of image: [UInt8]) throws(ImageFault) {
+        let file = try ImageFile(image)
+        let square = try Pixels(file, atLeast: Self.side).square(of: Self.side).turned(file.orientation)
+        square.flatten()
+        jpeg = try square.jpeg(quality: 85)
+    }
+}

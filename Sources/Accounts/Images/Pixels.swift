@@ -1,0 +1,176 @@
+internal import CPNG
+internal import CTurboJPEG
+internal import CWebP
+internal import Foundation
+
+/// A decoded image: a 32-bit word a pixel, with blue in its lowest byte, then green, red and alpha, row by row.
+///
+/// The decoders are those that browsers have (libjpeg-turbo, libpng, libwebp). Where they can make a smaller image right
+/// away they do, so that only a PNG needs memory for each of its pixels.
+struct Pixels: ~Copyable {
+    private(set) var words: UnsafeMutablePointer<UInt32>
+    private(set) var width, height: Int
+
+    private init(_ width: Int, _ height: Int) {
+        words = .allocate(capacity: width * height)
+        (self.width, self.height) = (width, height)
+    }
+
+    deinit {
+        words.deallocate()
+    }
+
+    /// - Parameter side: what each side has to have at least, where the image has as much.
+    init(_ file: ImageFile, atLeast side: Int) throws(ImageFault) {
+        self =
+            switch file.format {
+            case .jpeg: try Self.ofJPEG(file, side)
+            case .png: try Self.ofPNG(file)
+            case .webp: try Self.ofWebP(file, side)
+            }
+    }
+
+    private static func ofJPEG(_ file: ImageFile, _ side: Int) throws(ImageFault) -> Pixels {
+        guard let decoder = tjInitDecompress() else { throw .unsupported }
+        defer { tjDestroy(decoder) }
+        let scale = Self.scales(of: file, side).min { $0.num * $1.denom < $1.num * $0.denom }
+        let (numerator, denominator) = scale.map { (Int($0.num), Int($0.denom)) } ?? (1, 1)
+        let pixels = Pixels(
+            (file.width * numerator + denominator - 1) / denominator,
+            (file.height * numerator + denominator - 1) / denominator
+        )
+        let status = tjDecompress2(
+            decoder,
+            file.bytes,
+            UInt(file.bytes.count),
+            UnsafeMutableRawPointer(pixels.words).assumingMemoryBound(to: UInt8.self),
+            Int32(pixels.width),
+            0,
+            Int32(pixels.height),
+            Int32(TJPF_BGRA.rawValue),
+            // A few bytes may hold scans without end.
+            Int32(TJFLAG_LIMITSCANS)
+        )
+        // What cameras do not quite as they should is a warning.
+        if status != 0, tjGetErrorCode(decoder) != Int32(TJERR_WARNING.rawValue) { throw .unsupported }
+        return pixels
+    }
+
+    /// By how much the JPEG decoder can make that image smaller.
+    private static func scales(of file: ImageFile, _ side: Int) -> [tjscalingfactor] {
+        var count: Int32 = 0
+        guard let all = tjGetScalingFactors(&count) else { return [] }
+        return UnsafeBufferPointer(start: all, count: Int(count)).filter { scale in
+            scale.num <= scale.denom && min(file.width, file.height) * Int(scale.num) >= side * Int(scale.denom)
+        }
+    }
+
+    private static func ofPNG(_ file: ImageFile) throws(ImageFault) -> Pixels {
+        var image = png_image()
+        image.version = UInt32(PNG_IMAGE_VERSION)
+        defer { png_image_free(&image) }
+        guard png_image_begin_read_from_memory(&image, file.bytes, file.bytes.count) != 0,
+            (Int(image.width), Int(image.height)) == (file.width, file.height)
+        else { throw .unsupported }
+        image.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_BGR
+        // Else those of 16 bits would be taken for linear light.
+        image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
+        let pixels = Pixels(file.width, file.height)
+        guard png_image_finish_read(&image, nil, pixels.words, 0, nil) != 0 else { throw .unsupported }
+        return pixels
+    }
+
+    private static func ofWebP(_ file: ImageFile, _ side: Int) throws(ImageFault) -> Pixels {
+        var configuration = WebPDecoderConfig()
+        guard WebPInitDecoderConfig(&configuration) != 0,
+            WebPGetFeatures(file.bytes, file.bytes.count, &configuration.input) == VP8_STATUS_OK,
+            (Int(configuration.input.width), Int(configuration.input.height)) == (file.width, file.height),
+            configuration.input.has_animation == 0
+        else { throw .unsupported }
+        let shorter = min(file.width, file.height)
+        let (width, height) =
+            shorter <= side
+            ? (file.width, file.height) : (file.width * side / shorter, file.height * side / shorter)
+        let pixels = Pixels(width, height)
+        configuration.options.use_scaling = 1
+        configuration.options.scaled_width = Int32(width)
+        configuration.options.scaled_height = Int32(height)
+        configuration.output.colorspace = MODE_BGRA
+        configuration.output.is_external_memory = 1
+        configuration.output.u.RGBA.rgba = UnsafeMutableRawPointer(pixels.words).assumingMemoryBound(to: UInt8.self)
+        configuration.output.u.RGBA.stride = Int32(width * 4)
+        configuration.output.u.RGBA.size = width * height * 4
+        guard WebPDecode(file.bytes, file.bytes.count, &configuration) == VP8_STATUS_OK else { throw .unsupported }
+        return pixels
+    }
+}
+
+extension Pixels {
+    /// The middle of it as a square of that side.
+    func square(of side: Int) throws(ImageFault) -> Pixels {
+        let shorter = min(width, height)
+        var picture = WebPPicture()
+        guard WebPPictureInit(&picture) != 0 else { throw .unsupported }
+        defer { WebPPictureFree(&picture) }
+        picture.use_argb = 1
+        (picture.width, picture.height) = (Int32(shorter), Int32(shorter))
+        picture.argb = words + (height - shorter) / 2 * width + (width - shorter) / 2
+        picture.argb_stride = Int32(width)
+        guard WebPPictureRescale(&picture, Int32(side), Int32(side)) != 0 else { throw .unsupported }
+        let square = Pixels(side, side)
+        for row in 0..<side {
+            (square.words + row * side).update(from: picture.argb + row * Int(picture.argb_stride), count: side)
+        }
+        return square
+    }
+
+    /// A square as it is to be seen.
+    func turned(_ orientation: Orientation) -> Pixels {
+        let turned = Pixels(width, height)
+        for y in 0..<height {
+            for x in 0..<width {
+                let place = orientation.place(x, y, in: width)
+                turned.words[y * width + x] = words[place.y * width + place.x]
+            }
+        }
+        return turned
+    }
+
+    /// What shines through is white.
+    func flatten() {
+        for index in 0..<width * height {
+            let word = words[index]
+            let alpha = word >> 24
+            if alpha == 255 { continue }
+            func over(_ shift: UInt32) -> UInt32 {
+                let colour = word >> shift & 0xFF
+                return ((colour * alpha + 255 * (255 - alpha) + 127) / 255) << shift
+            }
+            words[index] = 0xFF00_0000 | over(16) | over(8) | over(0)
+        }
+    }
+
+    /// - Parameter quality: from 1 to 100.
+    func jpeg(quality: Int) throws(ImageFault) -> [UInt8] {
+        guard let encoder = tjInitCompress() else { throw .unsupported }
+        defer { tjDestroy(encoder) }
+        var output: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { tjFree(output) }
+        let status = tjCompress2(
+            encoder,
+            UnsafeMutableRawPointer(words).assumingMemoryBound(to: UInt8.self),
+            Int32(width),
+            0,
+            Int32(height),
+            Int32(TJPF_BGRX.rawValue),
+            &output,
+            &count,
+            Int32(TJSAMP_420.rawValue),
+            Int32(quality),
+            0
+        )
+        guard status == 0, let output else { throw .unsupported }
+        return Array(UnsafeBufferPointer(start: output, count: Int(count)))
+    }
+}

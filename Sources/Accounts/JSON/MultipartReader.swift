@@ -1,0 +1,202 @@
+internal import Foundation
+
+/// A file of a form. What its sender called it is not kept.
+package final class UploadedFile: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+extension JSON {
+    /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as the other kind: parts and
+    /// nothing around them, each with a name, no name twice, texts in UTF-8 without NUL.
+    ///
+    /// The values are strings and files; those of the `secretMembers` are ``JSON/secret(_:)``, and those of `several` are
+    /// arrays of strings, whose names alone may come again.
+    ///
+    /// - Parameters:
+    ///   - boundary: what the type of the body names.
+    ///   - mostValues: how many parts there may be.
+    package static func readMultipart(
+        _ bytes: UnsafeRawBufferPointer,
+        boundary: String,
+        secretMembers: Set<String> = [],
+        several: Set<String> = [],
+        mostValues: Int = .max
+    ) throws(MalformedBody) -> JSON {
+        var reader = MultipartReader(bytes: bytes, boundary: boundary)
+        var members = FormMembers(several: several, most: mostValues)
+        while let part = try reader.nextPart() {
+            let value: JSON
+            if part.isFile {
+                value = .file(UploadedFile(Array(bytes[part.content])))
+            } else if secretMembers.contains(part.name) {
+                value = .secret(SharedSecret(try reader.text(part.content)))
+            } else {
+                value = .string(try reader.text(part.content).withBytes { String(decoding: $0, as: UTF8.self) })
+            }
+            try members.add(value, named: part.name, at: part.content.lowerBound)
+        }
+        return members.json
+    }
+}
+
+/// One walk over the parts; the rules are those of ``JSON/readMultipart(_:boundary:secretMembers:several:mostValues:)``.
+private struct MultipartReader {
+    private let bytes: UnsafeRawBufferPointer
+    private let delimiter: [UInt8]
+    private var position = 0
+
+    struct Part {
+        let name: String
+        let isFile: Bool
+        let content: Range<Int>
+    }
+
+    /// What a line of a header may have, and a header of lines (policy).
+    private static let mostOfLine = 1024
+    private static let mostLines = 8
+
+    init(bytes: UnsafeRawBufferPointer, boundary: String) {
+        self.bytes = bytes
+        delimiter = Array("--\(boundary)".utf8)
+    }
+
+    /// Nil at the end.
+    mutating func nextPart() throws(MalformedBody) -> Part? {
+        if position == 0 { try skip(delimiter) }
+        if peek("--") {
+            try skip(Array("--".utf8))
+            if position < bytes.count { try skip(Self.lineBreak) }
+            guard position == bytes.count else { throw fault(.trailingBytes) }
+            return nil
+        }
+        try skip(Self.lineBreak)
+        let header = try header()
+        guard let end = find(Self.lineBreak + delimiter) else {
+            throw MalformedBody(reason: .unexpectedEnd, offset: bytes.count)
+        }
+        let content = position..<end
+        position = end + Self.lineBreak.count + delimiter.count
+        return Part(name: header.name, isFile: header.isFile, content: content)
+    }
+
+    func text(_ range: Range<Int>) throws(MalformedBody) -> Secret {
+        try Secret(capacity: range.count) { (room) throws(MalformedBody) in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+            if let place = text.firstIndex(of: 0) {
+                throw MalformedBody(reason: .nul, offset: range.lowerBound + place)
+            }
+            guard text.visitScalars({ _ in }) else { throw MalformedBody(reason: .notUTF8, offset: range.lowerBound) }
+            room.copyMemory(from: text)
+            return text.count
+        }
+    }
+
+    // MARK: The header of a part
+
+    private mutating func header() throws(MalformedBody) -> (name: String, isFile: Bool) {
+        var found: (name: String, isFile: Bool)?
+        for _ in 0...Self.mostLines {
+            let start = position
+            guard let end = find(Self.lineBreak), end - start <= Self.mostOfLine else { throw fault(.unexpectedEnd) }
+            position = end + Self.lineBreak.count
+            if start == end {
+                guard let found else { throw MalformedBody(reason: .unexpectedEnd, offset: start) }
+                return found
+            }
+            guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
+                throw MalformedBody(reason: .notUTF8, offset: start)
+            }
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "content-disposition" else { continue }
+            guard found == nil, let disposition = Disposition(parts[1]) else {
+                throw MalformedBody(reason: .unexpectedByte, offset: start)
+            }
+            found = (disposition.name, disposition.isFile)
+        }
+        throw fault(.tooMany)
+    }
+
+    // MARK: Bytes
+
+    private static let lineBreak = Array("\r\n".utf8)
+
+    private func fault(_ reason: MalformedBody.Reason) -> MalformedBody {
+        MalformedBody(reason: reason, offset: position)
+    }
+
+    private func peek(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { bytes[position...].starts(with: $0) }
+    }
+
+    private mutating func skip(_ expected: [UInt8]) throws(MalformedBody) {
+        guard bytes[position...].starts(with: expected) else {
+            throw fault(bytes.count - position < expected.count ? .unexpectedEnd : .unexpectedByte)
+        }
+        position += expected.count
+    }
+
+    /// Where these bytes stand next.
+    private func find(_ wanted: [UInt8]) -> Int? {
+        var place = position
+        while let start = bytes.baseAddress, bytes.count - place >= wanted.count,
+            let found = memchr(start + place, Int32(wanted[0]), bytes.count - place - wanted.count + 1)
+        {
+            place = UnsafeRawPointer(found) - start
+            if bytes[place...].starts(with: wanted) { return place }
+            place += 1
+        }
+        return nil
+    }
+}
+
+/// `form-data; name="photo"; filename="me.jpg"` (RFC 6266 as RFC 7578 uses it).
+private struct Disposition {
+    let name: String
+    let isFile: Bool
+
+    /// Nil for what names no part of a form.
+    init?(_ text: Substring) {
+        var rest = text.drop { $0 == " " }
+        guard rest.lowercased().hasPrefix("form-data") else { return nil }
+        rest = rest.dropFirst("form-data".count)
+        var parameters: [String: String] = [:]
+        while !rest.drop(while: { $0 == " " }).isEmpty {
+            rest = rest.drop { $0 == " " }
+            guard rest.first == ";", let equals = rest.firstIndex(of: "=") else { return nil }
+            let key = rest[..<equals].dropFirst().drop { $0 == " " }.lowercased()
+            rest = rest[rest.index(after: equals)...]
+            guard let value = Self.value(&rest), parameters.updateValue(value, forKey: key) == nil else { return nil }
+        }
+        guard let name = parameters["name"] else { return nil }
+        self.name = name
+        isFile = parameters["filename"] != nil || parameters["filename*"] != nil
+    }
+
+    /// Between quotes, or to the next `;`.
+    private static func value(_ rest: inout Substring) -> String? {
+        guard rest.first == "\"" else {
+            let value = rest.prefix { $0 != ";" && $0 != " " }
+            rest = rest[value.endIndex...]
+            return value.isEmpty ? nil : String(value)
+        }
+        var value = ""
+        var isEscaped = false
+        for index in rest.indices.dropFirst() {
+            let character = rest[index]
+            if isEscaped || character != "\\" && character != "\"" {
+                value.append(character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                rest = rest[rest.index(after: index)...]
+                return value
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+/// Images in processes of their own. The shell stands in for a worker that misbehaves.
+struct ImagePoolTests {
+    @Test func `the process makes the same photo as the function`() async throws {
+        let image = try [UInt8].onFile("turned-6.jpg")
+        #expect(try await Stage.images.photo(of: image).jpeg == Photo(of: image).jpeg)
+    }
+
+    @Test func `what is no image is refused for what it is`() async throws {
+        await #expect(throws: ImageError.fault(.unsupported)) { try await Stage.images.photo(of: .onFile("moves.gif")) }
+        await #expect(throws: ImageError.fault(.unsupported)) { try await Stage.images.photo(of: []) }
+        var png = try [UInt8].onFile("plain.png")
+        png.replaceSubrange(16..<24, with: [0, 0, 0x1B, 0x58, 0, 0, 0x17, 0x70])
+        let large = png
+        await #expect(throws: ImageError.fault(.tooLarge)) { try await Stage.images.photo(of: large) }
+        await #expect(throws: ImageError.fault(.tooLarge)) {
+            try await Stage.images.photo(of: [UInt8](repeating: 0, count: ImageFile.mostBytes + 1))
+        }
+    }
+
+    @Test(arguments: ["kill -KILL $$", "kill -XCPU $$", "exec 0<&-; kill -SEGV $$"])
+    func `a process that a limit has ended refuses its image`(_ script: String) async throws {
+        await #expect(throws: ImageError.fault(.unsupported)) {
+            try await shell(script).photo(of: .onFile("plain.png"))
+        }
+    }
+
+    @Test(arguments: ["exit 0", "exit 1", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
+    func `what is no photo is never taken for one`(_ script: String) async throws {
+        await #expect(throws: ImageError.noWorker) {
+            try await shell("cat >/dev/null; \(script)").photo(of: .onFile("plain.png"))
+        }
+    }
+
+    @Test func `a program that is not there makes no photo`() async throws {
+        let pool = ImagePool(program: "/nonexistent")
+        await #expect(throws: ImageError.noWorker) { try await pool.photo(of: .onFile("plain.png")) }
+    }
+
+    @Test func `a process sees nothing of ours`() async throws {
+        // It tells by its way of ending: what is open, and what is in its environment.
+        let open = "test \"$(ls /proc/self/fd | sort -n | tr '\\n' ' ')\" = '0 1 2 3 '"
+        let bare = "! env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^LD_LIBRARY_PATH= -e ^OLDPWD="
+        await #expect(throws: ImageError.fault(.tooLarge)) {
+            try await shell("cat >/dev/null; \(open) && \(bare) && exit 4; exit 5").photo(of: .onFile("plain.png"))
+        }
+    }
+
+    @Test func `one more than may wait is refused at once`() async throws {
+        let pool = ImagePool(program: "/bin/sh", arguments: ["-c", "cat >/dev/null; exit 3"], workers: 1, queue: 0)
+        let image = try [UInt8].onFile("plain.png")
+        let outcomes = await withTaskGroup(of: ImageError?.self) { tasks in
+            for _ in 0..<50 {
+                tasks.addTask {
+                    do throws(ImageError) { _ = try await pool.photo(of: image) } catch { return error }
+                    return nil
+                }
+            }
+            return await tasks.reduce(into: [ImageError?]()) { $0.append($1) }
+        }
+        #expect(
+            outcomes.allSatisfy { [.fault(.unsupported), .unserved(.busy(wait: .zero))].contains($0.map(\.untimed)) }
+        )
+        #expect(outcomes.contains(.fault(.unsupported)))
+    }
+
+    private func shell(_ script: String) -> ImagePool {
+        ImagePool(program: "/bin/sh", arguments: ["-c", script])
+    }
+}
+
+extension ImageError {
+    /// Without how long it would take.
+    fileprivate var untimed: ImageError {
+        if case .unserved(.busy) = self { .unserved(.busy(wait: .zero)) } else { self }
+    }
+}

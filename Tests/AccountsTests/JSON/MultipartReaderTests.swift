@@ -1,0 +1,129 @@
+import Testing
+
+@testable import Accounts
+
+struct MultipartReaderTests {
+    private func read(
+        _ body: String,
+        secret: Set<String> = [],
+        several: Set<String> = [],
+        most: Int = .max
+    ) throws(MalformedBody) -> JSON {
+        try read(Array(body.utf8), secret: secret, several: several, most: most)
+    }
+
+    private func read(
+        _ body: [UInt8],
+        secret: Set<String> = [],
+        several: Set<String> = [],
+        most: Int = .max
+    ) throws(MalformedBody) -> JSON {
+        do {
+            return try body.withUnsafeBytes {
+                try JSON.readMultipart(
+                    $0,
+                    boundary: "B",
+                    secretMembers: secret,
+                    several: several,
+                    mostValues: most
+                )
+            }
+        } catch let error as MalformedBody {
+            throw error
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    private func part(_ disposition: String, _ content: String) -> String {
+        "--B\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n\(content)\r\n"
+    }
+
+    @Test func `texts and files come under their names`() throws {
+        let body =
+            Array((part("name=\"a\"", "킴\r\nzwei") + part("name=b", "")).utf8)
+            + Array(
+                "--B\r\ncontent-type: image/png\r\nCONTENT-DISPOSITION:form-data;filename=\"a;b\\\".png\";name=\"p\"\r\n\r\n"
+                    .utf8
+            )
+            + [0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D] + Array("\r\n--B--\r\n".utf8)
+        let form = try read(body)
+        #expect(form["a"] == "킴\r\nzwei" && form["b"] == "")
+        guard case .file(let file)? = form["p"] else {
+            Issue.record("there is no file")
+            return
+        }
+        #expect(file.bytes == [0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D])
+    }
+
+    @Test func `a form of nothing is one`() throws {
+        #expect(try read("--B--") == .object([]) && read("--B--\r\n") == .object([]))
+    }
+
+    @Test func `a file without a content is empty, and counts as no answer`() throws {
+        let form = try read(part("name=\"p\"; filename=\"\"", "") + "--B--\r\n")
+        #expect(form["p"]?.isBlank == true)
+    }
+
+    @Test func `secrets and lists are what they are in other forms`() throws {
+        let body = part("name=\"s\"", "1") + part("name=\"s\"", "2") + part("name=\"p\"", "hidden") + "--B--"
+        let form = try read(body, secret: ["p"], several: ["s"])
+        #expect(form["s"] == ["1", "2"])
+        guard case .secret(let secret)? = form["p"] else {
+            Issue.record("there is no secret")
+            return
+        }
+        #expect(secret.secret.withBytes { Array($0) } == Array("hidden".utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("", .unexpectedEnd), ("--", .unexpectedEnd), ("--C--", .unexpectedByte), ("\r\n--B--", .unexpectedByte),
+            ("--B--\r\nmore", .trailingBytes), ("--B--more", .unexpectedByte), ("--B\r\n", .unexpectedEnd),
+            ("--B\r\n\r\nvalue\r\n--B--", .unexpectedEnd),
+            ("--B\r\nContent-Disposition: form-data\r\n\r\nvalue\r\n--B--", .unexpectedByte),
+            ("--B\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\nvalue\r\n--B--", .unexpectedByte),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\r\n\r\nvalue\r\n--B--", .unexpectedByte),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\"; name=\"b\"\r\n\r\nvalue\r\n--B--", .unexpectedByte),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvalue--B--", .unexpectedEnd),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvalue\r\n--Bxy", .unexpectedByte),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\0\r\n--B--", .nul),
+        ] as [(String, MalformedBody.Reason)]
+    )
+    func `what is not quite such a form is refused`(_ body: String, _ reason: MalformedBody.Reason) {
+        #expect { try read(body) } throws: { ($0 as? MalformedBody)?.reason == reason }
+    }
+
+    @Test func `a name comes once, a text is UTF-8, and neither parts nor their headers are without end`() {
+        func reason(_ body: [UInt8], most: Int = .max) -> MalformedBody.Reason? {
+            do throws(MalformedBody) {
+                _ = try read(body, most: most)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        let twice = part("name=\"a\"", "1") + part("name=\"a\"", "2") + "--B--"
+        #expect(reason(Array(twice.utf8)) == .duplicateKey)
+        let bytes =
+            Array("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n".utf8) + [0xFF] + Array("\r\n--B--".utf8)
+        #expect(reason(bytes) == .notUTF8)
+        let many = part("name=\"a\"", "1") + part("name=\"b\"", "2") + "--B--"
+        #expect(reason(Array(many.utf8), most: 1) == .tooMany)
+        let header = "--B\r\n" + String(repeating: "X: 1\r\n", count: 9) + "\r\n"
+        #expect(reason(Array(header.utf8)) == .tooMany)
+        #expect(reason(Array("--B\r\nX: \(String(repeating: "1", count: 2000))\r\n\r\n".utf8)) == .unexpectedEnd)
+    }
+
+    @Test func `whatever it is cut to, it is refused or read`() throws {
+        let whole = Array((part("name=\"a\"", "kim") + part("name=\"p\"; filename=\"x\"", "data") + "--B--\r\n").utf8)
+        for count in 0..<whole.count {
+            do throws(MalformedBody) {
+                _ = try read(Array(whole[..<count]))
+                #expect(count == whole.count - 2)
+            } catch {
+                #expect((0...count).contains(error.offset))
+            }
+        }
+    }
+}
