@@ -11,6 +11,8 @@ import socket
 import subprocess
 import threading
 import uuid
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from aiosmtpd.controller import Controller
@@ -23,18 +25,23 @@ from person import Person
 
 
 class Mailbox:
-    """Takes every mail, and gives out the codes in them."""
+    """Takes every mail, and gives out the codes and the links in them."""
 
     def __init__(self):
         self.codes = {}
+        self.links = {}
         self.came = threading.Condition()
 
     async def handle_DATA(self, server, session, envelope):
         text = email.message_from_bytes(envelope.content).get_payload(decode=True).decode()
         code = re.search(r"^(\d{6})\r?$", text, re.MULTILINE)
+        link = re.search(r"^https?://[^/\s]+(/\S+)\r?$", text, re.MULTILINE)
         with self.came:
             for address in envelope.rcpt_tos:
-                self.codes.setdefault(address, []).append(code and code[1])
+                if code:
+                    self.codes.setdefault(address, []).append(code[1])
+                if link:
+                    self.links[address] = link[1]
             self.came.notify_all()
         return "250 OK"
 
@@ -42,6 +49,12 @@ class Mailbox:
         with self.came:
             assert self.came.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=30), "no mail came"
             return self.codes[address][number - 1]
+
+    def link(self, address):
+        """The path of the last link that was mailed."""
+        with self.came:
+            assert self.came.wait_for(lambda: address in self.links, timeout=30), "no mail came"
+            return self.links[address]
 
 
 class Site:
@@ -59,8 +72,9 @@ class Site:
         ).stdout.strip()
 
 
-@pytest.fixture(scope="session")
-def site():
+@contextmanager
+def serve(flow=None):
+    """A site of its own, of that flow file."""
     server = os.environ["TEST_DATABASE_URL"]
     name = f"browser_{uuid.uuid4().hex}"
     subprocess.run(["psql", server, "-qc", f"CREATE DATABASE {name}"], check=True)
@@ -81,6 +95,8 @@ def site():
         "SERVICE_NAME": "Acme",
         "LOG_FORMAT": "json",
     }
+    if flow:
+        environment["FLOW_FILE"] = str(flow)
     # For whoever works on their own.
     if "ASSETS_DIR" in os.environ:
         environment["ASSETS_DIR"] = os.environ["ASSETS_DIR"]
@@ -100,6 +116,23 @@ def site():
     assert process.wait(timeout=60) == 0
     controller.stop()
     subprocess.run(["psql", server, "-qc", f"DROP DATABASE {name} (FORCE)"], check=True)
+
+
+@pytest.fixture(scope="session")
+def site():
+    with serve() as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def trade(tmp_path_factory):
+    """A site that signs businesses up, by the third flow of docs/flow.md."""
+    document = (Path(__file__).parents[2] / "docs" / "flow.md").read_text()
+    flow = re.search(r"```yaml\n(flow: business\n.*?)```", document, re.DOTALL)[1]
+    file = tmp_path_factory.mktemp("flow") / "signup.yaml"
+    file.write_text(flow)
+    with serve(file) as site:
+        yield site
 
 
 def start_browser(language="en", script=True, *arguments):
@@ -135,18 +168,18 @@ def browsers():
 
 @pytest.fixture
 def person(site, browsers):
-    """Makes somebody with a browser and no sign-up yet: person(), person("ko"), person(script=False)."""
+    """Makes somebody with a browser and no sign-up yet: person(), person("ko"), person(script=False), person(at=trade)."""
     people = []
 
-    def make(language="en", script=True):
+    def make(language="en", script=True, at=site):
         browser = browsers(language, script)
-        browser.get(site.url + "/health/live")
+        browser.get(at.url + "/health/live")
         browser.delete_all_cookies()
         if script:
             browser.execute_script("sessionStorage.clear()")
         browser.get_log("browser")
         browser.get_log("performance")
-        people.append(Person(browser, site, language))
+        people.append(Person(browser, at, language))
         return people[-1]
 
     yield make

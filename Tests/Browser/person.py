@@ -1,7 +1,12 @@
 """What a person does at a browser, for tests that read like what happens."""
 
+import base64
+import hashlib
+import hmac
 import itertools
+import struct
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -56,7 +61,9 @@ class Person:
         return self.browser.execute_script(script, *arguments)
 
     def until(self, condition, what="it"):
-        return WebDriverWait(self.browser, 30, poll_frequency=0.02).until(lambda _: condition(), f"never came: {what}")
+        # A page may go while it is looked at.
+        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=[StaleElementReferenceException])
+        return wait.until(lambda _: condition(), f"never came: {what}")
 
     def arrives(self, path):
         self.until(lambda: self.path == path and self.run("return document.readyState") == "complete", path)
@@ -97,6 +104,16 @@ class Person:
             self.one(f"[name={name}]"),
             day,
         )
+
+    def show_code_of_app(self):
+        """As an authenticator app does that was told the secret on this page (RFC 6238)."""
+        secret = base64.b32decode("".join(group.text for group in self.all(".secret span")))
+        step = struct.pack(">Q", int(self.run("return Date.now() / 1000")) // 30)
+        digest = hmac.new(secret, step, hashlib.sha1).digest()
+        place = digest[-1] & 15
+        number = struct.unpack(">I", digest[place : place + 4])[0] & 0x7FFFFFFF
+        self.type("totp", f"{number % 1_000_000:06}")
+        self.next()
 
     def answer(self, step):
         """Fills a step in, and sends it."""

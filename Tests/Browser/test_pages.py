@@ -1,10 +1,6 @@
 """The behaviour of the pages in a real browser."""
 
-import base64
-import hashlib
-import hmac
 import re
-import struct
 
 import pytest
 from selenium.webdriver import Keys
@@ -348,13 +344,7 @@ def test_the_authenticator_is_set_up_and_its_recovery_codes_are_shown_once(perso
     assert len(groups) == 8 and all(len(group) == 4 for group in groups)
     left = int(re.fullmatch(r"The app shows the next code in (\d+) s\.", kim.one(".clock span").text)[1])
     assert abs(left - (30 - kim.run("return Date.now() / 1000") % 30)) < 2 or left in (1, 30)
-    secret = base64.b32decode("".join(groups))
-    now = kim.run("return Date.now() / 1000")
-    digest = hmac.new(secret, struct.pack(">Q", int(now) // 30), hashlib.sha1).digest()
-    place = digest[-1] & 15
-    code = f"{(struct.unpack('>I', digest[place:place + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
-    kim.type("totp", code)
-    kim.next()
+    kim.show_code_of_app()
     kim.until(lambda: kim.one("h1").text == "Recovery codes")
     assert len(kim.all("#codes code")) == 10
     kim.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
@@ -363,6 +353,31 @@ def test_the_authenticator_is_set_up_and_its_recovery_codes_are_shown_once(perso
     assert kim.one("#codes code").text in kim.run("return navigator.clipboard.readText()")
     kim.one("a.main").click()
     kim.arrives("/signup/terms")
+
+
+def test_the_time_that_is_left_is_drawn_anew_only_when_another_second_is_shown(person):
+    kim = person().walk("code")
+    kim.run(
+        "window.drawn = []; const clock = document.querySelector('.clock span');"
+        "new MutationObserver((changes) => drawn.push(...changes.map(() => clock.textContent))).observe(clock, {childList: true})"
+    )
+    kim.until(lambda: kim.run("return drawn.length") > 3)
+    drawn = kim.run("return drawn")
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_recovery_codes_are_downloaded_and_printed(person, tmp_path):
+    kim = person().walk("totp")
+    kim.show_code_of_app()
+    kim.until(lambda: kim.one("h1").text == "Recovery codes")
+    codes = [code.text for code in kim.all("#codes code")]
+    kim.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    kim.one("[data-download]").click()
+    kim.until(lambda: (tmp_path / "Acme.txt").exists())
+    assert (tmp_path / "Acme.txt").read_text().split() == codes
+    kim.run("window.print = () => { window.wasPrinted = true; }")
+    kim.one("[data-print]").click()
+    assert kim.run("return window.wasPrinted")
 
 
 # MARK: Dates, consents, review
@@ -413,3 +428,51 @@ def test_the_account_is_made_once_however_often_the_button_is_pressed(person):
     draft = [line["draft"] for line in kim.site.log if "draft" in line][-1]
     commits = [line for line in kim.site.log if line.get("route") == "/signup/commit" and line["draft"] == draft]
     assert len(commits) == 1
+
+
+def test_back_from_the_review_leads_to_the_last_step_and_leaves_the_focus_alone(person):
+    kim = person().walk("review")
+    kim.one("[data-back]").click()
+    kim.arrives("/signup/terms")
+    assert kim.focused is None and kim.one("[name=terms]").is_selected()
+    kim.next()
+    kim.arrives("/signup/review")
+
+
+# MARK: Another flow
+
+
+def test_a_flow_of_choices_numbers_and_patterns_by_keyboard(person, trade):
+    kim = person(at=trade)
+    kim.open("/signup")
+    kim.press(Keys.ENTER)
+    kim.arrives("/signup/person")
+    kim.press("Kim Lee", Keys.ENTER, kim.email, Keys.ENTER)
+    kim.arrives("/signup/code")
+    kim.press(kim.site.mailbox.code(kim.email), Keys.ENTER)
+    kim.arrives("/signup/company")
+    kim.press("Acme", Keys.ENTER, "123", Keys.ENTER)
+    assert kim.focused == "founded_on"
+    kim.until(lambda: "how this is written" in kim.refusal("business_number"))
+    kim.type("business_number", "123-45-67890")
+    kim.type("employees", "0")
+    kim.press(Keys.ENTER)
+    kim.until(lambda: "whole number from 1" in kim.refusal("employees"))
+    kim.type("employees", "12")
+    kim.press(Keys.ENTER)
+    assert kim.focused == "industry"
+    kim.press("m", Keys.TAB)
+    assert kim.focused == "interests"
+    kim.press(Keys.SPACE, Keys.TAB, Keys.TAB, Keys.SPACE)
+    kim.until(lambda: kim.is_ready)
+    kim.press(Keys.ENTER)
+    kim.arrives("/signup/contact")
+    kim.one("button.plain").click()
+    kim.arrives("/signup/password")
+    kim.open("/signup/review")
+    for text in ["Manufacturing", "Invoices, Payroll", "123-45-67890", "12"]:
+        assert text in kim.text
+    kim.open("/signup/company")
+    chosen = [box.get_attribute("value") for box in kim.all("[name=interests]") if box.is_selected()]
+    assert chosen == ["invoices", "payroll"]
+    assert kim.one("[name=industry]").get_attribute("value") == "manufacturing"

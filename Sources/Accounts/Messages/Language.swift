@@ -3,6 +3,13 @@ package enum Language: String, CaseIterable, Sendable {
     case english = "en"
     case korean = "ko"
 
+    /// Where its lines begin.
+    package var isRightToLeft: Bool {
+        switch self {
+        case .english, .korean: false
+        }
+    }
+
     /// The language that a tag such as `ko-KR` asks for, by lookup (RFC 4647 §3.4): nil where the tag is malformed or names
     /// a language we do not speak. Case does not matter.
     package init?(tag: String) {

@@ -23,7 +23,8 @@ struct Pages: Sendable {
         let words = Word.allCases.map { JSON.Member($0.rawValue, .string(language.messages.text($0))) }
         var members: [JSON.Member] = [
             .init("title", .string(page.title)), .init("service", .string(signups.serviceName)),
-            .init("language", .string(language.rawValue)), .init("direction", .string("ltr")),
+            .init("language", .string(language.rawValue)),
+            .init("direction", .string(language.isRightToLeft ? "rtl" : "ltr")),
             .init("words", .object(words)), .init("nonce", .string(nonce)),
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]

@@ -522,6 +522,11 @@ addEventListener("pageshow", () => {
   for (const other of all("form")) delete other.dataset.sent;
 });
 
+// The keyboard of a phone takes half of the page: what is typed into stays in sight.
+window.visualViewport?.addEventListener("resize", () => {
+  if (document.activeElement?.matches("input, textarea, select")) document.activeElement.scrollIntoView({ block: "nearest" });
+});
+
 // MARK: Coming and going
 
 one("[data-cancel]")?.addEventListener("click", (event) => {
