@@ -1,4 +1,6 @@
+import Foundation
 import HTTPTypes
+import HummingbirdTesting
 import TestSupport
 import Testing
 
@@ -138,13 +140,123 @@ struct PhotoRouteTests {
         }
     }
 
-    @Test func `an image comes after the steps that come before it`() async throws {
-        try await Site.with { site in
-            let kim = site.visitor()
-            try await kim.start()
-            let answer = try await kim.send(.put, Self.path, bytes: image("plain.png"), headers: Self.jpeg)
-            #expect(answer.slug == "step-locked")
+    @Test func `what comes too early, too late or too often is not looked at`() async throws {
+        let limits = Limits(byName: [.images: Limit(2, per: .seconds(3600))], revisions: 600)
+        try await Site.with(limits: limits) { site in
+            let early = site.visitor(.bearer)
+            try await early.start()
+            // Not even where it ends in the middle.
+            let form = Array(Multipart(["username": "kim"], photo: try image("plain.png")).bytes.dropLast(9))
+            for answer in [
+                try await early.send(.put, Self.path, bytes: image("moves.gif"), headers: Self.jpeg),
+                try await early.send(.post, "/signup/profile", bytes: form, headers: Self.form),
+            ] { #expect(answer.slug == "step-locked") }
+
+            let kim = try await Self.atProfile(site, .bearer)
+            for name in ["moves.gif", "plain.png"] {
+                let answer = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
+                #expect([422, 204].contains(answer.status))
+            }
+            let third = try await kim.send(.put, Self.path, bytes: image("plain.png"), headers: Self.jpeg)
+            #expect(third.slug == "rate-limited" && third.headers[.rateLimitPolicy]?.hasPrefix("\"images\"") == true)
         }
+    }
+
+    @Test func `a body of many little pieces is refused`() async throws {
+        try await Site.with(.socket) { site in
+            let kim = try await Self.atProfile(site, .bearer)
+            let port = try #require(site.client.port)
+            let head = """
+                PUT \(Self.path) HTTP/1.1\r
+                Host: x\r
+                Content-Type: image/jpeg\r
+                Transfer-Encoding: chunked\r
+                Authorization: Bearer \(kim.tokenText ?? "")\r
+                \r
+
+                """
+            let answer = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send(head + String(repeating: "1\r\nx\r\n", count: 3000))
+                return client.readAnswer()
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("too many pieces"))
+        }
+    }
+
+    @Test func `a body of 5 GB is refused by its header, and one without a length when it is too long`() async throws {
+        try await Site.with(.socket) { site in
+            let kim = try await Self.atProfile(site, .bearer)
+            let port = try #require(site.client.port)
+            let head = """
+                PUT \(Self.path) HTTP/1.1\r
+                Host: x\r
+                Content-Type: image/jpeg\r
+                Authorization: Bearer \(kim.tokenText ?? "")\r
+
+                """
+            let answers = try await onThread {
+                let announced = try RawClient(port: port)
+                try announced.send(head + "Content-Length: 5368709120\r\n\r\n")
+                let endless = try RawClient(port: port)
+                try endless.send(head + "Transfer-Encoding: chunked\r\n\r\n")
+                let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n"
+                for _ in 0..<81 { try endless.send(chunk) }
+                return [announced.readAnswer(), endless.readAnswer()]
+            }
+            for answer in answers {
+                #expect(answer.hasPrefix("HTTP/1.1 413") && answer.contains("/problems/too-large"))
+            }
+        }
+    }
+
+    @Test func `a client has two large uploads at once, and room again when one is over`() async throws {
+        try await Site.with(.socket) { site in
+            let kim = try await Self.atProfile(site, .bearer)
+            let port = try #require(site.client.port)
+            var large = try image("plain.png")
+            // Behind the header chunk, a remark that no decoder sees.
+            large.insert(contentsOf: [0, 1, 0, 0] + Array("tEXt".utf8) + [UInt8](repeating: 0, count: 65_540), at: 33)
+            let picture = large
+            let head = """
+                PUT \(Self.path) HTTP/1.1\r
+                Host: x\r
+                Content-Type: image/png\r
+                Content-Length: \(picture.count)\r
+                Authorization: Bearer \(kim.tokenText ?? "")\r
+                \r
+
+                """
+            func put(_ picture: [UInt8]) async throws -> Answer {
+                try await kim.send(.put, Self.path, bytes: picture, headers: Self.jpeg)
+            }
+            var slow = try [RawClient(port: port), RawClient(port: port)]
+            for client in slow { try client.send(head) }
+            // Both have a place as soon as a third finds none.
+            while try await put(picture).status != 503 { try Task.checkCancellation() }
+            let third = try await put(picture)
+            #expect(third.slug == "busy" && third.headers[.retryAfter] != nil)
+            // What is small needs none.
+            #expect(try await put(image("plain.png")).status == 204)
+            let form = try Multipart(["username": "kim"], photo: image("plain.png")).bytes
+            #expect(try await kim.send(.post, "/signup/profile", bytes: form, headers: Self.form).status == 200)
+            slow.removeFirst()
+            while try await put(picture).status != 204 { try Task.checkCancellation() }
+        }
+    }
+
+    @Test func `images that unpack to much leave the server as it was`() async throws {
+        let mails = Mails()
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
+        let kim = Wanderer("kim@example.com", mails: mails)
+        try await kim.begin(at: server.port)
+        for step in ["email", "code", "password"] { try await kim.step(step, at: server.port) }
+        _ = try await kim.put(image("plain.png"), in: Self.path, at: server.port)
+        let before = try server.mostMemory()
+        // 6,300 by 6,300 pixels in five kilobytes, which are 159 MB to whoever decodes them.
+        for _ in 0..<3 { #expect(try await kim.put(image("vast.png"), in: Self.path, at: server.port).status == 204) }
+        #expect(try server.mostMemory() - before < 32 << 20)
+        #expect(await server.end(by: SIGTERM) == 0)
     }
 
     private static func atProfile(

@@ -127,12 +127,14 @@ def test_a_photo_is_dragged_here_or_pasted(person):
         assert not is_open(kim) and not kim.one(".preview").is_displayed()
 
 
-def test_what_is_no_photo_says_so_beside_the_field(person):
+def test_what_is_no_photo_says_so_beside_the_field_and_keeps_nobody_from_going_on(person):
     kim = person().walk("profile")
+    kim.type("username", kim.username)
+    kim.until(lambda: kim.is_ready)
     for name in ["moves.gif", "drawing.svg"]:
         choose(kim, IMAGES / name)
         kim.until(lambda: "cannot be used" in kim.refusal("photo"))
-        assert not is_open(kim) and not kim.is_ready
+        assert not is_open(kim) and kim.is_ready
         assert kim.run("return document.querySelector('[name=photo]').files.length") == 0
     choose(kim)
     kim.until(lambda: is_open(kim))
@@ -182,6 +184,23 @@ def test_a_photo_is_removed(person):
     kim.until(lambda: not kim.all(".image button.plain"))
     assert not kim.one(".preview").is_displayed() and kept(kim) == "0"
     assert kim.one("[name=username]").get_attribute("value") == kim.username
+
+
+def test_what_was_chosen_is_put_away_again(person):
+    kim = person().walk("profile")
+    kim.type("username", kim.username)
+    choose(kim)
+    kim.until(lambda: is_open(kim))
+    kim.press(Keys.ENTER)
+    kim.one("[data-drop]").click()
+    assert not kim.one(".preview").is_displayed() and not kim.one("[data-drop]").is_displayed()
+    assert kim.focused == "photo"
+    kim.browser.refresh()
+    assert not kim.one(".preview").is_displayed()
+    kim.next()
+    kim.arrives("/signup/contact")
+    kim.open("/signup/profile")
+    assert kept(kim) == "0"
 
 
 def test_a_photo_without_script(person):

@@ -47,15 +47,22 @@ struct ImageFile {
 // MARK: - JPEG (ITU-T T.81, annex B)
 
 extension ImageFile {
-    /// Cameras put others behind it, such as one for bright screens (CIPA DC-007): they are images too, and are left out.
+    /// Cameras put more behind it, all of which is left out: other images, such as one for bright screens (CIPA DC-007), a
+    /// short film (ISO 14496-12), notes of their own (Samsung's end with SEFT). What could be anything else is refused.
     private init(jpeg bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         let first = try JPEGImage(&walk)
         let end = walk.position
-        while let byte = walk.next {
+        while let byte = walk.next, !Self.isOfCamera(bytes[walk.position...]) {
             if byte == 0 { _ = try walk.byte() } else { _ = try JPEGImage(&walk) }
         }
         try self.init(.jpeg, first.size, first.orientation, Array(bytes[..<end]))
+    }
+}
+
+extension ImageFile {
+    private static func isOfCamera(_ rest: ArraySlice<UInt8>) -> Bool {
+        rest.dropFirst(4).starts(with: "ftyp".utf8) || rest.suffix(4).elementsEqual("SEFT".utf8)
     }
 }
 

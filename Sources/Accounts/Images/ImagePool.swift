@@ -1,9 +1,11 @@
+package import Logging
+
 /// Why there is no photo.
 package enum ImageError: Error, Hashable, Sendable {
     case unserved(Unserved)
     case fault(ImageFault)
     /// The system gave no process, or one that did not do as it should.
-    case noWorker
+    case noWorker(String)
 }
 
 /// Makes photos of images: each in a process of its own (``ImageWorker``), so many at once, and a bounded queue before them.
@@ -11,6 +13,8 @@ package enum ImageError: Error, Hashable, Sendable {
 /// An image that takes too much time or memory ends its process, and is refused like any other that is none.
 package final class ImagePool: Sendable {
     private let pool: WorkPool<ImageProcess>
+    private let processes: [ImageProcess]
+    private let logger: Logger?
 
     /// - Parameters:
     ///   - program: the path of what is started, which calls ``ImageWorker/run()`` when it gets these arguments.
@@ -21,23 +25,29 @@ package final class ImagePool: Sendable {
         arguments: [String] = ["image-worker"],
         workers: Int = 1,
         queue: Int = 16,
-        meters: Meters = Meters()
+        meters: Meters = Meters(),
+        logger: Logger? = nil
     ) {
+        self.logger = logger
+        processes = (0..<workers).map { _ in ImageProcess(program: program, arguments: arguments) }
         pool = WorkPool(
             named: "image",
-            (0..<workers).map { _ in ImageProcess(program: program, arguments: arguments) },
+            processes,
             queue: queue,
             patience: .seconds(60),
             priority: .normal,
             finished: { meters.images.record($0) },
-            refused: {}
+            refused: { meters.imagesRefused.add() }
         )
     }
 
     /// Of no use, for who never sees an image.
     package static let none = ImagePool(program: "", workers: 0, queue: 0)
 
-    /// Throws `busy` at once if there is no room to wait. A process that has begun goes on to its end.
+    /// Images in a process.
+    var running: Int { pool.load.running }
+
+    /// Throws `busy` at once if there is no room to wait.
     package func photo(of image: [UInt8]) async throws(ImageError) -> Photo {
         let result: Result<Photo, ImageError>
         do throws(Unserved) {
@@ -47,9 +57,15 @@ package final class ImagePool: Sendable {
         } catch {
             throw .unserved(error)
         }
+        if case .failure(.noWorker(let reason)) = result {
+            logger?.error("there is no process for an image", metadata: ["reason": "\(reason)"])
+        }
         return try result.get()
     }
 
-    /// Refuses those who wait, and blocks until the process that runs has ended.
-    package func shutdown() { pool.shutdown() }
+    /// Refuses those who wait, ends the processes, and blocks until they are gone.
+    package func shutdown() {
+        for process in processes { process.stop() }
+        pool.shutdown()
+    }
 }

@@ -1,53 +1,73 @@
 internal import CSpawn
 internal import Foundation
+internal import Synchronization
 
 /// Starts an ``ImageWorker`` for one image at a time, and waits for its end.
-struct ImageProcess: Sendable {
-    let program: String
-    let arguments: [String]
+final class ImageProcess: Sendable {
+    private let program: String
+    private let arguments: [String]
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The one that runs, from its start until it is taken away.
+        var running: Int32?
+        var isOver = false
+    }
+
+    init(program: String, arguments: [String]) {
+        (self.program, self.arguments) = (program, arguments)
+    }
 
     func photo(of image: [UInt8]) throws(ImageError) -> Photo {
         if image.count > ImageFile.mostBytes { throw .fault(.tooLarge) }
         var ends: [Int32] = [-1, -1]
         // Closed in every process that others start meanwhile.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .noWorker }
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .noWorker(Self.reason("socketpair")) }
         let ours = ends[0]
         defer { close(ours) }
-        let started = start(with: ends[1])
-        close(ends[1])
-        guard let child = started else { throw .noWorker }
+        let child = try start(with: ends[1])
         send(image, to: ours)
         let output = receive(from: ours)
         // So that nobody waits to tell us more.
         shutdown(ours, Int32(SHUT_RDWR))
-        return try outcome(of: child, output)
+        return try outcome(of: end(of: child), output)
     }
 
-    /// With that descriptor as its standard input and output, and nothing else of ours.
-    private func start(with descriptor: Int32) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, descriptor, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // It obeys its limits and our signals, whatever we have blocked.
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    /// Ends what runs, and from now on whatever is started.
+    func stop() {
+        state.withLock { state in
+            state.isOver = true
+            if let running = state.running { kill(running, SIGKILL) }
+        }
+    }
+
+    /// With that descriptor as its standard input and output, which is its own from then on, and nothing else of ours.
+    private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
+        defer { close(descriptor) }
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         // Where the loader finds Swift, if it has been told. Nothing else, since the rest may be secret.
-        var environment =
-            getenv("LD_LIBRARY_PATH").map { [strdup("LD_LIBRARY_PATH=" + String(cString: $0)), nil] } ?? [nil]
+        let place = getenv("LD_LIBRARY_PATH").map { strdup("LD_LIBRARY_PATH=" + String(cString: $0)) }
+        var environment = [place ?? nil, nil]
         defer { for word in words + environment { free(word) } }
-        var child = pid_t()
-        return posix_spawn(&child, program, &actions, &attributes, &words, &environment) == 0 ? child : nil
+        return try state.withLock { state throws(ImageError) in
+            if state.isOver { throw .unserved(.stopped) }
+            let child = spawn_alone(program, &words, &environment, descriptor)
+            guard child > 0 else { throw .noWorker(Self.reason("posix_spawn")) }
+            state.running = child
+            return child
+        }
+    }
+
+    private func end(of child: Int32) throws(ImageError) -> ending {
+        let isThere = await_process(child) == 0
+        var ending = ending()
+        let isReaped = state.withLock { state in
+            state.running = nil
+            return isThere && reap_process(child, &ending) == 0
+        }
+        guard isReaped else { throw .noWorker(Self.reason("wait")) }
+        return ending
     }
 
     /// As much as the other side wants of it.
@@ -77,20 +97,21 @@ struct ImageProcess: Sendable {
         return []
     }
 
-    /// What is no whole photo is none. One that a limit has ended was one for an image that asks for more than it may.
-    private func outcome(of child: pid_t, _ output: [UInt8]) throws(ImageError) -> Photo {
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {
-            if errno != EINTR { throw .noWorker }
-        }
-        // The macros of <sys/wait.h>: the signal stands in the lowest seven bits, the status of an exit above them.
-        let signal = status & 0x7F
-        if signal != 0 { throw .fault(.unsupported) }
-        switch ImageWorker.Status(rawValue: status >> 8 & 0xFF) {
-        case .done where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)
-        case .unsupported: throw .fault(.unsupported)
-        case .tooLarge: throw .fault(.tooLarge)
-        case .done, .confused, nil: throw .noWorker
+    /// What is no whole photo is none. Who asks for more than a limit gives is ended for it, and was no image that we take;
+    /// who was ended before that has not had its turn on a busy machine.
+    private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
+        switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
+        case (SIGALRM, _), (SIGKILL, _):
+            if state.withLock({ $0.isOver }) { throw .unserved(.stopped) }
+            if ending.seconds < Double(ImageWorker.mostSeconds) { throw .unserved(.busy(wait: .seconds(5))) }
+            throw .fault(.unsupported)
+        case (1..., _): throw .fault(.unsupported)
+        case (_, .done) where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)
+        case (_, .unsupported): throw .fault(.unsupported)
+        case (_, .tooLarge): throw .fault(.tooLarge)
+        case (_, .done), (_, .confused), (_, nil): throw .noWorker("it ended with \(ending.status)")
         }
     }
+
+    private static func reason(_ call: String) -> String { "\(call): \(String(cString: strerror(errno)))" }
 }

@@ -1,10 +1,11 @@
+internal import CSpawn
 internal import Foundation
 
 /// The process that looks at one image, and at nothing else: the image comes on its standard input, the photo goes to its
 /// standard output, and its status says what became of it.
 ///
-/// It has nothing that it does not need: no environment, no open files, no right to open others, and little time and
-/// memory. Where the memory of the container ends, it ends first.
+/// It has nothing that it does not need: no environment, no open files, no right to open others or to ask anything of the
+/// system but memory, and little time. Where the memory of the container ends, it ends first.
 package enum ImageWorker {
     /// Processor time, in seconds.
     static let mostSeconds = 5
@@ -22,6 +23,8 @@ package enum ImageWorker {
 
     package static func run() -> Never {
         confine()
+        // On a system that cannot, the limits have to do.
+        _ = confine_to_computing()
         do throws(ImageFault) {
             try write(Photo(of: read()).jpeg)
             end(.done)
@@ -47,7 +50,9 @@ package enum ImageWorker {
             (__RLIMIT_NPROC, 0), (RLIMIT_CORE, 0),
         ]
         for (resource, limit) in limits {
-            var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
+            // A signal of its own says that it was the time.
+            let most = resource == RLIMIT_CPU ? limit + 1 : limit
+            var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(most))
             if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.confused) }
         }
         // Also while it waits for bytes that do not come.

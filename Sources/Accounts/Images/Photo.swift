@@ -5,8 +5,7 @@
 package struct Photo: Sendable {
     package static let side = 512
     package static let type = "image/jpeg"
-    /// Noise takes 400 KB.
-    package static let mostBytes = 1024 * 1024
+    package static let mostBytes = 192 * 1024
 
     package let jpeg: [UInt8]
 
@@ -15,11 +14,17 @@ package struct Photo: Sendable {
     }
 
     /// The middle of any image of a kind that ``ImageFile`` knows, upright. It takes up to some hundred megabytes and
-    /// seconds, and goes through code that reads what strangers wrote: it is for a process of its own (``Darkroom``).
+    /// seconds, and goes through code that reads what strangers wrote: it is for a process of its own (``ImageWorker``).
     package init(of image: [UInt8]) throws(ImageFault) {
         let file = try ImageFile(image)
         let square = try Pixels(file, atLeast: Self.side).square(of: Self.side).turned(file.orientation)
         square.flatten()
-        jpeg = try square.jpeg(quality: 85)
+        var jpeg: [UInt8] = []
+        // The last is for noise.
+        for quality in [85, 70, 50, 25, 10] {
+            jpeg = try square.jpeg(quality: quality)
+            if jpeg.count <= Self.mostBytes { break }
+        }
+        self.jpeg = jpeg
     }
 }

@@ -13,6 +13,8 @@ struct Pixels: ~Copyable {
 
     private init(_ width: Int, _ height: Int) {
         words = .allocate(capacity: width * height)
+        // What a decoder leaves out is clear, and never what stood there before.
+        words.initialize(repeating: 0, count: width * height)
         (self.width, self.height) = (width, height)
     }
 
@@ -51,8 +53,10 @@ struct Pixels: ~Copyable {
             // A few bytes may hold scans without end.
             Int32(TJFLAG_LIMITSCANS)
         )
-        // What cameras do not quite as they should is a warning.
-        if status != 0, tjGetErrorCode(decoder) != Int32(TJERR_WARNING.rawValue) { throw .unsupported }
+        // What cameras do not quite as they should is a warning, and so it stays where an error follows that one: then the last
+        // pixel is missing.
+        let isWhole = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
+        guard isWhole, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels
     }
 

@@ -147,7 +147,8 @@ extension Step {
                 let texts: [String]
                 switch member.value {
                 case .string(let text): texts = [text]
-                case .array(let several): texts = several.compactMap(\.string)
+                case .array(let several) where several.allSatisfy({ $0.string != nil }):
+                    texts = several.compactMap(\.string)
                 default: return member
                 }
                 let filled = texts.filter { !$0.isEmpty }

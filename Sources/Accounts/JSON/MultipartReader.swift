@@ -30,10 +30,10 @@ extension JSON {
         var members = FormMembers(several: several, most: mostValues)
         while let part = try reader.nextPart() {
             let value: JSON
-            if part.isFile {
-                value = .file(UploadedFile(Array(bytes[part.content])))
-            } else if secretMembers.contains(part.name) {
+            if secretMembers.contains(part.name) {
                 value = .secret(SharedSecret(try reader.text(part.content)))
+            } else if part.isFile {
+                value = .file(UploadedFile(Array(bytes[part.content])))
             } else {
                 value = .string(try reader.text(part.content).withBytes { String(decoding: $0, as: UTF8.self) })
             }
@@ -106,6 +106,9 @@ private struct MultipartReader {
             if start == end {
                 guard let found else { throw MalformedBody(reason: .unexpectedEnd, offset: start) }
                 return found
+            }
+            if let place = bytes[start..<end].firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
+                throw MalformedBody(reason: .controlCharacter, offset: place)
             }
             guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
                 throw MalformedBody(reason: .notUTF8, offset: start)

@@ -22,6 +22,7 @@ package final class Meters: Sendable {
         "Passwords refused because the queue was full, or the wait too long."
     )
     let images = Histogram("accounts_image_duration_seconds", "One image in its process, without its wait.")
+    let imagesRefused = Counter("accounts_image_refused_total", "Images refused because too many waited.")
     let mails = Counter(
         "accounts_mail_attempts_total",
         "Attempts to deliver a mail.",
@@ -55,7 +56,8 @@ package final class Meters: Sendable {
 
     var families: [Family] {
         let metrics: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, images, mails, limits, erased, failures, sweeps, funnel,
+            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, limits, erased, failures,
+            sweeps, funnel,
         ]
         return metrics.map(\.family)
     }

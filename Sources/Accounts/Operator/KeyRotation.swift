@@ -24,7 +24,8 @@ extension Operator {
         try await rotateDrafts(&rotated)
         try await rotate("outbox", "id", where: "sealed IS NOT NULL", counting: \.mails, &rotated)
         try await rotate("authenticators", "account", where: "true", counting: \.authenticators, &rotated)
-        try await rotate("draft_photos", "id", where: "true", counting: \.photos, &rotated)
+        // They are large.
+        try await rotate("draft_photos", "id", where: "true", counting: \.photos, by: 10, &rotated)
         return rotated
     }
 
@@ -97,6 +98,7 @@ extension Operator {
         _ key: SQL,
         where condition: SQL,
         counting count: WritableKeyPath<Rotated, Int>,
+        by batch: Int = Self.batch,
         _ rotated: inout Rotated
     ) async throws(DatabaseError) {
         var last = Self.first
@@ -104,7 +106,7 @@ extension Operator {
             let rows = try await database.read(
                 """
                 SELECT \(key), sealed FROM \(table) WHERE \(condition) AND \(key) > \(last) ORDER BY \(key)
-                 LIMIT \(Self.batch)
+                 LIMIT \(batch)
                 """
             )
             for row in rows {
@@ -121,7 +123,7 @@ extension Operator {
                 )[0]
                 rotated[keyPath: count] += changed.count
             }
-            if rows.count < Self.batch { return }
+            if rows.count < batch { return }
         }
     }
 }

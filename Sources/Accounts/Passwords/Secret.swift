@@ -35,6 +35,45 @@ package struct Secret: ~Copyable {
     }
 }
 
+/// Room for a secret that comes in pieces. What is left behind when it grows is wiped.
+package struct GrowingSecret: ~Copyable {
+    private var storage: UnsafeMutableRawBufferPointer
+    /// Bytes so far.
+    package private(set) var count = 0
+
+    /// - Parameter capacity: as long as it will be, where that is known.
+    package init(capacity: Int) {
+        storage = .allocate(byteCount: max(capacity, 1), alignment: 1)
+    }
+
+    deinit {
+        explicit_bzero(storage.baseAddress!, storage.count)
+        storage.deallocate()
+    }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if storage.count - count < bytes.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(2 * storage.count, count + bytes.count),
+                alignment: 1
+            )
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[..<count]))
+            explicit_bzero(storage.baseAddress!, storage.count)
+            storage.deallocate()
+            storage = larger
+        }
+        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: bytes)
+        count += bytes.count
+    }
+
+    /// Lends the bytes for the length of the call; they must not escape it.
+    package borrowing func withBytes<Result, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> Result
+    ) throws(E) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count]))
+    }
+}
+
 // The bytes are written once, in `init`, and only read afterwards.
 extension Secret: @unchecked Sendable {}
 

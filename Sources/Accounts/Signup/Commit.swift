@@ -31,8 +31,17 @@ extension Signups {
             if let revision, revision != draft.revision { throw .stale(draft) }
             let standing = standing(of: draft)
             guard standing.isReady else { throw .incomplete(standing) }
+            let photos: [FieldName: Photo]
+            switch try await self.photos(of: draft) {
+            case .all(let found): photos = found
+            case .lost(let field, in: let step):
+                let now = try await renewed(draft)
+                if now.revision == draft.revision { throw .incomplete(standing.lacking(field, of: step)) }
+                draft = now
+                continue
+            }
             let id = ID<Account>()
-            switch await write(id, of: draft, with: try await photos(of: draft)) {
+            switch await write(id, of: draft, with: photos) {
             case .success(.made):
                 outbox.ring()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
@@ -47,9 +56,13 @@ extension Signups {
             case .success(.overtaken), .failure(.outcomeUnknown): break
             case .failure(let error): throw .database(error)
             }
-            do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
+            draft = try await renewed(draft)
         }
         throw .contended
+    }
+
+    private func renewed(_ draft: Draft) async throws(CommitError) -> Draft {
+        do throws(FindError) { return try await reread(draft) } catch { throw .find(error) }
     }
 
     private func made(_ id: ID<Account>) async throws(CommitError) -> Account {
@@ -65,16 +78,26 @@ extension Signups {
         case limited(LimitReached)
     }
 
-    /// Opened before the transaction. One that has been replaced since the draft was read belongs to another revision,
-    /// at which the statement finds the draft.
-    private func photos(of draft: Draft) async throws(CommitError) -> [FieldName: Photo] {
+    private enum Photos {
+        case all([FieldName: Photo])
+        /// It has been replaced since the draft was read, or cannot be read any more.
+        case lost(FieldName, in: Step)
+    }
+
+    /// Opened before the transaction, at whose revision the draft names the same.
+    private func photos(of draft: Draft) async throws(CommitError) -> Photos {
         var photos: [FieldName: Photo] = [:]
-        for field in flow.fields where field.kind is ImageField {
-            do throws(DatabaseError) { photos[field.name] = try await photo(in: field, of: draft) } catch {
-                throw .database(error)
+        for step in flow.steps {
+            for field in step.fields where field.kind is ImageField && draft.values[field.name] != nil {
+                do throws(DatabaseError) {
+                    guard let photo = try await photo(in: field, of: draft) else { return .lost(field.name, in: step) }
+                    photos[field.name] = photo
+                } catch {
+                    throw .database(error)
+                }
             }
         }
-        return photos
+        return .all(photos)
     }
 
     private func write(

@@ -9,10 +9,13 @@ extension Signups {
         of draft: Draft,
         at revision: Int? = nil
     ) async throws(SubmitError) -> Draft {
-        let photo = try await photo(of: image, in: field.name)
+        var made: Photo?
         return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
+            let photo: Photo
+            if let made { photo = made } else { photo = try await self.photo(of: image, in: field.name, of: draft) }
+            made = photo
             var change = Change(values: draft.values)
-            keep(photo, in: field.name, &change)
+            self.keep(photo, in: field.name, &change)
             // Where nothing else is asked for, this was the answer.
             if step.fields.allSatisfy({ $0.kind is ImageField }) { change.values.answered.insert(step.name) }
             return change
@@ -35,7 +38,7 @@ extension Signups {
         }.draft
     }
 
-    /// The photo that the draft has in that field; nil where it has none.
+    /// The photo that the draft has in that field; nil where it has none, or one that cannot be read.
     package func photo(in field: Field, of draft: Draft) async throws(DatabaseError) -> Photo? {
         guard let stored = StoredPhoto(stored: draft.values[field.name]) else { return nil }
         let row = try await database.read(
@@ -47,13 +50,29 @@ extension Signups {
     }
 
     /// - Throws: `refused` where nothing can be made of the image.
-    func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
+    func photo(of image: UploadedFile, in field: FieldName, of draft: Draft) async throws(SubmitError) -> Photo {
+        try await count(anImageOf: draft)
         do throws(ImageError) {
             return try await images.photo(of: image.bytes)
         } catch {
             guard case .fault(let fault) = error else { throw .image(error) }
             throw .refused([Refusal(fault, of: field)])
         }
+    }
+
+    /// Whatever becomes of it, it takes time.
+    private func count(anImageOf draft: Draft) async throws(SubmitError) {
+        let charges = [charge(.images, draft.id.bytes)]
+        let row: (number: Int?, wait: Int?)
+        do throws(DatabaseError) {
+            row = try await database.transaction(
+                "WITH current AS (SELECT), \(refused(charges)) SELECT \([Charge].columns)"
+            )[0]
+            .only.decode(Int?.self, Int?.self)
+        } catch {
+            throw .database(error)
+        }
+        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
     }
 
     func keep(_ photo: Photo, in field: FieldName, _ change: inout Change) {

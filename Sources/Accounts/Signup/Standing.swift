@@ -2,14 +2,22 @@
 package struct Standing: Sendable {
     package let states: [StepName: StepState]
     /// The first step that is required and unmet, or optional and unanswered; nil where only the review is left.
-    package let next: Step?
+    package private(set) var next: Step?
     /// The required fields that hold nothing valid, wherever they stand.
-    package let missing: [FieldName]
+    package private(set) var missing: [FieldName]
     package let done: Int
     package let total: Int
 
     /// True where a commit would be accepted: every required step holds, and no other holds what it may not.
     package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
+
+    /// The same for who lacks that besides.
+    func lacking(_ field: FieldName, of step: Step) -> Standing {
+        var standing = self
+        standing.missing.append(field)
+        standing.next = step
+        return standing
+    }
 
     package init(of situation: Situation) {
         var states: [StepName: StepState] = [:]

@@ -67,6 +67,14 @@ extension Signups {
         }
     }
 
+    /// Why nothing can be written to that step, as far as the draft that was found tells; ``revise(_:_:at:_:)`` looks again.
+    package func obstacle(to step: Step, of draft: Draft) -> SubmitError? {
+        if draft.account != nil { return .committed }
+        if Standing.isLocked(step, in: situation(of: draft)) { return .locked(next: standing(of: draft).next) }
+        // A draft begins at revision 1.
+        return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
+    }
+
     /// Repeats `change` until it is written to the revision that it was made for. Nil means that there is nothing to do.
     func revise(
         _ draft: Draft,
@@ -82,9 +90,7 @@ extension Signups {
                 draft = try await again(draft)
                 guard revision == draft.revision else { throw .stale(draft) }
             }
-            if Standing.isLocked(step, in: situation(of: draft)) { throw .locked(next: standing(of: draft).next) }
-            // A draft begins at revision 1.
-            if draft.revision > flow.limits.revisions { throw .limited(revisions(of: draft)) }
+            if let obstacle = obstacle(to: step, of: draft) { throw obstacle }
             guard let change = try await change(draft) else {
                 return Outcome(draft: try await again(draft), cleared: [])
             }
@@ -135,7 +141,7 @@ extension Signups {
         _ labour: inout Labour
     ) async throws(SubmitError) -> Change? {
         let (values, codes, unmet) = judge(answers, to: step, of: draft)
-        let refusals = step.sorted(try await unmet + developOnce(values, at: step, &labour))
+        let refusals = step.sorted(try await unmet + developOnce(values, at: step, of: draft, &labour))
         let isSkipped = step.isOptional && step.isBlank(answers)
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         var change = Change(values: values)
@@ -238,13 +244,14 @@ extension Signups {
     private func developOnce(
         _ values: Values,
         at step: Step,
+        of draft: Draft,
         _ labour: inout Labour
     ) async throws(SubmitError) -> [Refusal] {
         var refusals: [Refusal] = []
         for field in step.fields where labour.photos[field.name] == nil {
             guard field.kind is ImageField, case .file(let image)? = values[field.name] else { continue }
             do throws(SubmitError) {
-                labour.photos[field.name] = try await photo(of: image, in: field.name)
+                labour.photos[field.name] = try await photo(of: image, in: field.name, of: draft)
             } catch {
                 guard case .refused(let wrong) = error else { throw error }
                 refusals += wrong

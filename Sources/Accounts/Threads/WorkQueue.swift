@@ -65,7 +65,7 @@ struct WorkQueue<Job> {
         entries.append((ticket, job))
     }
 
-    /// The oldest job, which then counts as running until ``finish()``.
+    /// The oldest job, which then counts as running until ``finish(after:)``.
     mutating func next() -> Next {
         guard !isStopped else { return .leave }
         guard !entries.isEmpty else { return .sleep }

@@ -24,6 +24,8 @@ package struct Limits: Sendable {
         case guessesForAddress = "guesses_for_address"
         /// Names that a draft asked for.
         case usernameChecks = "username_checks"
+        /// Images that a draft sent, whatever they were.
+        case images
     }
 
     package var byName: [Name: Limit]
@@ -46,6 +48,7 @@ package struct Limits: Sendable {
         case .mailsFromNetwork: Limit(100, per: .seconds(3600))
         case .guessesForAddress: Limit(100, per: .seconds(86_400))
         case .usernameChecks: Limit(60, per: .seconds(3600))
+        case .images: Limit(60, per: .seconds(3600))
         }
     }
 

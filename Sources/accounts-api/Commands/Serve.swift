@@ -29,6 +29,8 @@ struct Serve: AsyncParsableCommand {
         try await settings.checkPorts()
         // A reader that went away is an error of the write, not the end of the server.
         signal(SIGPIPE, SIG_IGN)
+        // Else nobody hears how a process of ours has ended.
+        signal(SIGCHLD, SIG_DFL)
         let level = settings.logging.level
         let isJSON = settings.logging.isJSON
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
@@ -91,9 +93,11 @@ struct Server {
             meters: meters
         )
         let images = ImagePool(
-            program: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+            // Also where the file has been replaced since.
+            program: "/proc/self/exe",
             workers: settings.imageWorkers,
-            meters: meters
+            meters: meters,
+            logger: logger
         )
         let outbox = Outbox(keys: settings.keys)
         let smtp = try settings.smtpURL.map { try SMTPMailer(url: $0) }

@@ -31,12 +31,11 @@ struct BodyReader: RouterMiddleware {
     }
 
     private func answers(of request: Request, to step: Step?) async throws -> JSON? {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostBytes {
-            throw Self.tooLarge(Self.mostBytes)
-        }
+        let length = request.bodyLength
+        if let length, length > Self.mostBytes { throw Self.tooLarge(Self.mostBytes) }
         let type = BodyType(request.headers[.contentType])
         if request.headers[.contentType] != nil, type == nil { throw Self.unsupported }
-        let body = try await Self.read(request.body, most: Self.mostBytes)
+        let body = try await Self.read(request.body, of: length, most: Self.mostBytes)
         if body.count == 0, !isRequired { return nil }
         guard let type else {
             throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
@@ -61,34 +60,36 @@ struct BodyReader: RouterMiddleware {
     }
 
     /// The whole body in memory of our own, and wiped where it came from.
-    static func read(_ body: RequestBody, most: Int) async throws -> Secret {
-        var chunks: [ByteBuffer] = []
-        var length = 0
+    ///
+    /// - Parameter length: how long it says that it is.
+    static func read(_ body: RequestBody, of length: Int?, most: Int) async throws -> GrowingSecret {
+        var secret = GrowingSecret(capacity: min(length ?? 4096, most))
+        var pieces = 0
         do {
             for try await chunk in body {
-                length += chunk.readableBytes
-                if length > most { throw tooLarge(most) }
-                chunks.append(chunk)
-            }
-        } catch let error where !(error is Problem) && !(error is CancellationError) {
-            // The client broke off, or framed it wrongly.
-            throw Problem(.malformedRequest, "The body ends before its end.")
-        }
-        return Secret(capacity: length) { room in
-            var offset = 0
-            for chunk in chunks {
+                pieces += 1
+                if secret.count + chunk.readableBytes > most { throw tooLarge(most) }
+                if pieces > mostPieces + secret.count / leastPiece {
+                    throw Problem(.malformedRequest, "The body comes in too many pieces.")
+                }
                 chunk.withUnsafeReadableBytes { bytes in
                     guard let start = bytes.baseAddress else { return }
-                    UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: bytes)
-                    offset += bytes.count
+                    secret.append(bytes)
                     // The bytes may be a password, and this slice of the network's buffer has no other reader: its owner
                     // has handed it to us and moved past it.
                     explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
                 }
             }
-            return length
+        } catch let error where !(error is Problem) && !(error is CancellationError) {
+            // The client broke off, or framed it wrongly.
+            throw Problem(.malformedRequest, "The body ends before its end.")
         }
+        return secret
     }
+
+    /// Each piece takes time, however short it is. So many may be as short as they like.
+    private static let mostPieces = 2000
+    private static let leastPiece = 128
 
     private static let unsupported = Problem(
         .unsupportedMediaType,
@@ -97,6 +98,18 @@ struct BodyReader: RouterMiddleware {
     )
 
     static func tooLarge(_ most: Int) -> Problem { Problem(.tooLarge, "A body has at most \(most) bytes.") }
+}
+
+extension Flow {
+    /// The fields whose text is never a `String`: passwords and their confirmations.
+    var secretMembers: Set<String> {
+        Set(fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue))
+    }
+}
+
+extension Request {
+    /// What it says of itself; nil where it comes in chunks.
+    var bodyLength: Int? { headers[.contentLength].flatMap { Int($0) } }
 }
 
 /// How a body is written; both in UTF-8.

@@ -27,7 +27,6 @@ struct RequestScope: RequestContext {
     /// A body that is read once the draft is found.
     var upload: Upload?
     var field: Field?
-    var image: UploadedFile?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
@@ -71,7 +70,9 @@ struct StepContext: ChildRequestContext {
     let step: Step
     let network: Network
     /// The body as it was read; an empty object where there was none.
-    let answers: JSON
+    var answers: JSON
+    /// A body that is still to be read.
+    let upload: Upload?
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
@@ -83,6 +84,7 @@ struct StepContext: ChildRequestContext {
         self.draft = draft
         self.step = step
         answers = context.answers
+        upload = context.upload
     }
 }
 
@@ -93,8 +95,7 @@ struct FieldContext: ChildRequestContext {
     let representation: Representation
     let step: Step
     let field: Field
-    /// What came, where an image is asked for.
-    let image: UploadedFile?
+    let network: Network
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
@@ -107,6 +108,6 @@ struct FieldContext: ChildRequestContext {
         self.draft = draft
         self.step = step
         self.field = field
-        image = context.image
+        network = context.network
     }
 }

@@ -94,7 +94,9 @@ extension Problem {
     init(_ error: ImageError) throws {
         switch error {
         case .unserved(let error): try self.init(error, "Too many images come at once. Try again in a moment.")
-        case .fault, .noWorker: throw error
+        case .noWorker:
+            self.init(.unavailable, "No image can be read at the moment. Try again.", headers: [.retryAfter: "5"])
+        case .fault: throw error
         }
     }
 

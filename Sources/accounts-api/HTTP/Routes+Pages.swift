@@ -26,13 +26,17 @@ extension Routes {
         _ act: Operation.Act,
         of request: Request,
         to context: StepContext,
-        _ handle: () async throws -> Answer
+        _ handle: (StepContext) async throws -> Answer
     ) async throws -> Response {
-        guard context.representation == .page else { return try await handle().response }
+        guard context.representation == .page else { return try await reading(request, context, handle).response }
         let (step, draft, language) = (context.step, context.draft, context.language)
+        var typed: JSON?
         let page: Page
         do {
-            let answer = try await handle()
+            let answer = try await reading(request, context) { context in
+                if act == .submitForm { typed = context.answers }
+                return try await handle(context)
+            }
             switch act {
             case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
             case .resend: return Pages.seeOther(step.href)
@@ -40,7 +44,6 @@ extension Routes {
             }
         } catch let problem as Problem where problem.isForTheSamePage {
             let shown = try await showStep(request, context).json ?? .null
-            let typed = act == .submitForm ? context.answers : nil
             page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }
         return pages.response(page, in: language)

@@ -25,13 +25,16 @@ extension Routes {
 
     @Sendable func putPhoto(_ request: Request, _ context: FieldContext) async throws -> Response {
         let revision = try expectedRevision(of: request, context.draft)
-        guard let image = context.image else { preconditionFailure("an upload was read before") }
-        let draft = try await acting { () throws(SubmitError) in
-            try await signups.keep(image, in: context.field, at: context.step, of: context.draft, at: revision)
-        } problem: {
-            try Problem($0, in: context.language, current)
+        try refuse(context.step, context.draft, in: context.language)
+        return try await uploads.withPlace(for: request, from: context.network) {
+            let image = try await uploads.image(in: request)
+            let draft = try await acting { () throws(SubmitError) in
+                try await signups.keep(image, in: context.field, at: context.step, of: context.draft, at: revision)
+            } problem: {
+                try Problem($0, in: context.language, current)
+            }
+            return tagged(Answer(status: .noContent), draft).response
         }
-        return tagged(Answer(status: .noContent), draft).response
     }
 
     @Sendable func removePhoto(_ request: Request, _ context: FieldContext) async throws -> Response {
@@ -43,5 +46,29 @@ extension Routes {
         }
         if context.representation == .page { return Pages.seeOther(context.step.href) }
         return tagged(Answer(status: .noContent), draft).response
+    }
+}
+
+/// Forms with files.
+extension Routes {
+    /// Reads the answers to a step, where they are still to be read, and hands them on.
+    func reading<Value>(
+        _ request: Request,
+        _ context: StepContext,
+        _ body: (StepContext) async throws -> Value
+    ) async throws -> Value {
+        guard case .form(let boundary)? = context.upload else { return try await body(context) }
+        try refuse(context.step, context.draft, in: context.language)
+        return try await uploads.withPlace(for: request, from: context.network) {
+            var context = context
+            context.answers = try await uploads.answers(in: request, boundary: boundary, to: context.step)
+            return try await body(context)
+        }
+    }
+
+    /// Before anything large is read: where the step cannot be written to, nothing will come of it.
+    private func refuse(_ step: Step, _ draft: Draft, in language: Language) throws {
+        guard let obstacle = signups.obstacle(to: step, of: draft) else { return }
+        throw try Problem(obstacle, in: language, current)
     }
 }

@@ -14,8 +14,7 @@ struct Routes: Sendable {
     let origins: Origins
     let proxies: Proxies
     private let drain: Drain
-    /// For images in memory: each takes some 10 MiB while it is read.
-    private let uploads = Places(8, ofClient: 2)
+    let uploads: Uploads
     private let documents = Documents()
 
     init(
@@ -32,6 +31,7 @@ struct Routes: Sendable {
         self.publicURL = publicURL
         pages = Pages(signups: signups, assets: assets)
         self.drain = drain
+        uploads = Uploads(secretMembers: signups.flow.secretMembers)
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
         origins = Origins(own: publicURL, allowed: allowedOrigins)
@@ -165,24 +165,18 @@ struct Routes: Sendable {
                     try await show(operation.act, to: context) { try await handle(request, context) }
                 }
         case .field(let handle):
-            group.add(middleware: finder).add(middleware: uploadReader).group(context: FieldContext.self)
+            group.add(middleware: finder).group(context: FieldContext.self)
                 .on(path, method: operation.method, use: handle)
         case .step(let handle):
-            group.add(middleware: finder).add(middleware: uploadReader).group(context: StepContext.self)
+            group.add(middleware: finder).group(context: StepContext.self)
                 .on(path, method: operation.method) { request, context in
-                    try await show(operation.act, of: request, to: context) { try await handle(request, context) }
+                    try await show(operation.act, of: request, to: context) { try await handle(request, $0) }
                 }
         }
     }
 
     private var finder: DraftFinder { DraftFinder(signups: signups) }
-    private var uploadReader: UploadReader { UploadReader(places: uploads, secretMembers: secretMembers) }
-
-    private var secretMembers: Set<String> {
-        Set(
-            signups.flow.fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue)
-        )
-    }
+    private var secretMembers: Set<String> { signups.flow.secretMembers }
 
     private func refuseOtherMethods(
         than methods: [HTTPRequest.Method],

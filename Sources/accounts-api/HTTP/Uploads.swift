@@ -4,8 +4,8 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// A body that may be large: a form with files, or one image. Before it is read, its header is looked at and its draft is
-/// found, so that nobody sends much who may not.
+/// A body that may be large: a form with files, or one image. Before it is read, its header is looked at, its draft is
+/// found, and the step is open: whoever may not send it has not sent much.
 enum Upload: Sendable {
     case form(boundary: String)
     case image
@@ -25,10 +25,10 @@ extension Upload {
     /// Of a form with files; nil for every other type, and without a boundary (RFC 2046 §5.1.1).
     init?(form contentType: String?) {
         guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),
-            parts.first?.lowercased() == Self.formType, parts.count == 2,
-            parts[1].lowercased().hasPrefix("boundary=")
+            parts.first?.lowercased() == Self.formType,
+            let parameter = parts.first(where: { $0.lowercased().hasPrefix("boundary=") })
         else { return nil }
-        var boundary = parts[1].dropFirst("boundary=".count)
+        var boundary = parameter.dropFirst("boundary=".count)
         if boundary.hasPrefix("\""), boundary.hasSuffix("\""), boundary.utf8.count > 1 {
             boundary = boundary.dropFirst().dropLast()
         }
@@ -65,52 +65,63 @@ struct UploadDoor: RouterMiddleware {
         } else if context.step?.fields.contains(where: { $0.kind is ImageField }) == true {
             context.upload = Upload(form: type)
         }
-        if let upload = context.upload, let length = request.headers[.contentLength].flatMap({ Int($0) }),
-            length > upload.mostBytes
-        {
+        if let upload = context.upload, let length = request.bodyLength, length > upload.mostBytes {
             throw BodyReader.tooLarge(upload.mostBytes)
         }
         return try await next(request, context)
     }
 }
 
-/// Reads an upload into memory, of which there are only so many at once.
-struct UploadReader: RouterMiddleware {
-    let places: Places
+/// The uploads in memory, of which there are only so many at once.
+struct Uploads: Sendable {
     let secretMembers: Set<String>
+    /// Each takes some 10 MiB while it is read. One that is as small as other bodies needs no place.
+    private let places = Places(8, ofClient: 2)
 
-    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        guard let upload = context.upload else { return try await next(request, context) }
-        guard places.take(for: context.network) else {
-            throw Problem(.busy, "Too many images come at once. Try again in a moment.", headers: [.retryAfter: "2"])
-        }
-        defer { places.giveBack(of: context.network) }
-        var context = context
-        try await read(request.body, as: upload, into: &context)
-        return try await next(request, context)
+    init(secretMembers: Set<String>) {
+        self.secretMembers = secretMembers
     }
 
-    /// The body itself is gone when this returns.
-    private func read(_ body: RequestBody, as upload: Upload, into context: inout RequestScope) async throws {
-        let secret = try await BodyReader.read(body, most: upload.mostBytes)
+    /// Keeps a place for the upload until it has done its work.
+    func withPlace<Value>(
+        for request: Request,
+        from client: Network,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        if let length = request.bodyLength, length <= BodyReader.mostBytes { return try await body() }
+        guard places.take(for: client) else {
+            throw Problem(.busy, "Too many images come at once. Try again in a moment.", headers: [.retryAfter: "2"])
+        }
+        defer { places.giveBack(of: client) }
+        return try await body()
+    }
+
+    /// The body itself is gone when these return.
+    func image(in request: Request) async throws -> UploadedFile {
+        let body = try await read(request, as: .image)
+        return body.withBytes { UploadedFile(Array($0)) }
+    }
+
+    func answers(in request: Request, boundary: String, to step: Step) async throws -> JSON {
+        let body = try await read(request, as: .form(boundary: boundary))
         do throws(MalformedBody) {
-            switch upload {
-            case .image: context.image = secret.withBytes { UploadedFile(Array($0)) }
-            case .form(let boundary):
-                let form = try secret.withBytes { (bytes) throws(MalformedBody) in
-                    try JSON.readMultipart(
-                        bytes,
-                        boundary: boundary,
-                        secretMembers: secretMembers,
-                        several: context.step?.severalFields ?? [],
-                        mostValues: BodyReader.mostValues
-                    )
-                }
-                context.answers = context.step?.answers(inForm: form) ?? form
+            let form = try body.withBytes { (bytes) throws(MalformedBody) in
+                try JSON.readMultipart(
+                    bytes,
+                    boundary: boundary,
+                    secretMembers: secretMembers,
+                    several: step.severalFields,
+                    mostValues: BodyReader.mostValues
+                )
             }
+            return step.answers(inForm: form)
         } catch {
             throw Problem(.malformedRequest, "\(error)")
         }
+    }
+
+    private func read(_ request: Request, as upload: Upload) async throws -> GrowingSecret {
+        try await BodyReader.read(request.body, of: request.bodyLength, most: upload.mostBytes)
     }
 }
 

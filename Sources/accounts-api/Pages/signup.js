@@ -145,6 +145,7 @@ class Picture extends Field {
     super(element);
     this.isRequired &&= !("set" in element.dataset);
     this.preview = one(".preview", element);
+    this.stored = this.preview.getAttribute("src");
     this.dialog = one("dialog", element);
     this.canvas = one("canvas", element);
     this.size = one("[type=range]", element);
@@ -171,6 +172,18 @@ class Picture extends Field {
       if (!this.isDragged) this.move(event.offsetX / this.canvas.clientWidth - 0.5, event.offsetY / this.canvas.clientHeight - 0.5);
     });
     this.dialog.addEventListener("keydown", (event) => this.press(event));
+    this.remove = one("[data-drop]", element);
+    this.remove.addEventListener("click", () => {
+      this.drop();
+      this.clear();
+      keep();
+      judgeNext();
+      this.control.focus();
+    });
+    one("[form]", element)?.addEventListener("click", () => {
+      this.drop();
+      keep();
+    });
     one("[data-use]", element).addEventListener("click", () => this.use());
     one("[data-leave]", element).addEventListener("click", () => this.dialog.close());
   }
@@ -189,6 +202,13 @@ class Picture extends Field {
 
   get isFine() {
     return !this.isRefused && !(this.isRequired && this.isEmpty);
+  }
+
+  /// What was refused is gone, so that only somebody who needs a picture has to choose another.
+  refuse(text) {
+    super.refuse(text);
+    this.drop();
+    this.isRefused = this.isRequired;
   }
 
   async open(file) {
@@ -264,7 +284,18 @@ class Picture extends Field {
     this.data = data;
     this.files = this.control.files = transfer.files;
     this.preview.src = data;
-    this.preview.hidden = false;
+    this.preview.hidden = this.remove.hidden = false;
+    one("[form]", this.element)?.setAttribute("hidden", "");
+  }
+
+  /// Back to what the server has.
+  drop() {
+    this.data = this.files = undefined;
+    this.control.files = new DataTransfer().files;
+    this.remove.hidden = true;
+    one("[form]", this.element)?.removeAttribute("hidden");
+    this.preview.src = this.stored ?? "";
+    this.preview.hidden = !this.stored;
   }
 }
 
@@ -472,7 +503,7 @@ const answered = async () => {
     const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
       headers: { Accept: "application/json", "Accept-Language": language },
-      body: pictures.length ? new FormData(form) : new URLSearchParams(new FormData(form)),
+      body: sent(),
     });
     const body = await answer.json();
     if (answer.ok) {
@@ -485,6 +516,14 @@ const answered = async () => {
   } catch {
     say(form.dataset.offline);
   }
+};
+
+/// A form with a file, or one of texts alone, which is read with less ado.
+const sent = () => {
+  const data = new FormData(form);
+  if (pictures.some((picture) => picture.files)) return data;
+  for (const picture of pictures) data.delete(picture.name);
+  return new URLSearchParams(data);
 };
 
 const refuse = (errors) => {

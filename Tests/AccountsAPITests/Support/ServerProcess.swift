@@ -72,6 +72,16 @@ final class ServerProcess: Sendable {
         return String(answer[end.upperBound...])
     }
 
+    /// The most memory that it has had at once, in bytes (proc_pid_status(5)).
+    func mostMemory() throws -> Int {
+        let status = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/status")).readToEnd() ?? Data()
+        let text = String(decoding: status, as: UTF8.self)
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let number = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { throw Failure(description: text) }
+        return number * 1024
+    }
+
     /// Sends a signal and returns the exit status when the process has ended; negative for the signal that ended it.
     @discardableResult
     func end(by signal: Int32) async -> Int32 {

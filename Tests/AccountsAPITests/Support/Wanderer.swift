@@ -60,6 +60,11 @@ final class Wanderer: Sendable {
         try await send(.put, "/signup/\(step)", body, at: port)
     }
 
+    /// An image in a field, which is answered with 204.
+    func put(_ image: [UInt8], in path: String, at port: Int) async throws -> Answer {
+        try await send(.put, path, bytes: image, "image/png", at: port)
+    }
+
     func draft(at port: Int) async throws -> JSON { try await send(.get, "/signup", at: port).json }
 
     func commit(at port: Int) async throws -> Answer { try await send(.post, "/signup/commit", at: port) }
@@ -75,15 +80,25 @@ final class Wanderer: Sendable {
     private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws
         -> Answer
     {
+        try await send(method, path, bytes: body.map { Array($0.utf8) }, "application/json", at: port)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        bytes body: [UInt8]?,
+        _ type: String,
+        at port: Int
+    ) async throws -> Answer {
         var headers: HTTPFields = [
-            .contentType: "application/json", .connection: "close", .forwardedFor: network,
+            .contentType: type, .connection: "close", .forwardedFor: network,
         ]
         if let text = token.withLock({ $0 }) { headers[.authorization] = "Bearer \(text)" }
         let request = TestClient.Request(
             path,
             method: method,
             headers: headers,
-            body: body.map { ByteBuffer(string: $0) }
+            body: body.map { ByteBuffer(bytes: $0) }
         )
         return try await TestClient.withClient(host: "127.0.0.1", port: port) { client in
             Answer(try await client.execute(request))

@@ -137,6 +137,42 @@ struct KeptPhotoTests {
         }
     }
 
+    @Test func `a commit waits for a photo that cannot be read, and loses none silently`() async throws {
+        try await Stage.with { stage in
+            let draft = try await keep("plain.png", of: stage.readyDraft(), on: stage)
+            try session.query("UPDATE draft_photos SET sealed = sealed || '\\x00'::bytea")
+            let ending = await outcome { try await stage.signups.commit(draft) }
+            #expect(ending == "incomplete: photo")
+            #expect(try session.number(of: "accounts") == 0)
+            _ = try await stage.signups.commit(keep("turned-6.jpg", of: draft, on: stage))
+            #expect(try session.number(of: "photos") == 1)
+        }
+    }
+
+    @Test func `a rival's photo goes with the rival`() async throws {
+        try await Stage.with { stage in
+            let rival = try await keep("plain.png", of: stage.fill(stage.start(), through: "password"), on: stage)
+            _ = try await stage.signups.commit(stage.readyDraft(username: "lee"))
+            #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
+            #expect(try session.number(of: "draft_photos") == 0)
+        }
+    }
+
+    @Test func `a commit and another photo at once leave the photo of one of them`() async throws {
+        try await Stage.with { stage in
+            let draft = try await keep("plain.png", of: stage.readyDraft(), on: stage)
+            async let committed = outcome { try await stage.signups.commit(draft) }
+            async let kept = outcome { try await keep("turned-6.jpg", of: draft, on: stage) }
+            #expect(await committed == "done")
+            #expect(["done", "committed"].contains(await kept))
+            let image = try session.query("SELECT image FROM photos").only.decode([UInt8].self)
+            #expect(
+                try [Photo(of: .onFile("plain.png")).jpeg, Photo(of: .onFile("turned-6.jpg")).jpeg].contains(image)
+            )
+            #expect(try session.number(of: "draft_photos") == 0)
+        }
+    }
+
     @Test func `a photo and another step that come at once are both kept`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "profile")

@@ -5,6 +5,7 @@ import Testing
 @testable import Accounts
 
 /// Images in processes of their own. The shell stands in for a worker that misbehaves.
+@Suite("Images in processes of their own")
 struct ImagePoolTests {
     @Test func `the process makes the same photo as the function`() async throws {
         let image = try [UInt8].onFile("turned-6.jpg")
@@ -23,23 +24,61 @@ struct ImagePoolTests {
         }
     }
 
-    @Test(arguments: ["kill -KILL $$", "kill -XCPU $$", "exec 0<&-; kill -SEGV $$"])
+    @Test(arguments: ["kill -XCPU $$", "exec 0<&-; kill -SEGV $$", "kill -ABRT $$"])
     func `a process that a limit has ended refuses its image`(_ script: String) async throws {
         await #expect(throws: ImageError.fault(.unsupported)) {
             try await shell(script).photo(of: .onFile("plain.png"))
         }
     }
 
-    @Test(arguments: ["exit 0", "exit 1", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
-    func `what is no photo is never taken for one`(_ script: String) async throws {
-        await #expect(throws: ImageError.noWorker) {
-            try await shell("cat >/dev/null; \(script)").photo(of: .onFile("plain.png"))
+    @Test(arguments: ["kill -KILL $$", "kill -ALRM $$"])
+    func `one that had no chance to work is no word about its image`(_ script: String) async throws {
+        await #expect(throws: ImageError.unserved(.busy(wait: .seconds(5)))) {
+            try await shell(script).photo(of: .onFile("plain.png"))
         }
     }
 
-    @Test func `a program that is not there makes no photo`() async throws {
+    @Test(arguments: ["exit 0", "exit 1", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
+    func `what is no photo is never taken for one`(_ script: String) async throws {
+        let error = await #expect(throws: ImageError.self) {
+            try await shell("cat >/dev/null; \(script)").photo(of: .onFile("plain.png"))
+        }
+        #expect(error?.isWithoutWorker == true)
+    }
+
+    @Test func `a program that is not there makes no photo, and says why`() async throws {
         let pool = ImagePool(program: "/nonexistent")
-        await #expect(throws: ImageError.noWorker) { try await pool.photo(of: .onFile("plain.png")) }
+        await #expect(throws: ImageError.noWorker("posix_spawn: No such file or directory")) {
+            try await pool.photo(of: .onFile("plain.png"))
+        }
+    }
+
+    @Test func `whatever the process has to do, it ends with the pool`() async throws {
+        let pool = shell("echo begun; exec sleep 1000")
+        let image = try [UInt8].onFile("plain.png")
+        let photo = Task { try await pool.photo(of: image) }
+        while pool.running == 0 { await Task.yield() }
+        try await onThread { pool.shutdown() }
+        await #expect(throws: ImageError.unserved(.stopped)) { try await photo.value }
+        await #expect(throws: ImageError.unserved(.stopped)) { try await pool.photo(of: image) }
+    }
+
+    @Test func `nothing is left of those that have ended`() async throws {
+        func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        func children() throws -> String {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").map { task in
+                let file = FileHandle(forReadingAtPath: "/proc/self/task/\(task)/children")
+                return String(decoding: try file?.readToEnd() ?? Data(), as: UTF8.self)
+            }.joined()
+        }
+        let pool = shell("cat >/dev/null; exit 3")
+        let image = try [UInt8].onFile("plain.png")
+        await #expect(throws: ImageError.fault(.unsupported)) { try await pool.photo(of: image) }
+        // Other tests open files and start processes meanwhile, so it is a hundred times as many as they could account for.
+        let (files, before) = (try open(), try children().split(separator: " ").count)
+        for _ in 0..<300 { await #expect(throws: ImageError.fault(.unsupported)) { try await pool.photo(of: image) } }
+        #expect(try open() < files + 200)
+        #expect(try children().split(separator: " ").count < before + 200)
     }
 
     @Test func `a process sees nothing of ours`() async throws {
@@ -75,6 +114,8 @@ struct ImagePoolTests {
 }
 
 extension ImageError {
+    fileprivate var isWithoutWorker: Bool { if case .noWorker = self { true } else { false } }
+
     /// Without how long it would take.
     fileprivate var untimed: ImageError {
         if case .unserved(.busy) = self { .unserved(.busy(wait: .zero)) } else { self }

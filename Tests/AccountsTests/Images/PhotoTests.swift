@@ -4,6 +4,7 @@ import Testing
 @testable import Accounts
 
 /// What becomes of an image. Those on file are red and green above blue and white, 64 by 48.
+@Suite("What becomes of an image")
 struct PhotoTests {
     @Test(arguments: [
         "baseline.jpg", "progressive.jpg", "two.jpg", "plain.png", "palette.png", "lossy.webp", "lossless.webp",
@@ -70,6 +71,41 @@ struct PhotoTests {
         #expect(throws: ImageFault.unsupported) { try Photo(of: Array(other.utf8) + .onFile(name)) }
     }
 
+    @Test func `what cameras put behind an image is left out`() throws {
+        let image = try [UInt8].onFile("turned-6.jpg")
+        let film = [0, 0, 0, 0x18] + Array("ftypmp42".utf8) + [UInt8](repeating: 7, count: 100)
+        let notes = [0, 0, 1, 0x0A] + [UInt8](repeating: 7, count: 50) + Array("SEFT".utf8)
+        for trailer in [film, notes, image + film, [0, 0, 0]] {
+            #expect(try Photo(of: image + trailer).jpeg == Photo(of: image).jpeg)
+        }
+        #expect(throws: ImageFault.unsupported) { try Photo(of: image + Array("<script>ftyp".utf8)) }
+    }
+
+    @Test(arguments: [(1, 3000), (3000, 1), (513, 512), (511, 511)])
+    func `any proportions give a square`(_ width: Int, _ height: Int) throws {
+        let square = try ImageFile(Photo(of: .greyPNG(width, height)).jpeg)
+        #expect((square.width, square.height) == (512, 512))
+    }
+
+    @Test func `noise is kept small`() throws {
+        var chance = SeededChance(seed: 1)
+        let photo = try Photo(of: .greyPNG(512, 512) { UInt8.random(in: 0...255, using: &chance) })
+        #expect(photo.jpeg.count <= Photo.mostBytes)
+    }
+
+    @Test func `whatever a byte is changed to, it is refused or becomes a photo`() throws {
+        var chance = SeededChance(seed: 2)
+        for name in ["progressive.jpg", "plain.png", "lossy.webp", "lossless.webp"] {
+            let whole = try [UInt8].onFile(name)
+            for _ in 0..<300 {
+                var broken = whole
+                broken[Int.random(in: 0..<whole.count, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
+                guard let file = try? ImageFile(broken), file.width * file.height < 1_000_000 else { continue }
+                if let photo = try? Photo(of: broken) { #expect(photo.jpeg.count <= Photo.mostBytes) }
+            }
+        }
+    }
+
     @Test func `an image of too many pixels is refused by its header`() throws {
         var png = try [UInt8].onFile("plain.png")
         // Width and height stand in the first chunk: 7,000 by 6,000.
@@ -119,6 +155,39 @@ struct PhotoTests {
 }
 
 extension [UInt8] {
+    /// In grey of eight bits, not compressed (RFC 1950, RFC 1951).
+    fileprivate static func greyPNG(_ width: Int, _ height: Int, _ pixel: () -> UInt8 = { 128 }) -> [UInt8] {
+        func big(_ number: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            let checked = Array(name.utf8) + content
+            let sum = checked.reduce(~0) { sum, byte -> UInt32 in
+                (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+            }
+            return big(UInt32(content.count)) + checked + big(~sum)
+        }
+        var raw: [UInt8] = []
+        for _ in 0..<height {
+            raw.append(0)
+            for _ in 0..<width { raw.append(pixel()) }
+        }
+        var stream: [UInt8] = [0x78, 0x01]
+        for start in stride(from: 0, to: raw.count, by: 65_535) {
+            let block = raw[start..<Swift.min(start + 65_535, raw.count)]
+            let (length, isLast) = (UInt16(block.count), start + 65_535 >= raw.count)
+            stream.append(isLast ? 1 : 0)
+            for number in [length, ~length] { stream += [UInt8(number & 0xFF), UInt8(number >> 8)] }
+            stream += block
+        }
+        let sums = raw.reduce((UInt32(1), UInt32(0))) { sums, byte in
+            let low = (sums.0 + UInt32(byte)) % 65_521
+            return (low, (sums.1 + low) % 65_521)
+        }
+        stream += big(sums.1 << 16 | sums.0)
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+            + chunk("IHDR", big(UInt32(width)) + big(UInt32(height)) + [8, 0, 0, 0, 0]) + chunk("IDAT", stream)
+            + chunk("IEND", [])
+    }
+
     /// An image of those that fuzzing begins with.
     static func onFile(_ name: String) throws -> [UInt8] {
         let folder = URL(filePath: #filePath).appending(path: "../../../Fuzzing/corpus/image").standardized

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Accounts
 
+@Suite("A form with files")
 struct MultipartReaderTests {
     private func read(
         _ body: String,
@@ -74,6 +75,11 @@ struct MultipartReaderTests {
             return
         }
         #expect(secret.secret.withBytes { Array($0) } == Array("hidden".utf8))
+        let file = try read(part("name=\"p\"; filename=\"x\"", "hidden") + "--B--", secret: ["p"])
+        guard case .secret? = file["p"] else {
+            Issue.record("a secret in a file is none")
+            return
+        }
     }
 
     @Test(
@@ -88,6 +94,7 @@ struct MultipartReaderTests {
             ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvalue--B--", .unexpectedEnd),
             ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nvalue\r\n--Bxy", .unexpectedByte),
             ("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\0\r\n--B--", .nul),
+            ("--B\r\nContent-Disposition: form-data; name=\"a\0\"\r\n\r\n1\r\n--B--", .controlCharacter),
         ] as [(String, MalformedBody.Reason)]
     )
     func `what is not quite such a form is refused`(_ body: String, _ reason: MalformedBody.Reason) {
