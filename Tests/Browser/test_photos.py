@@ -180,8 +180,8 @@ def test_a_photo_is_removed(person):
     kim.next()
     kim.arrives("/signup/contact")
     kim.open("/signup/profile")
-    kim.one(".image button.plain").click()
-    kim.until(lambda: not kim.all(".image button.plain"))
+    kim.one(".image button[form]").click()
+    kim.until(lambda: not kim.all(".image button[form]"))
     assert not kim.one(".preview").is_displayed() and kept(kim) == "0"
     assert kim.one("[name=username]").get_attribute("value") == kim.username
 
@@ -228,6 +228,6 @@ def test_a_photo_without_script(person):
     kim.until(lambda: kim.path == "/signup/contact")
     kim.open("/signup/profile")
     kim.until(lambda: kim.one(".preview").size["width"] == 96)
-    kim.one(".image button.plain").click()
-    kim.until(lambda: not kim.all(".image button.plain"))
+    kim.one(".image button[form]").click()
+    kim.until(lambda: not kim.all(".image button[form]"))
     assert kept(kim) == "0"
