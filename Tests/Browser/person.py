@@ -6,11 +6,12 @@ import hmac
 import itertools
 import struct
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+GONE = [NoSuchElementException, StaleElementReferenceException]
 PASSWORD = "a pass phrase of mine"
 STEPS = ["email", "code", "password", "profile", "contact", "totp", "terms"]
 
@@ -62,7 +63,7 @@ class Person:
 
     def until(self, condition, what="it"):
         # A page may go while it is looked at.
-        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=[StaleElementReferenceException])
+        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=GONE)
         return wait.until(lambda _: condition(), f"never came: {what}")
 
     def arrives(self, path):

@@ -2,6 +2,7 @@
 
 import base64
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
@@ -109,6 +110,30 @@ def test_the_cut_is_moved_by_dragging_and_by_clicking(person):
     kim.until(lambda: float(kim.one("[type=range]").get_attribute("value")) < float(before))
 
 
+def test_one_finger_moves_the_cut_and_two_make_it_smaller(person):
+    kim = person().walk("profile")
+    choose(kim)
+    kim.until(lambda: is_open(kim))
+    place = kim.one("canvas").rect
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+
+    def touch(type_, *points):
+        kim.browser.execute_cdp_cmd(
+            "Input.dispatchTouchEvent",
+            {"type": type_, "touchPoints": [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)]},
+        )
+
+    touch("touchStart", -10, 10)
+    touch("touchMove", -100, 100)
+    touch("touchEnd")
+    kim.until(lambda: kim.one("[type=range]").get_attribute("value") == "4")
+    for _ in range(4):
+        touch("touchStart", -120)
+        touch("touchMove", 120)
+        touch("touchEnd")
+    kim.until(lambda: corners(kim) in (["red", "red", "blue", "blue"], ["blue"] * 4, ["red"] * 4))
+
+
 def test_a_photo_is_dragged_here_or_pasted(person):
     kim = person().walk("profile")
     give = """
@@ -116,6 +141,7 @@ def test_a_photo_is_dragged_here_or_pasted(person):
         const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
         const transfer = new DataTransfer();
         transfer.items.add(new File([bytes], "me.png", { type: "image/png" }));
+        if (arguments[4]) transfer.items.add(arguments[4], "text/plain");
         const options = { bubbles: true, cancelable: true, [name]: transfer };
         target.dispatchEvent(type === "paste" ? new ClipboardEvent(type, options) : new DragEvent(type, options));
     """
@@ -125,17 +151,28 @@ def test_a_photo_is_dragged_here_or_pasted(person):
         kim.until(lambda: is_open(kim))
         kim.one("[data-leave]").click()
         assert not is_open(kim) and not kim.one(".preview").is_displayed()
+    # As a spreadsheet gives a cell: who is typing wants the text.
+    kim.run(give, kim.one("[name=display_name]"), "paste", data, "clipboardData", "Kim")
+    kim.run(give, kim.one("body"), "paste", data, "clipboardData", "Kim")
+    kim.until(lambda: is_open(kim))
 
 
-def test_what_is_no_photo_says_so_beside_the_field_and_keeps_nobody_from_going_on(person):
+def test_what_is_no_photo_says_so_beside_the_field_and_keeps_nobody_from_going_on(person, tmp_path):
     kim = person().walk("profile")
     kim.type("username", kim.username)
     kim.until(lambda: kim.is_ready)
-    for name in ["moves.gif", "drawing.svg"]:
-        choose(kim, IMAGES / name)
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(PICTURE.read_bytes()[:60])
+    for picture in [IMAGES / "moves.gif", IMAGES / "drawing.svg", broken]:
+        choose(kim, picture)
         kim.until(lambda: "cannot be used" in kim.refusal("photo"))
-        assert not is_open(kim) and kim.is_ready
+        kim.until(lambda: kim.is_ready)
+        assert not is_open(kim)
         assert kim.run("return document.querySelector('[name=photo]').files.length") == 0
+        choose(kim)
+        kim.until(lambda: is_open(kim))
+        assert kim.refusal("photo") == ""
+        kim.one("[data-leave]").click()
     choose(kim)
     kim.until(lambda: is_open(kim))
     assert kim.refusal("photo") == ""
@@ -150,8 +187,12 @@ def test_leaving_the_cut_leaves_what_was_there(person):
     choose(kim, IMAGES / "turned-6.jpg")
     kim.until(lambda: is_open(kim))
     kim.press(Keys.ESCAPE)
+    file = "return document.querySelector('[name=photo]').files[0].name"
     assert not is_open(kim) and kim.one(".preview").get_attribute("src") == before
-    assert kim.run("return document.querySelector('[name=photo]').files[0].name") == "photo.jpg"
+    assert kim.run(file) == "photo.jpg"
+    choose(kim, IMAGES / "moves.gif")
+    kim.until(lambda: "cannot be used" in kim.refusal("photo"))
+    assert kim.one(".preview").get_attribute("src") == before and kim.run(file) == "photo.jpg"
 
 
 def test_back_keeps_a_photo_that_was_not_sent(person):
@@ -181,7 +222,7 @@ def test_a_photo_is_removed(person):
     kim.arrives("/signup/contact")
     kim.open("/signup/profile")
     kim.one(".image button[form]").click()
-    kim.until(lambda: not kim.all(".image button[form]"))
+    kim.until(lambda: kim.one("[name=photo]") and not kim.all(".image button[form]"))
     assert not kim.one(".preview").is_displayed() and kept(kim) == "0"
     assert kim.one("[name=username]").get_attribute("value") == kim.username
 
@@ -203,7 +244,7 @@ def test_what_was_chosen_is_put_away_again(person):
     assert kept(kim) == "0"
 
 
-def test_a_photo_without_script(person):
+def test_a_photo_without_script(person, tmp_path):
     kim = person(script=False)
     kim.open("/signup")
     kim.one("button.main").click()
@@ -227,7 +268,14 @@ def test_a_photo_without_script(person):
     kim.one("button.main").click()
     kim.until(lambda: kim.path == "/signup/contact")
     kim.open("/signup/profile")
-    kim.until(lambda: kim.one(".preview").size["width"] == 96)
+    cookie = kim.browser.get_cookie("signup")["value"]
+    photo = Request(kim.one(".preview").get_attribute("src"), headers={"Cookie": f"signup={cookie}"})
+    assert urlopen(photo).read().startswith(b"\xff\xd8")
     kim.one(".image button[form]").click()
-    kim.until(lambda: not kim.all(".image button[form]"))
+    kim.until(lambda: kim.one("[name=photo]") and not kim.all(".image button[form]"))
     assert kept(kim) == "0"
+    large = tmp_path / "large.jpg"
+    large.write_bytes((IMAGES / "baseline.jpg").read_bytes() + bytes(6_000_000))
+    choose(kim, large)
+    kim.one("button.main").click()
+    kim.until(lambda: "too large" in kim.refusal("photo"))

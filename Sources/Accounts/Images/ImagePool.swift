@@ -29,7 +29,11 @@ package final class ImagePool: Sendable {
         logger: Logger? = nil
     ) {
         self.logger = logger
-        processes = (0..<workers).map { _ in ImageProcess(program: program, arguments: arguments) }
+        processes = (0..<workers).map { _ in
+            ImageProcess(program: program, arguments: arguments) {
+                logger?.warning("the system cannot confine the processes that read images (seccomp)")
+            }
+        }
         pool = WorkPool(
             named: "image",
             processes,

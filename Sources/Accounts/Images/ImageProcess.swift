@@ -7,15 +7,19 @@ final class ImageProcess: Sendable {
     private let program: String
     private let arguments: [String]
     private let state = Mutex(State())
+    /// Hears, once, that the system does not confine processes.
+    private let isUnconfined: @Sendable () -> Void
 
     private struct State {
         /// The one that runs, from its start until it is taken away.
         var running: Int32?
         var isOver = false
+        var hasTold = false
     }
 
-    init(program: String, arguments: [String]) {
+    init(program: String, arguments: [String], isUnconfined: @escaping @Sendable () -> Void) {
         (self.program, self.arguments) = (program, arguments)
+        self.isUnconfined = isUnconfined
     }
 
     func photo(of image: [UInt8]) throws(ImageError) -> Photo {
@@ -107,9 +111,17 @@ final class ImageProcess: Sendable {
             throw .fault(.unsupported)
         case (1..., _): throw .fault(.unsupported)
         case (_, .done) where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)
+        case (_, .doneUnconfined) where output.starts(with: [0xFF, 0xD8]):
+            let isNew = state.withLock { state in
+                defer { state.hasTold = true }
+                return !state.hasTold
+            }
+            if isNew { isUnconfined() }
+            return Photo(jpeg: output)
         case (_, .unsupported): throw .fault(.unsupported)
         case (_, .tooLarge): throw .fault(.tooLarge)
-        case (_, .done), (_, .confused), (_, nil): throw .noWorker("it ended with \(ending.status)")
+        case (_, .done), (_, .doneUnconfined), (_, .confused), (_, nil):
+            throw .noWorker("it ended with \(ending.status)")
         }
     }
 

@@ -15,6 +15,8 @@ package enum ImageWorker {
     /// How the process ends.
     enum Status: Int32 {
         case done = 0
+        /// Done as well, on a system that could not confine it.
+        case doneUnconfined = 2
         case unsupported = 3
         case tooLarge = 4
         /// It was not asked as it should be.
@@ -24,10 +26,10 @@ package enum ImageWorker {
     package static func run() -> Never {
         confine()
         // On a system that cannot, the limits have to do.
-        _ = confine_to_computing()
+        let isConfined = confine_to_computing() == 0
         do throws(ImageFault) {
             try write(Photo(of: read()).jpeg)
-            end(.done)
+            end(isConfined ? .done : .doneUnconfined)
         } catch {
             switch error {
             case .unsupported: end(.unsupported)

@@ -1,4 +1,4 @@
-/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, in sRGB, of at most ``mostBytes``, that says nothing of
+/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, of at most ``mostBytes``, that says nothing of
 /// where and how it was taken.
 ///
 /// JPEG, because whatever shows pictures shows it; what shone through is white.

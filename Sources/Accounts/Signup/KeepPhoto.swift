@@ -86,12 +86,14 @@ extension Refusal {
     fileprivate init(_ fault: ImageFault, of field: FieldName) {
         switch fault {
         case .unsupported: self.init(field, .unsupportedImage)
-        case .tooLarge:
-            self.init(
-                field,
-                .tooLarge,
-                ["max_bytes": .integer(ImageFile.mostBytes), "max_pixels": .integer(ImageFile.mostPixels)]
-            )
+        case .tooLarge: self = .tooLarge(field)
         }
+    }
+
+    package static func tooLarge(_ field: FieldName) -> Refusal {
+        let params: [String: JSON] = [
+            "max_bytes": .integer(ImageFile.mostBytes), "max_pixels": .integer(ImageFile.mostPixels),
+        ]
+        return Refusal(field, .tooLarge, params)
     }
 }

@@ -61,7 +61,11 @@ extension Routes {
         try refuse(context.step, context.draft, in: context.language)
         return try await uploads.withPlace(for: request, from: context.network) {
             var context = context
-            context.answers = try await uploads.answers(in: request, boundary: boundary, to: context.step)
+            do {
+                context.answers = try await uploads.answers(in: request, boundary: boundary, to: context.step)
+            } catch let problem as Problem where problem.slug == .tooLarge && context.representation == .page {
+                throw Problem.refused(context.step.images.map { .tooLarge($0.name) }, in: context.language)
+            }
             return try await body(context)
         }
     }

@@ -10,13 +10,18 @@ enum Upload: Sendable {
     case form(boundary: String)
     case image
 
-    /// Of the body; a form has room for the texts beside its file.
-    var mostBytes: Int {
+    /// Of the body; a form has room for all of its files, and for the texts beside them.
+    func mostBytes(at step: Step?) -> Int {
         switch self {
-        case .form: ImageField.mostBytes + BodyReader.mostBytes
+        case .form: (step?.images.count ?? 0) * ImageField.mostBytes + BodyReader.mostBytes
         case .image: ImageField.mostBytes
         }
     }
+}
+
+extension Step {
+    /// The fields that ask for a picture.
+    var images: [Field] { fields.filter { $0.kind is ImageField } }
 }
 
 extension Upload {
@@ -62,11 +67,14 @@ struct UploadDoor: RouterMiddleware {
                     headers: [.accept: ImageField.types.joined(separator: ", ")]
                 )
             }
-        } else if context.step?.fields.contains(where: { $0.kind is ImageField }) == true {
+        } else if context.step?.images.isEmpty == false {
             context.upload = Upload(form: type)
         }
-        if let upload = context.upload, let length = request.bodyLength, length > upload.mostBytes {
-            throw BodyReader.tooLarge(upload.mostBytes)
+        // Of a page it is told when the page can be shown.
+        if let most = context.upload?.mostBytes(at: context.step), let length = request.bodyLength, length > most,
+            context.representation == .json
+        {
+            throw BodyReader.tooLarge(most)
         }
         return try await next(request, context)
     }
@@ -75,8 +83,10 @@ struct UploadDoor: RouterMiddleware {
 /// The uploads in memory, of which there are only so many at once.
 struct Uploads: Sendable {
     let secretMembers: Set<String>
-    /// Each takes some 10 MiB while it is read. One that is as small as other bodies needs no place.
-    private let places = Places(8, ofClient: 2)
+    /// Whoever sends many at once waits, so that nobody else has to wait for all of them.
+    private let places = Places(ofClient: 4)
+    /// Of those that are larger than other bodies: each takes some 10 MiB while it is read.
+    private let large = Places(8, ofClient: 2)
 
     init(secretMembers: Set<String>) {
         self.secretMembers = secretMembers
@@ -88,22 +98,28 @@ struct Uploads: Sendable {
         from client: Network,
         _ body: () async throws -> Value
     ) async throws -> Value {
-        if let length = request.bodyLength, length <= BodyReader.mostBytes { return try await body() }
-        guard places.take(for: client) else {
-            throw Problem(.busy, "Too many images come at once. Try again in a moment.", headers: [.retryAfter: "2"])
-        }
+        let isLarge = request.bodyLength.map { $0 > BodyReader.mostBytes } ?? true
+        guard places.take(for: client) else { throw Self.busy }
         defer { places.giveBack(of: client) }
+        guard !isLarge || large.take(for: client) else { throw Self.busy }
+        defer { if isLarge { large.giveBack(of: client) } }
         return try await body()
     }
 
+    private static let busy = Problem(
+        .busy,
+        "Too many images come at once. Try again in a moment.",
+        headers: [.retryAfter: "2"]
+    )
+
     /// The body itself is gone when these return.
     func image(in request: Request) async throws -> UploadedFile {
-        let body = try await read(request, as: .image)
+        let body = try await read(request, most: ImageField.mostBytes)
         return body.withBytes { UploadedFile(Array($0)) }
     }
 
     func answers(in request: Request, boundary: String, to step: Step) async throws -> JSON {
-        let body = try await read(request, as: .form(boundary: boundary))
+        let body = try await read(request, most: Upload.form(boundary: boundary).mostBytes(at: step))
         do throws(MalformedBody) {
             let form = try body.withBytes { (bytes) throws(MalformedBody) in
                 try JSON.readMultipart(
@@ -120,8 +136,9 @@ struct Uploads: Sendable {
         }
     }
 
-    private func read(_ request: Request, as upload: Upload) async throws -> GrowingSecret {
-        try await BodyReader.read(request.body, of: request.bodyLength, most: upload.mostBytes)
+    private func read(_ request: Request, most: Int) async throws -> GrowingSecret {
+        if let length = request.bodyLength, length > most { throw BodyReader.tooLarge(most) }
+        return try await BodyReader.read(request.body, of: request.bodyLength, most: most)
     }
 }
 

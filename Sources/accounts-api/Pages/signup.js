@@ -159,15 +159,17 @@ class Picture extends Field {
     }
     this.size.addEventListener("input", () => this.draw());
     this.canvas.addEventListener("wheel", (event) => this.grow(event, event.deltaY < 0 ? 0.1 : -0.1));
+    // Fingers on the picture, by their numbers: one moves it, two make it larger or smaller.
+    this.fingers = new Map();
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
-      this.isDragged = false;
+      this.isDragged = this.fingers.size > 0;
+      this.fingers.set(event.pointerId, event);
     });
-    this.canvas.addEventListener("pointermove", (event) => {
-      if (!event.buttons || !(event.movementX || event.movementY)) return;
-      this.isDragged = true;
-      this.move(-event.movementX / this.canvas.clientWidth, -event.movementY / this.canvas.clientHeight);
-    });
+    this.canvas.addEventListener("pointermove", (event) => this.drag(event));
+    for (const type of ["pointerup", "pointercancel"]) {
+      this.canvas.addEventListener(type, (event) => this.fingers.delete(event.pointerId));
+    }
     this.canvas.addEventListener("click", (event) => {
       if (!this.isDragged) this.move(event.offsetX / this.canvas.clientWidth - 0.5, event.offsetY / this.canvas.clientHeight - 0.5);
     });
@@ -201,30 +203,52 @@ class Picture extends Field {
   }
 
   get isFine() {
-    return !this.isRefused && !(this.isRequired && this.isEmpty);
+    return !this.isRefused && !this.isBusy && !(this.isRequired && this.isEmpty);
   }
 
-  /// What was refused is gone, so that only somebody who needs a picture has to choose another.
+  /// What the server refused is gone, so that only somebody who needs a picture has to choose another.
   refuse(text) {
-    super.refuse(text);
     this.drop();
-    this.isRefused = this.isRequired;
+    this.tell(text);
+    keep();
+  }
+
+  tell(text) {
+    super.refuse(text);
+    this.isRefused = this.isRequired && this.isEmpty;
+  }
+
+  set isBusy(isBusy) {
+    this.element.setAttribute("aria-busy", isBusy);
+    judgeNext();
+  }
+
+  get isBusy() {
+    return this.element.getAttribute("aria-busy") === "true";
   }
 
   async open(file) {
     // What was chosen counts when it is cut, and until then what was there.
     this.control.files = this.files ?? new DataTransfer().files;
-    if (!file) return;
+    if (!file || this.dialog.open) return;
     this.clear();
+    const turn = (this.turn = {});
+    this.isBusy = true;
+    let picture;
     try {
       if (!this.control.accept.split(",").includes(file.type)) throw file.type;
-      this.picture = await createImageBitmap(file);
+      picture = await createImageBitmap(file);
     } catch {
-      this.refuse(this.element.dataset.unsupported);
-      return judgeNext();
+      if (turn === this.turn) this.tell(this.element.dataset.unsupported);
     }
+    // Another was chosen meanwhile.
+    if (turn !== this.turn) return picture?.close();
+    this.isBusy = false;
+    if (!picture) return;
+    this.picture?.close();
+    this.picture = picture;
     this.size.value = 1;
-    [this.x, this.y] = [this.picture.width / 2, this.picture.height / 2];
+    [this.x, this.y] = [picture.width / 2, picture.height / 2];
     this.draw();
     this.dialog.showModal();
   }
@@ -250,6 +274,21 @@ class Picture extends Field {
     this.x += right * this.side;
     this.y += down * this.side;
     this.draw();
+  }
+
+  drag(event) {
+    const before = this.fingers.get(event.pointerId);
+    if (!before) return;
+    const [other] = [...this.fingers.values()].filter((finger) => finger.pointerId !== event.pointerId);
+    const [right, down] = [event.clientX - before.clientX, event.clientY - before.clientY];
+    this.fingers.set(event.pointerId, event);
+    if (!right && !down) return;
+    this.isDragged = true;
+    if (other) {
+      const distance = (finger) => Math.hypot(finger.clientX - other.clientX, finger.clientY - other.clientY);
+      this.size.value *= distance(event) / Math.max(distance(before), 1);
+      this.draw();
+    } else this.move(-right / this.canvas.clientWidth, -down / this.canvas.clientHeight);
   }
 
   grow(event, step) {
@@ -410,7 +449,11 @@ const stored = form && `signup:${form.dataset.draft}:${form.dataset.step}`;
 /// What is typed and not sent yet comes back with the page, but never what is secret.
 const keep = () => {
   const values = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
-  if (values.length) sessionStorage.setItem(stored, JSON.stringify(Object.fromEntries(values)));
+  try {
+    if (values.length) sessionStorage.setItem(stored, JSON.stringify(Object.fromEntries(values)));
+  } catch {
+    // There is no more room: it is still on the page.
+  }
 };
 
 const restore = () => {
@@ -443,12 +486,25 @@ for (const field of texts) {
   if (field.kind === "password") field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
-document.addEventListener("paste", (event) => {
-  const [file] = event.clipboardData.files;
-  if (!file || !pictures.length) return;
-  event.preventDefault();
-  pictures[0].open(file);
-});
+/// The picture that somebody is at, or else the first.
+const nearest = () => pictures.find((picture) => picture.element.contains(document.activeElement)) ?? pictures[0];
+
+if (pictures.length) {
+  document.addEventListener("paste", (event) => {
+    const { files, types } = event.clipboardData;
+    const isTyping = event.target.matches?.("textarea, input:not([type=file], [type=range])");
+    // Some programs put a picture of a text beside it.
+    if (!files.length || (isTyping && types.includes("text/plain"))) return;
+    event.preventDefault();
+    nearest().open(files[0]);
+  });
+  // A file that misses the field does not take the place of the page.
+  for (const type of ["dragover", "drop"]) {
+    document.addEventListener(type, (event) => {
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+    });
+  }
+}
 
 /// The chosen day in words of the person's language.
 const tellDate = (field) => {

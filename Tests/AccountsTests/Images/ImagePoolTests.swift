@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -88,6 +89,41 @@ struct ImagePoolTests {
         await #expect(throws: ImageError.fault(.tooLarge)) {
             try await shell("cat >/dev/null; \(open) && \(bare) && exit 4; exit 5").photo(of: .onFile("plain.png"))
         }
+    }
+
+    @Test func `the worker can ask nothing of the system`() async throws {
+        let process = Process()
+        process.executableURL = Stage.program
+        process.arguments = ["image-worker"]
+        let input = Pipe()
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer { process.terminate() }
+        func file(_ name: String) throws -> String {
+            let file = FileHandle(forReadingAtPath: "/proc/\(process.processIdentifier)/\(name)")
+            return String(decoding: try file?.readToEnd() ?? Data(), as: UTF8.self)
+        }
+        while try !file("status").contains("\nSeccomp:\t2\n") { try Task.checkCancellation() }
+        #expect(try file("status").contains("\nNoNewPrivs:\t1\n"))
+        let limits = try file("limits").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for limit in ["open files 0 0", "cpu time 5 6", "data size 536870912 536870912", "file size 0 0"] {
+            #expect(limits.contains("Max \(limit) "))
+        }
+        #expect(try file("oom_score_adj") == "1000\n")
+    }
+
+    @Test func `a system that cannot confine it is told of once`() async throws {
+        let told = Mutex(0)
+        let script = "cat >/dev/null; printf '\\377\\330'; exit 2"
+        let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script]) { told.withLock { $0 += 1 } }
+        try await onThread {
+            for _ in 0..<3 {
+                let photo = try process.photo(of: [1])
+                #expect(photo.jpeg == [0xFF, 0xD8])
+            }
+        }
+        #expect(told.withLock { $0 } == 1)
     }
 
     @Test func `one more than may wait is refused at once`() async throws {
