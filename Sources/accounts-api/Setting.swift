@@ -83,7 +83,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .argon2Wait:
             "seconds that one may wait, as far as hashes take what they took lately; else it is refused at once"
         case .argon2Priority: "idle lets everything else on the machine go before hashing; normal does not"
-        case .imageWorkers: "images at once, each in a process of its own that may take 512 MiB for a moment"
+        case .imageWorkers: "images at once, each in a process of its own that may take 320 MiB for a moment"
         case .databaseConnections: "connections to PostgreSQL, 2 to 64; half of them, but four at most, for steps"
         case .shutdownDelay: "seconds to go on serving once told to stop, until whoever balances the load has noticed"
         case .shutdownTimeout: "seconds that requests under way may take then"

@@ -9,8 +9,8 @@ internal import Foundation
 package enum ImageWorker {
     /// Processor time, in seconds.
     static let mostSeconds = 5
-    /// The most that an image of 40 million pixels needs is a word a pixel; a JPEG in many scans needs six bytes.
-    static let mostMemory = 512 * 1024 * 1024
+    /// Of 40 million pixels a PNG or a WebP needs four bytes each, a JPEG in many scans six.
+    static let mostMemory = 320 * 1024 * 1024
 
     /// How the process ends.
     enum Status: Int32 {

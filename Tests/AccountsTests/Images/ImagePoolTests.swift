@@ -107,7 +107,7 @@ struct ImagePoolTests {
         while try !file("status").contains("\nSeccomp:\t2\n") { try Task.checkCancellation() }
         #expect(try file("status").contains("\nNoNewPrivs:\t1\n"))
         let limits = try file("limits").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        for limit in ["open files 0 0", "cpu time 5 6", "data size 536870912 536870912", "file size 0 0"] {
+        for limit in ["open files 0 0", "cpu time 5 6", "data size 335544320 335544320", "file size 0 0"] {
             #expect(limits.contains("Max \(limit) "))
         }
         #expect(try file("oom_score_adj") == "1000\n")
