@@ -55,7 +55,7 @@ struct OpenAPI {
 
     private func places(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
         guard operation.isOfField, let step else { return [(step, nil)] }
-        return step.fields.filter { $0.kind is ImageField }.map { (step, $0) }
+        return step.images.map { (step, $0) }
     }
 
     private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
@@ -95,7 +95,7 @@ struct OpenAPI {
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
-        if body == .answers, let step, step.fields.contains(where: { $0.kind is ImageField }) {
+        if body == .answers, let step, !step.images.isEmpty {
             content.append(.init(Upload.formType, ["schema": Schemas.reference("Form.\(step.name)")]))
         }
         return ["required": .bool(body != .start), "content": .object(content)]

@@ -56,7 +56,7 @@ struct Schemas {
 
     /// With files, as `multipart/form-data`; nothing for a step without.
     private func form(of step: Step) -> [JSON.Member] {
-        guard step.fields.contains(where: { $0.kind is ImageField }) else { return [] }
+        guard !step.images.isEmpty else { return [] }
         let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind is ImageField ? [:] : Self.string) }
         return [
             .init(

@@ -42,7 +42,7 @@ extension Pages {
                 )
             ),
         ]
-        members.append(.init("has_files", .bool(step.fields.contains { $0.kind is ImageField })))
+        members.append(.init("has_files", .bool(!step.images.isEmpty)))
         if let name = form.nameOfAccount { members.append(.init("account_name", .string(name))) }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isSecret) {
