@@ -123,8 +123,9 @@ def test_one_finger_moves_the_cut_and_two_make_it_smaller(person):
             {"type": type_, "touchPoints": [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)]},
         )
 
-    touch("touchStart", -10, 10)
-    touch("touchMove", -100, 100)
+    touch("touchStart", -25, 25)
+    for apart in range(26, 105):
+        touch("touchMove", -apart, apart)
     touch("touchEnd")
     kim.until(lambda: kim.one("[type=range]").get_attribute("value") == "4")
     for _ in range(4):

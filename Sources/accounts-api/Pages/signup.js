@@ -139,6 +139,9 @@ class Field {
   }
 }
 
+/// How far two fingers are from each other.
+const apart = (one, other) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+
 /// A picture that is chosen, dragged here or pasted, and cut to a square before it is sent.
 class Picture extends Field {
   constructor(element) {
@@ -163,7 +166,9 @@ class Picture extends Field {
     this.fingers = new Map();
     this.canvas.addEventListener("pointerdown", (event) => {
       this.canvas.setPointerCapture(event.pointerId);
-      this.isDragged = this.fingers.size > 0;
+      const [other] = this.fingers.values();
+      this.isDragged = !!other;
+      if (other) this.pinch = { size: Number(this.size.value), distance: Math.max(apart(event, other), 1) };
       this.fingers.set(event.pointerId, event);
     });
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
@@ -285,8 +290,8 @@ class Picture extends Field {
     if (!right && !down) return;
     this.isDragged = true;
     if (other) {
-      const distance = (finger) => Math.hypot(finger.clientX - other.clientX, finger.clientY - other.clientY);
-      this.size.value *= distance(event) / Math.max(distance(before), 1);
+      // From where they began: the slider goes by steps, in which the little ones would be lost.
+      this.size.value = (this.pinch.size * apart(event, other)) / this.pinch.distance;
       this.draw();
     } else this.move(-right / this.canvas.clientWidth, -down / this.canvas.clientHeight);
   }
