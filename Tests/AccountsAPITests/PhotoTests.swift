@@ -166,15 +166,7 @@ struct PhotoRouteTests {
         try await Site.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
-            let head = """
-                PUT \(Self.path) HTTP/1.1\r
-                Host: x\r
-                Content-Type: image/jpeg\r
-                Transfer-Encoding: chunked\r
-                Authorization: Bearer \(kim.tokenText ?? "")\r
-                \r
-
-                """
+            let head = Self.head(of: kim) + "Transfer-Encoding: chunked\r\n\r\n"
             let answer = try await onThread {
                 let client = try RawClient(port: port)
                 try client.send(head + String(repeating: "1\r\nx\r\n", count: 3000))
@@ -188,13 +180,7 @@ struct PhotoRouteTests {
         try await Site.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
-            let head = """
-                PUT \(Self.path) HTTP/1.1\r
-                Host: x\r
-                Content-Type: image/jpeg\r
-                Authorization: Bearer \(kim.tokenText ?? "")\r
-
-                """
+            let head = Self.head(of: kim)
             let answers = try await onThread {
                 let announced = try RawClient(port: port)
                 try announced.send(head + "Content-Length: 5368709120\r\n\r\n")
@@ -218,15 +204,7 @@ struct PhotoRouteTests {
             // Behind the header chunk, a remark that no decoder sees.
             large.insert(contentsOf: [0, 1, 0, 0] + Array("tEXt".utf8) + [UInt8](repeating: 0, count: 65_540), at: 33)
             let picture = large
-            let head = """
-                PUT \(Self.path) HTTP/1.1\r
-                Host: x\r
-                Content-Type: image/png\r
-                Content-Length: \(picture.count)\r
-                Authorization: Bearer \(kim.tokenText ?? "")\r
-                \r
-
-                """
+            let head = Self.head(of: kim) + "Content-Length: \(picture.count)\r\n\r\n"
             func put(_ picture: [UInt8]) async throws -> Answer {
                 try await kim.send(.put, Self.path, bytes: picture, headers: Self.jpeg)
             }
@@ -262,6 +240,17 @@ struct PhotoRouteTests {
         for _ in 0..<3 { #expect(try await kim.put(image("vast.png"), in: Self.path, at: server.port).status == 204) }
         #expect(try server.mostMemory() - before < 32 << 20)
         #expect(await server.end(by: SIGTERM) == 0)
+    }
+
+    /// Of an image that is put, but for how long it is.
+    private static func head(of visitor: Visitor) -> String {
+        """
+        PUT \(path) HTTP/1.1\r
+        Host: x\r
+        Content-Type: image/jpeg\r
+        Authorization: Bearer \(visitor.tokenText ?? "")\r
+
+        """
     }
 
     private static func atProfile(

@@ -1,7 +1,7 @@
 /// A still image as it came, seen from outside: its format, its size and how it is turned. Nothing is decoded to know these.
 ///
-/// A file is one image and nothing besides. What follows its end, and could be read as something else than an image, is
-/// refused with it, and so are animations.
+/// A file is one image. Animations are refused, and so is what could be read as something else besides: nothing follows the
+/// end but what cameras put there.
 struct ImageFile {
     static let mostBytes = 5 * 1024 * 1024
     static let mostPixels = 40_000_000
@@ -58,9 +58,7 @@ extension ImageFile {
         }
         try self.init(.jpeg, first.size, first.orientation, Array(bytes[..<end]))
     }
-}
 
-extension ImageFile {
     private static func isOfCamera(_ rest: ArraySlice<UInt8>) -> Bool {
         rest.dropFirst(4).starts(with: "ftyp".utf8) || rest.suffix(4).elementsEqual("SEFT".utf8)
     }
