@@ -71,6 +71,11 @@ package final class Database: Sendable {
 
     /// One transaction in one round trip. Returns the rows of each statement.
     package func transaction(_ statements: SQL...) async throws(DatabaseError) -> [Rows] {
+        try await transaction(statements)
+    }
+
+    /// One transaction in one round trip. Returns the rows of each statement.
+    package func transaction(_ statements: [SQL]) async throws(DatabaseError) -> [Rows] {
         try await outcome(of: Job(statements), on: alone)
     }
 

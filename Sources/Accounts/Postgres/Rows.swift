@@ -46,12 +46,31 @@ package struct Row: Sendable {
         return decoded
     }
 
-    private func cell<Column: SQLDecodable>(_ next: inout Int, as type: Column.Type) throws(DatabaseError) -> Column {
+    /// The columns one after the other, for a type that reads itself from a row.
+    package var columns: Columns { Columns(row: self) }
+
+    fileprivate func cell<Column: SQLDecodable>(_ next: inout Int, as type: Column.Type) throws(DatabaseError) -> Column
+    {
         defer { next += 1 }
         guard next < rows.width else { throw .unexpectedAnswer("no column \(next)") }
         let range = rows.cells[index * rows.width + next]
         let value = rows.bytes.withUnsafeBytes { bytes in Column.reading(range.map { bytes[$0] }) }
         guard let value else { throw .unexpectedAnswer("column \(next) is no \(Column.self)") }
         return value
+    }
+}
+
+/// Reads the columns of a row from left to right.
+package struct Columns {
+    fileprivate let row: Row
+    private var position = 0
+
+    fileprivate init(row: Row) { self.row = row }
+
+    /// The next column. Throws `unexpectedAnswer` where there is none, or its bytes do not fit the type.
+    package mutating func next<Column: SQLDecodable>(
+        _ type: Column.Type = Column.self
+    ) throws(DatabaseError) -> Column {
+        try row.cell(&position, as: type)
     }
 }
