@@ -30,14 +30,6 @@ package struct Flow: Sendable {
         }
         return nil
     }
-
-    /// The code field that proves the address in the field of that name.
-    package func code(proving address: FieldName) -> (field: Field, kind: CodeField)? {
-        for field in fields {
-            if let kind = field.kind as? CodeField, kind.proves == address { return (field, kind) }
-        }
-        return nil
-    }
 }
 
 /// One screen's worth of fields.

@@ -76,7 +76,7 @@ extension Flow {
     private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step] {
         var steps: [Step] = []
         var earlier: [Field] = []
-        var shortPassword: FlowFileError?
+        var entries: [(FlowEntry, Field)] = []
         for var stepEntry in try entry.entries("steps") {
             let name = try stepEntry.text("name")
             guard isName(name) else { throw stepEntry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
@@ -90,110 +90,70 @@ extension Flow {
             for var fieldEntry in try stepEntry.entries("fields") {
                 let field = try field(&fieldEntry, after: fields, ofEarlierSteps: earlier)
                 fields.append(field)
-                if let password = field.kind as? PasswordField, password.policy.minimum < PasswordRules.minimumAlone {
-                    shortPassword = fieldEntry.error("less than 15 wants a required authenticator besides", at: "min")
-                }
+                entries.append((fieldEntry, field))
             }
             earlier += fields
             steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
-            if isOptional, fields.contains(where: { $0.kind is CodeField }) {
-                throw stepEntry.error("a step with a code is never optional", at: "optional")
+            if isOptional, let field = fields.first(where: { !$0.kind.canBeSkipped }) {
+                throw stepEntry.error("a step with a \(type(of: field.kind).name) is never optional", at: "optional")
             }
             try stepEntry.finish()
         }
-        let wantsAuthenticator = steps.contains { step in
-            !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
-        }
-        if let shortPassword, !wantsAuthenticator { throw shortPassword }
-        if let lack = lackForCommit(steps) { throw entry.error(lack, at: "steps") }
+        for (entry, field) in entries { try field.kind.check(entry, of: field, in: steps) }
+        if let conflict = nameConflict(in: steps) { throw entry.error(conflict, at: "steps") }
         return steps
     }
 
-    /// What keeps every sign-up by this flow from a sound commit.
-    private static func lackForCommit(_ steps: [Step]) -> String? {
+    /// An account has its identifiers under the names of their kinds, so no other field may have such a name.
+    private static func nameConflict(in steps: [Step]) -> String? {
         let fields = steps.flatMap(\.fields)
-        let proved = fields.compactMap { ($0.kind as? CodeField)?.proves }
-        if let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField && !proved.contains($0.name) })
-        {
-            return "\(address.name) identifies the account, and no code proves it"
-        }
-        for name in ["email", "username"] {
+        for name in Kinds.identifying {
             let identifier = fields.first { $0.isIdentifier && type(of: $0.kind).name == name }
             if let identifier, identifier.name.rawValue != name, fields.contains(where: { $0.name.rawValue == name }) {
                 return "the account has \(identifier.name) as its \(name), and \(name) besides"
             }
-        }
-        for step in steps {
-            let optional = step.fields.first { proved.contains($0.name) && (step.isOptional || !$0.isRequired) }
-            if let optional { return "a code proves \(optional.name), which need not be given" }
         }
         return nil
     }
 
     private static func field(
         _ entry: inout FlowEntry,
-        after earlierOfStep: [Field],
+        after earlierInStep: [Field],
         ofEarlierSteps earlierSteps: [Field]
     ) throws(FlowFileError) -> Field {
         let name = try entry.text("name")
         guard isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
-        if (earlierSteps + earlierOfStep).contains(where: { $0.name.rawValue == name }) {
+        if (earlierSteps + earlierInStep).contains(where: { $0.name.rawValue == name }) {
             throw entry.error("there is a field \(name) already", at: "name")
         }
         let word = try entry.text("kind")
-        guard let kindType = FieldKinds.all.first(where: { $0.name == word }) else {
-            throw entry.error("\(word) is no kind of field", at: "kind")
+        guard let kindType = Kinds.all.first(where: { $0.name == word }) else {
+            throw entry.error("unknown kind \"\(word)\"", at: "kind")
         }
         try entry.readRequired()
         let isIdentifier = try entry.flag("identifier", default: false)
         let labels = try entry.texts("label")
         let helps = try entry.optionalTexts("help") ?? [:]
         let kind = try kindType.init(rules: &entry)
-        if let code = kind as? CodeField {
-            guard earlierSteps.contains(where: { $0.name == code.proves && $0.kind is EmailField }) else {
-                throw entry.error("a code proves an address of an earlier step", at: "proves")
-            }
-            if (earlierSteps + earlierOfStep).contains(where: { ($0.kind as? CodeField)?.proves == code.proves }) {
-                throw entry.error("\(code.proves) is proved already", at: "proves")
-            }
-            guard entry.isRequired else { throw entry.error("a code is never optional", at: "required") }
-        }
-        if kind is TOTPField {
-            guard earlierSteps.contains(where: { $0.kind is CodeField }) else {
-                throw entry.error("an authenticator comes after a code that proves an address", at: "kind")
-            }
-            if (earlierSteps + earlierOfStep).contains(where: { $0.kind is TOTPField }) {
-                throw entry.error("an account has one authenticator", at: "kind")
-            }
-        }
-        if kind is PasswordField, (earlierSteps + earlierOfStep).contains(where: { $0.kind is PasswordField }) {
-            throw entry.error("an account has one password", at: "kind")
-        }
-        if let confirmation = kind as? ConfirmationField,
-            !(earlierOfStep.contains { $0.name == confirmation.confirms && $0.kind is PasswordField })
-        {
-            throw entry.error("a confirmation repeats a password before it in its step", at: "confirms")
-        }
-        if let confirmation = kind as? ConfirmationField, entry.isRequired,
-            earlierOfStep.contains(where: { $0.name == confirmation.confirms && !$0.isRequired })
-        {
-            throw entry.error("\(confirmation.confirms) need not be given, so neither need this", at: "confirms")
-        }
+        let position = FieldPosition(
+            name: name,
+            isIdentifier: isIdentifier,
+            earlierInStep: earlierInStep,
+            earlierSteps: earlierSteps
+        )
+        try kind.check(entry, at: position)
         if isIdentifier {
-            guard kind is EmailField || kind is UsernameField else {
-                throw entry.error("only an email or a username identifies an account", at: "identifier")
+            guard kindType.canIdentify else {
+                let kinds = Kinds.identifying.map { $0 == "email" ? "an \($0)" : "a \($0)" }.joined(separator: " or ")
+                throw entry.error("only \(kinds) identifies an account", at: "identifier")
             }
-            let rivals = (earlierSteps + earlierOfStep).filter { $0.isIdentifier && type(of: $0.kind) == kindType }
-            if !rivals.isEmpty {
-                throw entry.error("\(rivals[0].name) is the identifier of this kind", at: "identifier")
+            if let rival = position.earlier.first(where: { $0.isIdentifier && type(of: $0.kind) == kindType }) {
+                throw entry.error("\(rival.name) is the identifier of this kind", at: "identifier")
             }
-        }
-        if kind is ImageField, ["check", "resend"].contains(name) {
-            throw entry.error("\(name) is a reserved name", at: "name")
         }
         // The account already has members of these names.
         if ["id", "created_at"].contains(name) { throw entry.error("\(name) is a reserved name", at: "name") }
-        if ["email", "username"].contains(name), word != name {
+        if Kinds.identifying.contains(name), word != name {
             throw entry.error("only a field of kind \(name) is called \(name)", at: "name")
         }
         var control = kind.control
@@ -217,19 +177,6 @@ extension Flow {
 
     /// Words that stand where a step's name could.
     private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume", "cancel"]
-}
-
-extension Flow {
-    /// The words for every kind of field that a flow may ask for.
-    package static let kinds = FieldKinds.all.map { $0.name }
-}
-
-enum FieldKinds {
-    static let all: [any FieldKind.Type] = [
-        ChoiceField.self, CodeField.self, ConfirmationField.self, ConsentField.self, DateField.self, EmailField.self,
-        ImageField.self, NumberField.self, PasswordField.self, PhoneField.self, TOTPField.self, TextField.self,
-        UsernameField.self,
-    ]
 }
 
 extension YamlError {

@@ -1,17 +1,11 @@
 extension Operator {
     /// Ends one draft; false where there is none that is open.
     package func expire(_ id: ID<Draft>) async throws(DatabaseError) -> Bool {
-        let ended = try await database.transaction(
-            "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
-            """
-            WITH ended AS (
-                DELETE FROM drafts WHERE id = \(id) AND account_id IS NULL RETURNING id, flow, step, token_hash, ends_at
-            ), \(remembered), \(signups.belongingsGone), \(audited(.expire, over: "ended", of: "id"))
-            SELECT \(Funnel.ended())
-            """
-        )[1].only.decode(String.self)
-        try signups.funnel.ended(ended, as: .removed)
-        return ended != "[]"
+        let rows = try await database.transaction(
+            ["SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE", end(where: "id = \(id) AND account_id IS NULL")]
+                + [auditEnded(.expire)] + Signups.deleteBelongings
+        )
+        return try signups.countEnded(rows[1], as: .removed)
     }
 
     /// How many open drafts ``purge(_:)`` would end.
@@ -26,30 +20,26 @@ extension Operator {
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         var count = 0
         while true {
-            let (number, ended) = try await database.transaction(
+            let batch: SQL = """
+                id = ANY (ARRAY(SELECT id FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))
+                                 LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED))
                 """
-                WITH page AS (
-                    SELECT id FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))
-                     LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED
-                ), ended AS (
-                    DELETE FROM drafts WHERE id IN (SELECT id FROM page) RETURNING id, flow, step, token_hash, ends_at
-                ), \(remembered), \(signups.belongingsGone), \(audited(.purge, over: "ended", of: "id"))
-                SELECT (SELECT count(*) FROM ended), \(Funnel.ended())
-                """
-            )[0].only.decode(Int.self, String.self)
-            try signups.funnel.ended(ended, as: .removed)
-            count += number
-            if number == 0 { return count }
+            let rows = try await database.transaction(
+                [end(where: batch), "SELECT cardinality(\(Signups.ended))", auditEnded(.purge)]
+                    + Signups.deleteBelongings
+            )
+            if try !signups.countEnded(rows[0], as: .removed) { return count }
+            count += try rows[1].only.decode(Int.self)
         }
     }
 
-    /// Part of a statement over `ended`: the holders hear that their sign-up has expired.
-    private var remembered: SQL {
-        """
-        remembered AS (
-            INSERT INTO endings (token_hash, reason, until)
-            SELECT token_hash, 'expired', greatest(ends_at, now()) + interval '1 day' FROM ended ON CONFLICT DO NOTHING
+    /// The holders read that their sign-up has expired.
+    private func end(where condition: SQL) -> SQL {
+        signups.end(
+            in: "drafts",
+            where: condition,
+            as: .expired,
+            until: "greatest(ends_at, now()) + interval '1 day'"
         )
-        """
     }
 }

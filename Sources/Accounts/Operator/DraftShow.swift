@@ -69,7 +69,7 @@ extension Operator {
     private static func reason(_ field: Field, in situation: Situation, of step: Step) -> Obstacle.Reason? {
         let stored = situation.values[field.name]
         if field.kind.holds(stored, of: field.name, in: situation) { return nil }
-        if let code = field.kind as? CodeField { return reason(situation.proofs[field.name], code, at: situation.now) }
+        if let reason = field.kind.obstacle(field, in: situation) { return reason }
         guard let stored else { return field.isRequired && !step.isOptional ? .missing : nil }
         do throws(Refusals) {
             _ = try field.kind.canonical(stored, of: field.name, in: situation)
@@ -77,13 +77,6 @@ extension Operator {
         } catch {
             return .refused(error.all)
         }
-    }
-
-    private static func reason(_ proof: Proof?, _ code: CodeField, at now: Date) -> Obstacle.Reason {
-        guard let proof, proof.namesCurrentAddress else { return .noCode }
-        if proof.isExhausted { return .exhausted }
-        if proof.attempts >= code.attempts { return .codeUsedUp }
-        return now < proof.expiresAt ? .codeNotGiven : .codeExpired
     }
 
     private func isTaken(_ field: Field, by draft: Draft) async throws(DatabaseError) -> Bool {

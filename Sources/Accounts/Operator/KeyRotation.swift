@@ -4,10 +4,9 @@ extension Operator {
     /// What was moved to the first key of the ring.
     package struct Rotated: Hashable, Sendable {
         package var drafts = 0
-        package var mails = 0
-        package var authenticators = 0
-        package var photos = 0
-        /// Drafts, mails, authenticators and photos whose key is not in the ring.
+        /// Rows of other tables, by their name in the report. A table without such rows is not there.
+        package var rows: [String: Int] = [:]
+        /// Drafts and rows whose key is not in the ring.
         package var unreadable = 0
     }
 
@@ -22,10 +21,7 @@ extension Operator {
         )
         var rotated = Rotated()
         try await rotateDrafts(&rotated)
-        try await rotate("outbox", "id", where: "sealed IS NOT NULL", counting: \.mails, &rotated)
-        try await rotate("authenticators", "account", where: "true", counting: \.authenticators, &rotated)
-        // They are large.
-        try await rotate("draft_photos", "id", where: "true", counting: \.photos, by: 10, &rotated)
+        for table in Self.sealedTables { try await rotate(table, &rotated) }
         return rotated
     }
 
@@ -58,55 +54,26 @@ extension Operator {
         let isCurrent = signups.keys.hasSealedWithFirst(sealed)
         let renewed = isCurrent ? sealed : signups.keys.seal(values.sealable, for: id.bytes)
         let digest = signups.identifyingAddress(in: values).map { signups.addressDigests($0)[0] }
-        var parts: SQL = """
-            WITH resealed AS (
-                UPDATE drafts SET sealed = \(renewed), email_digest = \(digest)
-                 WHERE id = \(id) AND sealed = \(sealed)
-                   AND (NOT \(isCurrent) OR email_digest IS DISTINCT FROM \(digest)) RETURNING 1
-            )
+        let reseal: SQL = """
+            UPDATE drafts SET sealed = \(renewed), email_digest = \(digest)
+             WHERE id = \(id) AND sealed = \(sealed)
+               AND (NOT \(isCurrent) OR email_digest IS DISTINCT FROM \(digest)) RETURNING 1
             """
-        for (number, field) in flow.fields.enumerated() {
-            guard let value = values[field.name]?.string else { continue }
-            let part = SQL(stringLiteral: "moved_\(number)")
-            if field.kind is EmailField {
-                let digests = signups.addressDigests(value)
-                parts = """
-                    \(parts), \(part) AS (
-                        UPDATE proofs SET address_digest = \(digests[0])
-                         WHERE draft = \(id) AND address_digest = ANY (\(ByteStrings(Array(digests.dropFirst()))))
-                    )
-                    """
-            } else if field.kind is UsernameField, field.isIdentifier {
-                let digests = signups.nameDigests(value, UsernameField.name)
-                parts = """
-                    \(parts), \(part) AS (
-                        UPDATE leases SET value = \(digests[0])
-                         WHERE draft = \(id) AND value = ANY (\(ByteStrings(Array(digests.dropFirst()))))
-                    )
-                    """
-            }
+        let renewDigests = flow.fields.flatMap { field -> [SQL] in
+            guard let value = values[field.name] else { return [] }
+            return field.kind.renewDigests(of: value, in: field, of: id, by: signups)
         }
-        return try await database.transaction(
-            "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",
-            "\(parts) SELECT EXISTS (SELECT FROM resealed)"
-        )[1].only.decode(Bool.self)
+        let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE"
+        return try await !database.transaction([lock, reseal] + renewDigests)[1].isEmpty
     }
 
-    /// The sealed column of a table whose rows are sealed for their key.
-    private func rotate(
-        _ table: SQL,
-        _ key: SQL,
-        where condition: SQL,
-        counting count: WritableKeyPath<Rotated, Int>,
-        by batch: Int = Self.batch,
-        _ rotated: inout Rotated
-    ) async throws(DatabaseError) {
+    private func rotate(_ table: SealedTable, _ rotated: inout Rotated) async throws(DatabaseError) {
         var last = Self.first
         while true {
             let rows = try await database.read(
                 """
-                SELECT \(key), sealed FROM \(table) WHERE \(condition) AND \(key) > \(last) ORDER BY \(key)
-                 LIMIT \(batch)
+                SELECT \(table.key), sealed FROM \(table.table)
+                 WHERE \(table.condition) AND \(table.key) > \(last) ORDER BY \(table.key) LIMIT \(table.batch)
                 """
             )
             for row in rows {
@@ -119,11 +86,19 @@ extension Operator {
                 }
                 let renewed = signups.keys.seal(plain, for: id.sqlBytes)
                 let changed = try await database.transaction(
-                    "UPDATE \(table) SET sealed = \(renewed) WHERE \(key) = \(id) AND sealed = \(sealed) RETURNING 1"
+                    """
+                    UPDATE \(table.table) SET sealed = \(renewed)
+                     WHERE \(table.key) = \(id) AND sealed = \(sealed) RETURNING 1
+                    """
                 )[0]
-                rotated[keyPath: count] += changed.count
+                if !changed.isEmpty { rotated.rows[table.name, default: 0] += 1 }
             }
-            if rows.count < batch { return }
+            if rows.count < table.batch { return }
         }
     }
+
+    /// The tables beside `drafts` whose rows are sealed.
+    package static let sealedTables =
+        [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
+        + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

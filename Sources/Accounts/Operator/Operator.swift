@@ -30,6 +30,14 @@ package struct Operator: Sendable {
         """
     }
 
+    /// A statement that leaves a row in the audit for each draft that has just ended.
+    func auditEnded(_ act: Act) -> SQL {
+        """
+        INSERT INTO audit (operator, act, subject)
+        SELECT \(name), \(act.rawValue), id FROM unnest(\(Signups.ended)) AS id
+        """
+    }
+
     /// Says in the audit who looked at what.
     package func note<Subject>(_ act: Act, of subject: ID<Subject>) async throws(DatabaseError) {
         _ = try await database.transaction(
@@ -37,35 +45,5 @@ package struct Operator: Sendable {
             INSERT INTO audit (operator, act, subject) VALUES (\(name), \(act.rawValue), \(subject))
             """
         )
-    }
-}
-
-/// How a value looks to an operator, who has to know that it is there rather than what it is.
-extension Field {
-    package func masked(_ stored: JSON) -> String {
-        switch kind {
-        case is PasswordField, is TOTPField, is ImageField: "set"
-        case is EmailField: EmailField.masked(stored.string ?? "")
-        case is ConsentField: stored["accepted"] == true ? "accepted" : "not accepted"
-        // Of a choice, or of a name of two letters, the first would tell all.
-        case is ChoiceField, is DateField: "•••"
-        default: stored.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
-        }
-    }
-
-    /// The value itself, but for secrets.
-    package func revealed(_ stored: JSON) -> String {
-        switch kind {
-        case is PasswordField, is TOTPField, is ConsentField, is ImageField: masked(stored)
-        default: stored.plain
-        }
-    }
-}
-
-extension JSON {
-    /// What a person typed, in words. Secrets are objects, whatever the flow file has made of their field since.
-    package var plain: String {
-        if case .object = self { return "•••" }
-        return string ?? text
     }
 }

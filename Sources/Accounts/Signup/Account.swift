@@ -17,15 +17,17 @@ extension Signups {
             "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"
         )
         guard let row = rows.first else { throw .unexpectedAnswer("a committed draft without its account") }
-        let (email, username, profile, createdAt) = try row.decode(
-            String?.self,
-            String?.self,
-            String.self,
-            Date.self
-        )
-        guard let json = try? JSON.read(Array(profile.utf8)) else {
-            throw .unexpectedAnswer("a profile of no JSON")
-        }
-        return Account(id: id, email: email, username: username, profile: json, createdAt: createdAt)
+        return try Account(id, row)
+    }
+}
+
+extension Account {
+    /// - Parameter row: the columns `email`, `username`, `profile::text` and `created_at`.
+    init(_ id: ID<Account>, _ row: Row) throws(DatabaseError) {
+        let profile: String
+        (email, username, profile, createdAt) = try row.decode(String?.self, String?.self, String.self, Date.self)
+        guard let json = try? JSON.read(Array(profile.utf8)) else { throw .unexpectedAnswer("a profile of no JSON") }
+        self.profile = json
+        self.id = id
     }
 }

@@ -32,24 +32,6 @@ extension Signups {
         return try draft(id, tokenHash, record)
     }
 
-    private struct Record {
-        let flow, locale, step: String
-        let revision: Int
-        let sealed: [UInt8]
-        let account: ID<Account>?
-        let updatedAt, now, expiresAt: Date
-        let isAlive: Bool
-        var proofs: [StoredProof]
-    }
-
-    private struct StoredProof {
-        let field: FieldName
-        let address: [UInt8]
-        let generation, attempts, failures: Int
-        let sentAt, expiresAt: Date
-        let provedAt: Date?
-    }
-
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
         do throws(FindError) {
             return try await record(of: id, tokenHash, in: table(of: id))
@@ -59,98 +41,34 @@ extension Signups {
         }
     }
 
+    /// The draft's row once for each of its proofs, and once if it has none.
     private func record(
         of id: ID<Draft>,
         _ tokenHash: [UInt8],
         in table: SQL
     ) async throws(FindError) -> Record? {
         let select: SQL = """
-            SELECT drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(), deadline,
-                   now() < deadline AS is_alive, field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at
+            SELECT \(Record.columns), deadline, now() < deadline, \(StoredProof.columns)
               FROM \(table) LEFT JOIN proofs ON proofs.draft = drafts.id,
                    LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
              WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
             """
-        do throws(DatabaseError) {
+        return try await converting(to: FindError.database) { () throws(DatabaseError) in
             var record: Record?
             for row in try await database.read(select) {
-                let (
-                    flow, locale, step, revision, sealed, account, updatedAt, now, deadline, isAlive,
-                    field, address, generation, attempts, failures, sentAt, expiresAt, provedAt
-                ) = try row.decode(
-                    String.self,
-                    String.self,
-                    String.self,
-                    Int.self,
-                    [UInt8].self,
-                    ID<Account>?.self,
-                    Date.self,
-                    Date.self,
-                    Date.self,
-                    Bool.self,
-                    String?.self,
-                    [UInt8]?.self,
-                    Int?.self,
-                    Int?.self,
-                    Int?.self,
-                    Date?.self,
-                    Date?.self,
-                    Date?.self
-                )
-                record =
-                    record
-                    ?? Record(
-                        flow: flow,
-                        locale: locale,
-                        step: step,
-                        revision: revision,
-                        sealed: sealed,
-                        account: account,
-                        updatedAt: updatedAt,
-                        now: now,
-                        expiresAt: deadline,
-                        isAlive: isAlive,
-                        proofs: []
-                    )
-                if let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt {
-                    record!.proofs.append(
-                        StoredProof(
-                            field: FieldName(field),
-                            address: address,
-                            generation: generation,
-                            attempts: attempts,
-                            failures: failures,
-                            sentAt: sentAt,
-                            expiresAt: expiresAt,
-                            provedAt: provedAt
-                        )
-                    )
-                }
+                var columns = row.columns
+                let found = try Record(&columns)
+                let proof = try StoredProof(ifPresent: &columns)
+                record = record ?? found
+                if let proof { record?.proofs.append(proof) }
             }
             return record
-        } catch {
-            throw .database(error)
         }
     }
 
     private func draft(_ id: ID<Draft>, _ tokenHash: [UInt8], _ record: Record) throws(FindError) -> Draft {
         let isCommitted = record.account != nil
         guard let values = isCommitted ? Values() : open(record.sealed, of: id) else { throw .unreadable(id) }
-        var proofs: [FieldName: Proof] = [:]
-        for stored in record.proofs {
-            guard let code = flow.field(named: stored.field)?.kind as? CodeField else { continue }
-            let current = values[code.proves]?.string.map(addressDigests) ?? []
-            proofs[stored.field] = Proof(
-                generation: stored.generation,
-                address: stored.address,
-                attempts: stored.attempts,
-                failures: stored.failures,
-                sentAt: stored.sentAt,
-                expiresAt: stored.expiresAt,
-                provedAt: stored.provedAt,
-                namesCurrentAddress: current.contains(stored.address)
-            )
-        }
         return Draft(
             id: id,
             flow: record.flow,
@@ -159,7 +77,7 @@ extension Signups {
             step: record.step,
             revision: record.revision,
             values: values,
-            proofs: proofs,
+            proofs: proofs(record.proofs, of: values),
             expiresAt: record.expiresAt,
             updatedAt: record.updatedAt,
             now: record.now,
@@ -179,15 +97,41 @@ extension Signups {
     /// Of one that expired nothing is kept: the id tells that it cannot live any more, and for how long that is to be said.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
-        do throws(DatabaseError) {
+        return try await converting(to: FindError.database) { () throws(DatabaseError) in
             guard let row = try await database.read(select).first else {
                 let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
                 return flow.idle <= age && age < flow.absolute + .seconds(86_400) ? .ended(.expired) : .unknown
             }
             return Ending(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
-        } catch {
-            throw .database(error)
         }
+    }
+}
+
+/// The columns of a draft beside its proofs.
+private struct Record {
+    static let columns: SQL =
+        "drafts.flow, locale, step, revision, sealed, account_id, updated_at, now()"
+
+    let flow, locale, step: String
+    let revision: Int
+    let sealed: [UInt8]
+    let account: ID<Account>?
+    let updatedAt, now, expiresAt: Date
+    let isAlive: Bool
+    var proofs: [StoredProof] = []
+
+    /// Reads ``columns``, then the deadline and whether it is still to come.
+    init(_ columns: inout Columns) throws(DatabaseError) {
+        flow = try columns.next()
+        locale = try columns.next()
+        step = try columns.next()
+        revision = try columns.next()
+        sealed = try columns.next()
+        account = try columns.next()
+        updatedAt = try columns.next()
+        now = try columns.next()
+        expiresAt = try columns.next()
+        isAlive = try columns.next()
     }
 }
 

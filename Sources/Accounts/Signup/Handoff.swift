@@ -36,16 +36,13 @@ extension Signups {
     ///
     /// - Parameter revision: the revision that the client saw, if it insists on it.
     package func handOff(_ draft: Draft, at revision: Int? = nil) async throws(HandoffError) {
-        var draft = draft
-        for _ in 0..<50 {
+        try await retrying(draft) { (draft) throws(HandoffError) -> Void? in
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
-            guard flow.fields.contains(where: { $0.kind is CodeField }) else { throw .noAddress }
+            guard flow.provesAddress else { throw .noAddress }
             guard let address = provedAddress(of: draft) else { throw .locked(next: standing(of: draft).next) }
-            if try await mailLink(to: address, of: draft) { return }
-            do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
+            return try await mailLink(to: address, of: draft) ? () : nil
         }
-        throw .contended
     }
 
     /// Moves the draft of the link to a new token. The one before it is worthless at once, and so is the link.
@@ -63,16 +60,13 @@ extension Signups {
 
     /// Whose sign-up the link opens: the address that it was mailed to, masked. Nil where it opens nothing. Changes nothing.
     package func addressBehind(_ link: Token) async throws(FindError) -> String? {
-        let tokenHash: [UInt8]?
-        do throws(DatabaseError) {
-            tokenHash = try await database.read(
+        let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
+            try await database.read(
                 """
                 SELECT token_hash FROM drafts JOIN handoffs ON draft = id
                  WHERE id = \(link.draft) AND digest = \(link.hash) AND now() < expires_at AND account_id IS NULL
                 """
             ).first?.decode([UInt8].self)
-        } catch {
-            throw .database(error)
         }
         guard let tokenHash else { return nil }
         do throws(FindError) {
@@ -84,81 +78,71 @@ extension Signups {
         }
     }
 
-    /// Any address that this draft has proved; the identifying one before others.
-    private func provedAddress(of draft: Draft) -> String? {
-        let fields = flow.fields.filter(\.isIdentifier) + flow.fields
-        for field in fields where field.kind is EmailField {
-            if let code = flow.code(proving: field.name), draft.proofs[code.field.name]?.isProved == true {
-                return draft.values[field.name]?.string
-            }
-        }
-        return nil
-    }
-
     /// False where the draft changed meanwhile.
     private func mailLink(to address: String, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
         let mail = outbox.seal(.init(to: address, language: draft.language, code: (link.text, minutes)))
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
-        let charges = [pause] + mailCharges(to: address)
-        let statement: SQL = """
-            WITH current AS (SELECT id FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))), \(refused(charges)),
-            allowed AS (SELECT id FROM current WHERE NOT EXISTS (SELECT FROM refused)),
-            useless AS (\(deleteWaiting("SELECT mail FROM handoffs JOIN allowed ON draft = allowed.id"))),
-            handoff AS (
-                INSERT INTO handoffs (draft, digest, mail, expires_at)
-                SELECT id, \(link.hash), \(mail.id), now() + make_interval(secs => \(Self.handoffLifetime.seconds))
-                  FROM allowed
-                ON CONFLICT (draft) DO UPDATE
-                   SET digest = excluded.digest, mail = excluded.mail, expires_at = excluded.expires_at
-                RETURNING expires_at
-            ), mailed AS (
-                INSERT INTO outbox (id, template, sealed, useless_after)
-                SELECT \(mail.id), 'handoff', \(mail.sealed), expires_at FROM handoff
-            )
-            SELECT EXISTS (SELECT FROM allowed), \([Charge].columns)
+        let limits = [pause] + mailCharges(to: address)
+        let isAllowed: SQL = "\(Self.recalls("handoff")) AND \(Self.isWithinLimits)"
+        let insertLink: SQL = """
+            INSERT INTO handoffs (draft, digest, mail, expires_at)
+            SELECT \(draft.id), \(link.hash), \(mail.id), now() + make_interval(secs => \(Self.handoffLifetime.seconds))
+             WHERE \(isAllowed)
+            ON CONFLICT (draft) DO UPDATE
+               SET digest = excluded.digest, mail = excluded.mail, expires_at = excluded.expires_at
             """
-        let row: (isMailed: Bool, number: Int?, wait: Int?)
-        do throws(DatabaseError) {
-            let lock: SQL = "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
-            row = try await database.transaction(lock, statement)[1].only.decode(Bool.self, Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+        let insertMail: SQL = """
+            INSERT INTO outbox (id, template, sealed, useless_after)
+            SELECT \(mail.id), 'handoff', \(mail.sealed), expires_at FROM handoffs
+             WHERE draft = \(draft.id) AND mail = \(mail.id)
+            """
+        let (isMailed, exceeded) = try await converting(to: HandoffError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                lock(draft),
+                "SELECT \(Self.remember("handoff", exists(draft)))",
+                consume(limits, when: Self.recalls("handoff")),
+                "\(Self.deleteWaiting("SELECT mail FROM handoffs WHERE draft = \(draft.id)")) AND \(isAllowed)",
+                insertLink,
+                insertMail
+            )
+            return (try rows[1].only.decode(String.self) == "true", try self.exceeded(limits, rows[2]))
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
-        if row.isMailed { outbox.ring() }
-        return row.isMailed
+        if let exceeded { throw .limited(exceeded) }
+        if isMailed { outbox.ring() }
+        return isMailed
     }
 
     /// False where the link opens nothing. The revision moves too, so that what the device before was about to write finds
     /// it gone.
     private func move(_ link: Token, to token: Token) async throws(ResumeError) -> Bool {
-        let charges = [charge(.starts, network.prefix)]
-        let statement: SQL = """
-            WITH current AS (SELECT), \(refused(charges)), linked AS (
-                SELECT id, token_hash, drafts.ends_at FROM drafts JOIN handoffs ON draft = id
-                 WHERE id = \(link.draft) AND digest = \(link.hash) AND now() < expires_at
-                   AND account_id IS NULL AND now() < \(deadline) AND NOT EXISTS (SELECT FROM refused)
-            ), moved AS (
-                UPDATE drafts SET token_hash = \(token.hash), revision = revision + 1, updated_at = now()
-                  FROM linked WHERE drafts.id = linked.id RETURNING drafts.id
-            ), spent AS (
-                DELETE FROM handoffs USING moved WHERE draft = moved.id
-            ), remembered AS (
-                INSERT INTO endings (token_hash, reason, until)
-                SELECT token_hash, 'continued-elsewhere', ends_at + interval '1 day' FROM linked
-            )
-            SELECT EXISTS (SELECT FROM moved), \([Charge].columns)
+        let limits = [charge(.starts, network.prefix)]
+        let isOpened: SQL = """
+            account_id IS NULL AND now() < \(deadline) AND \(Self.isWithinLimits)
+            AND EXISTS (SELECT FROM handoffs
+                         WHERE draft = \(link.draft) AND digest = \(link.hash) AND now() < expires_at)
             """
-        let row: (isMoved: Bool, number: Int?, wait: Int?)
-        do throws(DatabaseError) {
-            let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(link.draft) FOR UPDATE"
-            row = try await database.transaction(lock, statement)[1].only.decode(Bool.self, Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+        let remember: SQL = """
+            INSERT INTO endings (token_hash, reason, until)
+            SELECT token_hash, 'continued-elsewhere', ends_at + interval '1 day' FROM drafts
+             WHERE id = \(link.draft) AND \(isOpened)
+            """
+        let move: SQL = """
+            UPDATE drafts SET token_hash = \(token.hash), revision = revision + 1, updated_at = now()
+             WHERE id = \(link.draft) AND \(isOpened) RETURNING 1
+            """
+        let (isMoved, exceeded) = try await converting(to: ResumeError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                "SELECT 1 FROM drafts WHERE id = \(link.draft) FOR UPDATE",
+                consume(limits),
+                remember,
+                move,
+                "DELETE FROM handoffs WHERE draft = \(link.draft) AND digest = \(link.hash) AND \(Self.isWithinLimits)"
+            )
+            return (!rows[3].isEmpty, try self.exceeded(limits, rows[1]))
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
-        return row.isMoved
+        if let exceeded { throw .limited(exceeded) }
+        return isMoved
     }
 }

@@ -12,6 +12,7 @@ package struct Signups: Sendable {
     package let meters: Meters
     package let funnel: Funnel
     package let days: DraftDays
+    let turns = DraftTurns()
     /// Where the person acts from; limits count by it.
     private(set) var network = Network.unknown
 
@@ -63,12 +64,17 @@ package struct Signups: Sendable {
     /// What a statement about that draft alone calls `drafts`.
     func table(of draft: ID<Draft>) -> SQL { days.table(of: draft) }
 
+    /// The first statement of a transaction: no other transaction can change the draft until it ends.
+    func lock(_ draft: Draft) -> SQL {
+        "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
+    }
+
     /// When a draft ends that nobody touches, as SQL over the columns of `drafts`.
     var deadline: SQL {
         "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.idle.seconds)))"
     }
 
-    /// The rule for every write: nobody else wrote since the draft was read, and it still lives.
+    /// The condition of every write: the draft is at the revision that was read, and has not expired.
     func isCurrent(_ draft: Draft) -> SQL {
         """
         drafts.id = \(draft.id) AND drafts.revision = \(draft.revision) AND drafts.account_id IS NULL
@@ -76,15 +82,22 @@ package struct Signups: Sendable {
         """
     }
 
+    /// Whether the draft is at the revision that was read, and has not expired.
+    func exists(_ draft: Draft) -> SQL {
+        "EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))"
+    }
+
+    /// True once the present transaction has written the draft: the condition of every statement that follows the write.
+    func hasWritten(_ draft: Draft) -> SQL {
+        """
+        EXISTS (SELECT FROM \(table(of: draft.id))
+                 WHERE id = \(draft.id) AND xmin = pg_current_xact_id_if_assigned()::xid)
+        """
+    }
+
     /// The digest that stands for an address in the database, under each key of the ring.
     func addressDigests(_ address: String) -> [[UInt8]] {
         keys.digests(Array("address".utf8), Array(address.utf8))
-    }
-
-    /// The address that identifies the account, if the flow asks for one and the draft has it.
-    func identifyingAddress(in values: Values) -> String? {
-        guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
-        return values[field.name]?.string
     }
 }
 

@@ -11,11 +11,11 @@ package struct Standing: Sendable {
     /// True where a commit would be accepted: every required step holds, and no other holds what it may not.
     package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
 
-    /// The same for who lacks that besides.
-    func lacking(_ field: FieldName, of step: Step) -> Standing {
+    /// A copy in which `field` is also missing.
+    func lacking(_ field: FieldName, in flow: Flow) -> Standing {
         var standing = self
         standing.missing.append(field)
-        standing.next = step
+        standing.next = flow.steps.first { $0.field(named: field) != nil }
         return standing
     }
 

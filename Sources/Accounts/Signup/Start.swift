@@ -12,26 +12,20 @@ extension Signups {
         let token = Token(for: id)
         let values = Values()
         let sealed = keys.seal(values.sealable, for: id.bytes)
-        let charges = [charge(.starts, network.prefix)]
+        let limits = [charge(.starts, network.prefix)]
         let insert: SQL = """
-            WITH current AS (SELECT), \(refused(charges)), started AS (
-                INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
-                SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.absolute.seconds)),
-                       \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed)
-                 WHERE NOT EXISTS (SELECT FROM refused)
-                RETURNING \(deadline) AS deadline, revision
-            )
-            SELECT now(), (SELECT deadline FROM started), (SELECT revision FROM started), \([Charge].columns)
+            INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
+            SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.absolute.seconds)),
+                   \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed)
+             WHERE \(Self.isWithinLimits)
+            RETURNING now(), \(deadline), revision
             """
-        let row: (now: Date, expiresAt: Date?, revision: Int?, number: Int?, wait: Int?)
-        do throws(DatabaseError) {
-            row = try await database.transaction(insert)[0].only
-                .decode(Date.self, Date?.self, Int?.self, Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+        let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(consume(limits), insert)
+            return (try rows[1].first?.decode(Date.self, Date.self, Int.self), try self.exceeded(limits, rows[0]))
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
-        guard let expiresAt = row.expiresAt, let revision = row.revision else {
+        if let exceeded { throw .limited(exceeded) }
+        guard let (now, expiresAt, revision) = row else {
             throw .database(.unexpectedAnswer("a draft neither begun nor refused"))
         }
         let draft = Draft(
@@ -43,8 +37,8 @@ extension Signups {
             values: values,
             proofs: [:],
             expiresAt: expiresAt,
-            updatedAt: row.now,
-            now: row.now,
+            updatedAt: now,
+            now: now,
             account: nil,
             tokenHash: token.hash,
             sealed: sealed

@@ -87,34 +87,27 @@ extension Signups {
         Charge(name: name, limit: limit, subject: keys.digest([Array("limit".utf8), Array(name.utf8)] + subject))
     }
 
-    /// Part of a statement over `current`: takes one from each allowance, or none. It has a row where one is used up.
-    func refused(_ charges: [Charge]) -> SQL {
-        let rows: SQL =
-            charges.isEmpty
-            ? "SELECT NULL::bigint AS number, NULL::bigint AS wait WHERE false"
-            : "SELECT taken.number, taken.wait FROM current, LATERAL \(take(charges)) AS taken"
-        return "refused AS MATERIALIZED (\(rows))"
+    /// A statement that consumes one from each allowance, or none. It returns a row where an allowance is used up, and then
+    /// ``isWithinLimits`` is false for the rest of the transaction.
+    ///
+    /// - Parameter condition: what must be true for anything to be consumed.
+    func consume(_ charges: [Charge], when condition: SQL = "true") -> SQL {
+        charges.isEmpty
+            ? "SELECT 0::bigint, 0::bigint, '' WHERE false"
+            : "SELECT number, wait, \(Self.remember("exceeded", "true")) FROM \(take(charges, when: condition)) AS taken"
     }
 
-    /// The same in two rounds: the second takes only where the first passed and `isVain` is false.
-    func refused(_ charges: [Charge], then later: [Charge], unless isVain: SQL) -> SQL {
-        if later.isEmpty { return refused(charges) }
-        if charges.isEmpty {
-            return """
-                refused AS MATERIALIZED (
-                    SELECT taken.number, taken.wait FROM current, LATERAL \(take(later, when: "NOT \(isVain)")) AS taken
-                )
-                """
-        }
-        return """
-            refused AS MATERIALIZED (
-                SELECT coalesce(one.number, other.number + \(charges.count)) AS number,
-                       coalesce(one.wait, other.wait) AS wait
-                  FROM current LEFT JOIN LATERAL \(take(charges)) AS one ON true
-                  LEFT JOIN LATERAL \(take(later, when: "one.number IS NULL AND NOT \(isVain)")) AS other ON true
-                 WHERE one.number IS NOT NULL OR other.number IS NOT NULL
-            )
-            """
+    /// What ``consume(_:when:)`` returned: nil where every allowance had one left.
+    func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
+        guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
+        guard charges.indices.contains(number - 1) else { throw .unexpectedAnswer("no limit \(number)") }
+        let charge = charges[number - 1]
+        return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
+    }
+
+    /// Consumes in a transaction of its own.
+    func consumeAlone(_ charges: [Charge]) async throws(DatabaseError) -> LimitReached? {
+        try exceeded(charges, await database.transaction(consume(charges))[0])
     }
 
     /// The call that takes one from each allowance, or none. Where the condition is false it takes from the others instead,
@@ -133,17 +126,17 @@ extension Signups {
     }
 }
 
-extension [Charge] {
-    /// The columns of `refused` beside whatever else a statement returns.
-    static var columns: SQL { "(SELECT number FROM refused), (SELECT wait FROM refused)" }
-}
-
 extension Signups {
-    /// What the columns of `refused` say: nil where every allowance had one left.
-    func reached(_ charges: [Charge], _ number: Int?, _ wait: Int?) -> LimitReached? {
-        guard let number, let wait, charges.indices.contains(number - 1) else { return nil }
-        let charge = charges[number - 1]
-        return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
+    /// True unless an allowance was used up in the present transaction.
+    static let isWithinLimits: SQL = "NOT \(recalls("exceeded"))"
+
+    /// An expression that decides something once for the rest of the transaction; ``recalls(_:)`` is the decision.
+    static func remember(_ decision: String, _ condition: SQL) -> SQL {
+        "set_config('signup.\(SQL(stringLiteral: decision))', (\(condition))::text, true)"
+    }
+
+    static func recalls(_ decision: String) -> SQL {
+        "coalesce(current_setting('signup.\(SQL(stringLiteral: decision))', true) = 'true', false)"
     }
 
     func reached(_ name: String, _ limit: Limit, wait: Duration) -> LimitReached {

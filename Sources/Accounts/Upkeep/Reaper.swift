@@ -98,32 +98,41 @@ package struct Reaper: Sendable {
         repeat {
             let start = ContinuousClock.now
             let row = try await database.transaction(
-                Self.unhurried,
-                """
-                WITH \(Self.turn), page AS (
-                    SELECT id FROM \(table)
-                     WHERE account_id IS NULL AND (SELECT mine FROM turn)
-                       AND id > \(last)
-                       AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.idle.seconds)))
-                     ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
-                ), expired AS (
-                    SELECT id FROM \(table)
-                     WHERE \(Self.isIn("page")) AND account_id IS NULL AND \(signups.deadline) <= now()
-                       FOR UPDATE SKIP LOCKED
-                ), ended AS (
-                    DELETE FROM \(table) WHERE \(Self.isIn("expired"))
-                    RETURNING id, flow, step, token_hash, created_at, ends_at
-                ), remembered AS (
-                    INSERT INTO endings (token_hash, reason, until)
-                    SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
-                     WHERE ends_at > now() - interval '1 day' AND ends_at > created_at + \(life) + interval '1 minute'
-                    ON CONFLICT DO NOTHING
-                ), \(signups.belongingsGone)
-                SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
-                       (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended())
-                """
+                [
+                    Self.unhurried,
+                    """
+                    WITH \(Self.turn), page AS (
+                        SELECT id FROM \(table)
+                         WHERE account_id IS NULL AND (SELECT mine FROM turn)
+                           AND id > \(last)
+                           AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.idle.seconds)))
+                         ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
+                    ), expired AS (
+                        SELECT id FROM \(table)
+                         WHERE \(Self.isIn("page")) AND account_id IS NULL AND \(signups.deadline) <= now()
+                           FOR UPDATE SKIP LOCKED
+                    ), ended AS (
+                        DELETE FROM \(table) WHERE \(Self.isIn("expired"))
+                        RETURNING id, flow, step, token_hash, created_at, ends_at
+                    ), remembered AS (
+                        INSERT INTO endings (token_hash, reason, until)
+                        SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
+                         WHERE ends_at > now() - interval '1 day' AND ends_at > created_at + \(life) + interval '1 minute'
+                        ON CONFLICT DO NOTHING
+                    )
+                    SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
+                           (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended()),
+                           \(Signups.rememberEnded("SELECT id FROM ended"))
+                    """,
+                ] + Signups.deleteBelongings
             )[1].only
-            let (erased, seen, place, ended) = try row.decode(Int.self, Int.self, UUID?.self, String.self)
+            let (erased, seen, place, ended, _) = try row.decode(
+                Int.self,
+                Int.self,
+                UUID?.self,
+                String.self,
+                String.self
+            )
             try signups.funnel.ended(ended, as: .expired)
             signups.meters.erased.add(erased, "drafts")
             count += erased

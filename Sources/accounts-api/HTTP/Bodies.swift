@@ -103,7 +103,7 @@ struct BodyReader: RouterMiddleware {
 extension Flow {
     /// The fields whose text is never a `String`: passwords and their confirmations.
     var secretMembers: Set<String> {
-        Set(fields.filter { $0.kind is PasswordField || $0.kind is ConfirmationField }.map(\.name.rawValue))
+        Set(fields.filter { $0.kind.takesSecret }.map(\.name.rawValue))
     }
 }
 

@@ -145,6 +145,6 @@ struct OpenAPI {
 extension Step {
     /// Whether the act makes sense on this step.
     fileprivate func has(_ act: Operation.Act) -> Bool {
-        act != .resend || fields.contains { $0.kind is CodeField }
+        act != .resend || fields.contains { $0.kind.provedField != nil }
     }
 }

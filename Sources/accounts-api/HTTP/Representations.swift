@@ -62,16 +62,7 @@ struct Representations: Sendable {
             description.members(of: step) + [
                 .init("state", .string(standing.states[step.name]!.rawValue)), .init("fields", .array(fields)),
             ]
-        for field in step.fields {
-            guard let code = field.kind as? CodeField, let proof = draft.proofs[field.name], !proof.isProved else {
-                continue
-            }
-            let waited = draft.now.timeIntervalSince(proof.sentAt)
-            members += [
-                .init("resend_after", .integer(max(0, code.resendAfter.seconds - Int(waited)))),
-                .init("code_expires_at", .string(proof.expiresAt.timestamp)),
-            ]
-        }
+        for field in step.fields { members += field.kind.stepMembers(field, in: draft) }
         if let enrolment {
             members += [
                 .init("secret", .string(enrolment.secret)), .init("otpauth_uri", .string(enrolment.uri)),
@@ -116,12 +107,7 @@ struct Representations: Sendable {
     }
 
     private func value(of field: Field, _ draft: Draft, at place: Place) -> JSON? {
-        if field.kind is CodeField {
-            guard draft.proofs[field.name]?.isProved == true else { return .none }
-            return ["verified": true]
-        }
-        guard !field.kind.isTransient, let stored = draft.values[field.name] else { return .none }
-        let shown = field.kind.shown(stored, at: place)
+        guard let shown = field.kind.shown(field, in: draft, at: place) else { return .none }
         // The flow file may have made another kind of the field since.
         guard shown.fits(field.kind.shownSchema(at: place)) else { return .none }
         return shown

@@ -57,7 +57,7 @@ struct Schemas {
     /// With files, as `multipart/form-data`; nothing for a step without.
     private func form(of step: Step) -> [JSON.Member] {
         guard !step.images.isEmpty else { return [] }
-        let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind is ImageField ? [:] : Self.string) }
+        let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind.takesFile ? [:] : Self.string) }
         return [
             .init(
                 "Form.\(step.name)",
@@ -68,7 +68,7 @@ struct Schemas {
 
     /// An optional step is skipped with an empty object, and an image comes otherwise.
     private func answers(to step: Step) -> JSON {
-        let asked = step.isOptional ? [] : step.fields.filter { $0.isRequired && !($0.kind is ImageField) }
+        let asked = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
         let required = asked.map { JSON.string($0.name.rawValue) }
         return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
     }
@@ -113,7 +113,7 @@ struct Schemas {
     }
 
     private func values(at place: Place) -> JSON {
-        let properties = flow.fields.filter { !($0.kind is ConfirmationField) }
+        let properties = flow.fields.filter { $0.kind.repeatedField == nil }
             .map { JSON.Member($0.name.rawValue, $0.kind.shownSchema(at: place)) }
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
@@ -143,7 +143,7 @@ struct Schemas {
     private static let summary: JSON = ["name": string, "state": state, "required": bool, "href": string]
 
     private static let fieldMembers: [JSON.Member] = [
-        .init("name", string), .init("kind", ["enum": .array(Flow.kinds.map(JSON.string))]), .init("label", string),
+        .init("name", string), .init("kind", ["enum": .array(Kinds.names.map(JSON.string))]), .init("label", string),
         .init("help", ["type": ["string", "null"]]), .init("required", bool), .init("rules", ["type": "object"]),
         .init("input", object(["type": string], optional: ["autocomplete": string, "inputmode": string])),
     ]

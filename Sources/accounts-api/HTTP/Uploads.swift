@@ -21,7 +21,7 @@ enum Upload: Sendable {
 
 extension Step {
     /// The fields that ask for a picture.
-    var images: [Field] { fields.filter { $0.kind is ImageField } }
+    var images: [Field] { fields.filter(\.kind.takesFile) }
 }
 
 extension Upload {
@@ -174,7 +174,7 @@ final class Places: Sendable {
 struct FieldFinder: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard let name = context.parameters.get("field"), let field = context.step?.field(named: FieldName(name)),
-            field.kind is ImageField
+            field.kind.takesFile
         else { throw Problem(.notFound, "The step has no such image.") }
         var context = context
         context.field = field

@@ -43,6 +43,11 @@ struct Assets: Sendable {
         self.templates = templates
     }
 
+    /// The template of that name for a field, or where there is none, the one for a plain input.
+    func template(ofField name: String) -> String {
+        templates.getTemplate(named: name) == nil ? "field-input" : name
+    }
+
     /// The HTML of that template, which is among those that are built in.
     func draw(_ template: String, _ members: JSON) -> String {
         guard let html = templates.render(members.forTemplates, withTemplate: template) else {

@@ -9,9 +9,9 @@ extension Pages {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
         let steps = zip(signups.flow.steps, states).map { step, summary -> JSON in
-            let fields = step.fields.filter { !($0.kind is ConfirmationField) }.map { field -> JSON in
+            let fields = step.fields.filter { $0.kind.repeatedField == nil }.map { field -> JSON in
                 let value = shown["values"]?[field.name.rawValue]
-                let hasPicture = field.kind is ImageField && value != nil
+                let hasPicture = field.kind.takesFile && value != nil
                 return [
                     "label": .string(field.labels[language] ?? ""),
                     "text": .string(text(of: value, in: field, language)),
@@ -38,28 +38,7 @@ extension Pages {
     }
 
     private func text(of value: JSON?, in field: Field, _ language: Language) -> String {
-        let messages = language.messages
-        switch (field.kind, value) {
-        case (_, nil), (_, .null): return messages.text(.nothing)
-        case (is CodeField, _): return messages.text(.confirmed)
-        case (is ImageField, _): return messages.text(.yourPicture)
-        case (is PasswordField, _), (is TOTPField, _): return messages.text(.isSet)
-        case (is ConsentField, let value?):
-            return messages.text(value["accepted"] == true ? .accepted : .notAccepted)
-        case (let choice as ChoiceField, let value?):
-            let values: [JSON] = if case .array(let values) = value { values } else { [value] }
-            return values.compactMap { $0.string }.map { label(of: $0, choice, language) }.joined(separator: ", ")
-        case (is DateField, .string(let text)):
-            // Under another flow file it may have been another text.
-            let parts = text.split(separator: "-").compactMap { Int($0) }
-            let date = parts.count == 3 ? CivilDate(year: parts[0], month: parts[1], day: parts[2]) : nil
-            return date.map(messages.text) ?? text
-        case (_, .integer(let number)): return "\(number)"
-        case (_, let value?): return value.string ?? ""
-        }
-    }
-
-    private func label(of value: String, _ choice: ChoiceField, _ language: Language) -> String {
-        choice.options.first { JSON.string($0.value) == .string(value) }?.labels[language] ?? value
+        guard let value, value != .null else { return language.messages.text(.nothing) }
+        return field.kind.reviewText(value, in: language)
     }
 }

@@ -17,7 +17,15 @@ extension Pages {
         _ answers: JSON? = nil,
         in language: Language
     ) -> Page {
-        let form = StepForm(step: step, draft: draft, flow: signups.flow, problem: problem, answers: answers)
+        let form = StepForm(
+            step: step,
+            draft: draft,
+            flow: signups.flow,
+            problem: problem,
+            answers: answers,
+            language: language,
+            assets: assets
+        )
         guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
         let fields = zip(step.fields, described).map { form.members(of: $0, $1) }
         let steps = signups.flow.steps
@@ -43,13 +51,16 @@ extension Pages {
             ),
         ]
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
-        if let name = form.nameOfAccount { members.append(.init("account_name", .string(name))) }
+        // Password managers keep a new password under this name.
+        if let name = signups.identifyingAddress(in: draft.values) {
+            members.append(.init("account_name", .string(name)))
+        }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
-        if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isSecret) {
+        if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
             members.append(.init("keep", .string(signups.standing(of: draft).next?.href ?? "/signup/review")))
         }
-        let areCodes = step.fields.allSatisfy { $0.kind is CodeField || $0.kind is TOTPField }
-        members.append(.init("is_closed", .bool(areCodes && fields.allSatisfy { $0["is_set"] == true })))
+        let areGuesses = step.fields.allSatisfy(\.kind.takesGuess)
+        members.append(.init("is_closed", .bool(areGuesses && fields.allSatisfy { $0["is_set"] == true })))
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }
@@ -74,48 +85,31 @@ private struct StepForm {
     let flow: Flow
     let problem: Problem?
     let answers: JSON?
+    let language: Language
+    let assets: Assets
 
-    /// Where the code went that the step asks for.
+    /// Where the code was sent that the step asks for.
     var addressOfCode: String? {
-        for field in step.fields {
-            if let code = field.kind as? CodeField { return draft.values[code.proves]?.string }
-        }
-        return nil
-    }
-
-    /// By which managers of passwords keep a new one.
-    var nameOfAccount: String? {
-        flow.fields.first { $0.isIdentifier && $0.kind is EmailField }.flatMap { draft.values[$0.name]?.string }
+        step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values[$0]?.string }
     }
 
     /// - Parameter described: the field as programs see it.
     func members(of field: Field, _ described: JSON) -> JSON {
         guard case .object(var members) = described else { preconditionFailure("a field is described by an object") }
         let stored = described["value"] ?? .null
-        let value = field.kind.isSecret ? .null : answers.map { $0[field.name.rawValue] ?? .null } ?? stored
+        let value = field.kind.isHidden ? .null : answers.map { $0[field.name.rawValue] ?? .null } ?? stored
         members.removeAll { $0.name == "value" }
         members += [
-            .init("control", .string(field.kind.template)),
+            .init("control", .string(assets.template(ofField: field.kind.template))),
             .init("value", field.kind.written(value).map(JSON.string) ?? value.asText),
             .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
             .init("id", .string("field-\(field.name)")),
         ]
         let errors = messages(for: field.name)
         if !errors.isEmpty { members.append(.init("error", .string(errors.joined(separator: " ")))) }
-        switch field.kind {
-        case is ConsentField:
-            members.append(.init("is_accepted", .bool(value == true || value["accepted"] == true)))
-        case is ChoiceField:
-            members.append(.init("options", options(described["rules"]?["options"], chosen: value)))
-        case is ImageField:
-            members.append(.init("accept", .string(ImageField.types.joined(separator: ","))))
-            if stored != .null { members.append(.init("photo", .string("\(step.href)/\(field.name)"))) }
-        case let code as CodeField:
-            members.append(.init("lifetime", .integer(code.lifetime.seconds)))
-        case is DateField where described["rules"]?["future"] == nil:
-            members.append(.init("latest", .string(today)))
-        default: break
-        }
+        members += field.kind.templateMembers(
+            FormField(field: field, step: step, value: value, shown: stored, language: language, today: today)
+        )
         return .object(members)
     }
 
@@ -124,48 +118,9 @@ private struct StepForm {
         return errors.filter { $0["field"]?.string == field.rawValue }.compactMap { $0["message"]?.string }
     }
 
-    private func options(_ options: JSON?, chosen: JSON) -> JSON {
-        guard case .array(let options) = options else { return .array([]) }
-        let values: [JSON] = if case .array(let values) = chosen { values } else { [chosen] }
-        return .array(
-            options.map { option in
-                [
-                    "value": option["value"] ?? .null, "label": option["label"] ?? .null,
-                    "is_chosen": .bool(values.contains(option["value"] ?? .null)),
-                ]
-            }
-        )
-    }
-
     /// Where the flow says that its people live.
     private var today: String {
         draft.now.formatted(Date.ISO8601FormatStyle(timeZone: flow.zone).year().month().day())
-    }
-}
-
-extension FieldKind {
-    /// The template that draws it.
-    fileprivate var template: String {
-        switch self {
-        case is CodeField: "field-code"
-        case is TOTPField: "field-totp"
-        case is ConsentField: "field-consent"
-        case is DateField: "field-date"
-        default:
-            switch control.type {
-            case "password": "field-password"
-            case "textarea": "field-textarea"
-            case "select": "field-select"
-            case "checkbox": "field-checkboxes"
-            case "file": "field-image"
-            default: "field-input"
-            }
-        }
-    }
-
-    /// True for what no page shows once it was typed.
-    fileprivate var isSecret: Bool {
-        self is PasswordField || self is ConfirmationField || self is CodeField || self is TOTPField
     }
 }
 

@@ -50,8 +50,8 @@ private struct AccountReport {
             + profile.map { member in
                 let field = flow.field(named: FieldName(member.name))
                 // The flow may have lost the field since.
-                let masked = field?.masked(member.value) ?? "•••"
-                return (member.name, reveals ? field?.revealed(member.value) ?? member.value.plain : masked)
+                let masked = field?.kind.masked(member.value) ?? "•••"
+                return (member.name, reveals ? field?.kind.revealed(member.value) ?? member.value.plain : masked)
             }
     }
 

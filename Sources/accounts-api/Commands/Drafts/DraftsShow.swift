@@ -42,8 +42,7 @@ struct DraftReport {
     let reveals: Bool
 
     private func value(of field: Field) -> String? {
-        if field.kind is CodeField { return draft.proofs[field.name].map { $0.isProved ? "proved" : "sent" } }
-        return draft.values[field.name].map { reveals ? field.revealed($0) : field.masked($0) }
+        field.kind.summary(of: field, in: draft, reveals: reveals)
     }
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
@@ -58,7 +57,7 @@ struct DraftReport {
         lines.append("next      \(standing.next?.name.rawValue ?? "review")")
         var rows: [[Table.Cell]] = []
         for step in flow.steps {
-            for (index, field) in step.fields.enumerated() where !(field.kind is ConfirmationField) {
+            for (index, field) in step.fields.enumerated() where field.kind.repeatedField == nil {
                 let state = index == 0 ? standing.states[step.name]?.rawValue ?? "" : ""
                 rows.append([
                     .init(index == 0 ? step.name.rawValue : ""), .init(state), .init(field.name.rawValue),

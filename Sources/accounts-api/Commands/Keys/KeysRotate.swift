@@ -19,20 +19,13 @@ extension KeyCommands {
 
         func run() async throws {
             let rotated = try await flags.withOperator(leavesTrace: true) { try await $0.rotateKeys() }
+            let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }
+            let counts = [(name: "drafts", count: rotated.drafts)] + rows
             if flags.json {
-                print(
-                    JSON.object([
-                        .init("drafts", .integer(rotated.drafts)), .init("mails", .integer(rotated.mails)),
-                        .init("authenticators", .integer(rotated.authenticators)),
-                        .init("photos", .integer(rotated.photos)),
-                        .init("unreadable", .integer(rotated.unreadable)),
-                    ]).text
-                )
+                let counts = counts.map { JSON.Member($0.name, .integer($0.count)) }
+                print(JSON.object(counts + [.init("unreadable", .integer(rotated.unreadable))]).text)
             } else {
-                print(
-                    "sealed anew: \(rotated.drafts) drafts, \(rotated.mails) mails, "
-                        + "\(rotated.authenticators) authenticators, \(rotated.photos) photos"
-                )
+                print("sealed anew: " + counts.map { "\($0.count) \($0.name)" }.joined(separator: ", "))
             }
             guard rotated.unreadable > 0 else { return }
             complain("\(rotated.unreadable) are sealed with a key that is not in ACCOUNTS_KEYS")

@@ -57,7 +57,7 @@ package struct ChoiceField: FieldKind {
 
     package func rules(in language: Language) -> [JSON.Member] {
         let told = options.map { option -> JSON in
-            ["value": .string(option.value), "label": .string(option.labels[language] ?? option.value)]
+            ["value": .string(option.value), "label": .string(label(of: option, in: language))]
         }
         return [.init("choose", .string(isMultiple ? "several" : "one")), .init("options", .array(told))]
     }
@@ -74,6 +74,34 @@ package struct ChoiceField: FieldKind {
     }
 
     package var takesSeveral: Bool { isMultiple }
+
+    /// One letter of an option would tell which it is.
+    package func masked(_ stored: JSON) -> String { "•••" }
+
+    package var template: String { isMultiple ? "field-checkboxes" : "field-select" }
+
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        let chosen: [JSON] = if case .array(let values) = form.value { values } else { [form.value] }
+        let options = options.map { option -> JSON in
+            let value = JSON.string(option.value)
+            return [
+                "value": value, "label": .string(label(of: option, in: form.language)),
+                "is_chosen": .bool(chosen.contains(value)),
+            ]
+        }
+        return [.init("options", .array(options))]
+    }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String {
+        let chosen: [JSON] = if case .array(let values) = shown { values } else { [shown] }
+        return chosen.compactMap { value in
+            guard let text = value.string else { return nil }
+            // As JSON, values are equal byte by byte.
+            return options.first { .string($0.value) == value }.map { label(of: $0, in: language) } ?? text
+        }.joined(separator: ", ")
+    }
+
+    private func label(of option: Option, in language: Language) -> String { option.labels[language] ?? option.value }
 
     package func answer(inForm texts: [String]) -> JSON {
         isMultiple ? .array(texts.map(JSON.string)) : .string(texts[0])

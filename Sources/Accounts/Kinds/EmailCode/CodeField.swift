@@ -29,6 +29,9 @@ package struct CodeField: FieldKind {
     }
 
     package var isTransient: Bool { true }
+    package var takesGuess: Bool { true }
+    package var canBeSkipped: Bool { false }
+    package var provedField: FieldName? { proves }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("proves", .string(proves.rawValue)), .init("digits", .integer(digits))]

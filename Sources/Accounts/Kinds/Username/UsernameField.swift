@@ -1,6 +1,7 @@
 /// A public name: 3–30 of `a-z 0-9 . _ -`, starting with a letter, no two marks in a row, in lower case.
 package struct UsernameField: FieldKind {
     package static let name = "username"
+    package static var canIdentify: Bool { true }
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 

@@ -29,6 +29,18 @@ package struct ConfirmationField: FieldKind {
     }
 
     package var isTransient: Bool { true }
+    package var takesSecret: Bool { true }
+    package var repeatedField: FieldName? { confirms }
+    package var template: String { "field-password" }
+
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+        guard let password = position.earlierInStep.first(where: { $0.name == confirms }),
+            password.kind is PasswordField
+        else { throw entry.error("a confirmation repeats a password before it in its step", at: "confirms") }
+        if entry.isRequired, !password.isRequired {
+            throw entry.error("\(confirms) need not be given, so neither need this", at: "confirms")
+        }
+    }
 
     package func rules(in language: Language) -> [JSON.Member] { [.init("confirms", .string(confirms.rawValue))] }
 

@@ -74,6 +74,32 @@ package struct ConsentField: FieldKind {
         }
     }
 
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard let consent = plan.draft.values[field.name], case .bool(let isAccepted)? = consent["accepted"] else {
+            return
+        }
+        plan.statements.append(
+            """
+            INSERT INTO consents (account, field, accepted, version, document, locale, given_at)
+            SELECT id, \(field.name.rawValue), \(isAccepted), \(consent["version"]?.string),
+                   decode(\(consent["sha256"]?.string), 'hex'), \(consent["locale"]?.string),
+                   \(consent["at"]?.string)::timestamptz
+              FROM \(plan.newAccount)
+            """
+        )
+    }
+
+    package func masked(_ stored: JSON) -> String { stored["accepted"] == true ? "accepted" : "not accepted" }
+    package func revealed(_ stored: JSON) -> String { masked(stored) }
+
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        [.init("is_accepted", .bool(form.value == true || form.value["accepted"] == true))]
+    }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String {
+        language.messages.text(shown["accepted"] == true ? .accepted : .notAccepted)
+    }
+
     func document(in language: Language) -> String { documents[language] ?? "" }
 
     private func digest(in language: Language) -> String { digests[language] ?? "" }

@@ -15,7 +15,7 @@ extension Signups {
             if let made { photo = made } else { photo = try await self.photo(of: image, in: field.name, of: draft) }
             made = photo
             var change = Change(values: draft.values)
-            self.keep(photo, in: field.name, &change)
+            self.keep(photo, in: field.name, of: draft, &change)
             // Where nothing else is asked for, this was the answer.
             if step.fields.allSatisfy({ $0.kind is ImageField }) { change.values.answered.insert(step.name) }
             return change
@@ -33,7 +33,7 @@ extension Signups {
             if draft.values[field.name] == nil { return nil }
             var change = Change(values: draft.values)
             change.values[field.name] = nil
-            change.effects.append(.dropPhoto(field.name))
+            change.effects.append(Effect(statements: [deletePhotos(in: field.name, of: draft)]))
             return change
         }.draft
     }
@@ -63,22 +63,27 @@ extension Signups {
     /// Whatever becomes of it, it takes time.
     private func count(anImageOf draft: Draft) async throws(SubmitError) {
         let charges = [charge(.images, draft.id.bytes)]
-        let row: (number: Int?, wait: Int?)
-        do throws(DatabaseError) {
-            row = try await database.transaction(
-                "WITH current AS (SELECT), \(refused(charges)) SELECT \([Charge].columns)"
-            )[0]
-            .only.decode(Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+        let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            try await consumeAlone(charges)
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
+        if let exceeded { throw .limited(exceeded) }
     }
 
-    func keep(_ photo: Photo, in field: FieldName, _ change: inout Change) {
+    /// The photo that the field's value names from now on, in place of any other.
+    func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count).stored
-        change.effects.append(.keepPhoto(field, id, sealed: keys.seal(photo.jpeg, for: id.bytes)))
+        let insert: SQL = """
+            INSERT INTO draft_photos (id, draft, field, sealed)
+            SELECT \(id), \(draft.id), \(field.rawValue), \(keys.seal(photo.jpeg, for: id.bytes))
+             WHERE \(hasWritten(draft))
+            """
+        change.effects.append(Effect(statements: [deletePhotos(in: field, of: draft), insert]))
+    }
+
+    /// A statement that follows the write.
+    func deletePhotos(in field: FieldName, of draft: Draft) -> SQL {
+        "DELETE FROM draft_photos WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))"
     }
 }
 

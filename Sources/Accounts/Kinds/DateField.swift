@@ -95,6 +95,20 @@ package struct DateField: FieldKind {
     package var answerSchema: JSON { ["type": "string", "format": "date"] }
     package func shownSchema(at place: Place) -> JSON { place == .draft ? .isSetSchema : ["type": "string"] }
 
+    package func masked(_ stored: JSON) -> String { "•••" }
+
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        mayBeInFuture ? [] : [.init("latest", .string(form.today))]
+    }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String {
+        guard let text = shown.string else { return "" }
+        // Another flow file may have stored something else than a date.
+        guard let (year, month, day) = Self.parts(of: text), let date = CivilDate(year: year, month: month, day: day)
+        else { return text }
+        return language.messages.text(date)
+    }
+
     private static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }

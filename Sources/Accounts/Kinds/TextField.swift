@@ -55,6 +55,8 @@ package struct TextField: FieldKind {
         ] + (pattern.map { [.init("pattern", .string($0.text))] } ?? [])
     }
 
+    package var template: String { isMultiline ? "field-textarea" : "field-input" }
+
     package var control: Control { Control(type: isMultiline ? "textarea" : "text") }
     package var answerSchema: JSON { ["type": "string"] }
 }

@@ -21,6 +21,8 @@ package struct TOTPField: FieldKind {
         [.init("digits", .integer(TOTP.digits)), .init("period", .integer(TOTP.period))]
     }
 
+    package var takesGuess: Bool { true }
+
     package var control: Control { .oneTimeCode }
     package var answerSchema: JSON { .digitsSchema(TOTP.digits) }
 }

@@ -27,8 +27,7 @@ extension Signups {
         of draft: Draft,
         at revision: Int? = nil
     ) async throws(ResendError) -> Duration {
-        var draft = draft
-        for _ in 0..<50 {
+        try await retrying(draft) { (draft) throws(ResendError) -> Duration? in
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let standing = standing(of: draft)
@@ -44,13 +43,12 @@ extension Signups {
                     throw .limited(reached("resend", Limit(1, per: code.resendAfter), wait: wait))
                 }
             }
-            if try await sendAgain(field.name, code, to: address, of: draft) { return code.resendAfter }
-            do throws(FindError) { draft = try await reread(draft) } catch { throw .find(error) }
+            return try await sendAgain(field.name, code, to: address, of: draft) ? code.resendAfter : nil
         }
-        throw .contended
     }
 
-    /// False where another code was made meanwhile, or the draft changed.
+    /// False where another code was made meanwhile, or the draft changed. The draft keeps its revision, because what the
+    /// person typed is the same.
     private func sendAgain(
         _ field: FieldName,
         _ code: CodeField,
@@ -59,29 +57,19 @@ extension Signups {
     ) async throws(ResendError) -> Bool {
         let last = draft.proofs[field]?.generation
         let charges = mailCharges(to: address, code, of: draft)
-        // `revised` is the draft itself, which keeps its revision: what the person typed is the same.
-        let statement: SQL = """
-            WITH current AS (
-                SELECT id FROM \(table(of: draft.id))
-                 WHERE \(isCurrent(draft))
-                   AND (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
-                       IS NOT DISTINCT FROM \(last)
-            ), \(refused(charges)), revised AS (SELECT id FROM current WHERE NOT EXISTS (SELECT FROM refused)),
-            \(newCode(field, code, address: address, generation: (last ?? 0) + 1, of: draft, part: "0"))
-            SELECT EXISTS (SELECT FROM revised), \([Charge].columns)
-            """
-        let row: (isSent: Bool, number: Int?, wait: Int?)
-        do throws(DatabaseError) {
+        let isUnchanged: SQL = "\(exists(draft)) AND \(isGeneration(last, field, of: draft))"
+        let isAllowed: SQL = "\(Self.recalls("resend")) AND \(Self.isWithinLimits)"
+        let (isSent, exceeded) = try await converting(to: ResendError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
-                "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE",
-                statement
-            )[1]
-            row = try rows[0].decode(Bool.self, Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+                [
+                    lock(draft), "SELECT \(Self.remember("resend", isUnchanged))",
+                    consume(charges, when: Self.recalls("resend")),
+                ] + codeStatements(field, code, address, generation: (last ?? 0) + 1, draft, when: isAllowed)
+            )
+            return (try rows[1].only.decode(String.self) == "true", try self.exceeded(charges, rows[2]))
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
-        if row.isSent { outbox.ring() }
-        return row.isSent
+        if let exceeded { throw .limited(exceeded) }
+        if isSent { outbox.ring() }
+        return isSent
     }
 }

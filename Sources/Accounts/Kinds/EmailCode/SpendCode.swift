@@ -19,28 +19,26 @@ extension Signups {
             AND attempts < \(code.attempts) AND failures < \(Proof.mostFailures)
             AND now() < expires_at AND proved_at IS NULL
             """
+        // Locked first, so that the statements after it count for a code that is still open.
+        let lock: SQL = "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE"
         let spend: SQL = """
-            WITH current AS (SELECT FROM proofs WHERE \(isOpen)), \(refused(charges)), spent AS (
-                UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
-                 WHERE \(isOpen) AND NOT EXISTS (SELECT FROM refused)
-                RETURNING code_digest, attempts
-            )
-            SELECT (SELECT attempts FROM spent), (SELECT code_digest FROM spent), \([Charge].columns)
+            UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
+             WHERE \(isOpen) AND \(Self.isWithinLimits)
+            RETURNING attempts, code_digest
             """
-        let row: (attempts: Int?, digest: [UInt8]?, number: Int?, wait: Int?)
-        do throws(DatabaseError) {
-            // Locked first, so that the statement after it counts for a code that is still open.
-            row = try await database.transaction(
-                "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE",
+        let spent = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                lock,
+                consume(charges, when: "EXISTS (SELECT FROM proofs WHERE \(isOpen))"),
                 spend
-            )[1].only.decode(Int?.self, [UInt8]?.self, Int?.self, Int?.self)
-        } catch {
-            throw .database(error)
+            )
+            let spent = try rows[2].first?.decode(Int.self, [UInt8]?.self)
+            return (row: spent, exceeded: try exceeded(charges, rows[1]))
         }
-        if let reached = reached(charges, row.number, row.wait) { throw .limited(reached) }
-        guard let attempts = row.attempts else {
-            // Another request was faster: what it did to the code, the draft as it is now tells.
-            let draft = try await again(draft)
+        if let exceeded = spent.exceeded { throw .limited(exceeded) }
+        guard let (attempts, codeDigest) = spent.row else {
+            // Another request was faster; the draft as it is now tells what it did to the code.
+            let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard let now = draft.proofs[field], now.generation == proof.generation, now.namesCurrentAddress else {
                 throw .refused([Refusal(field, .codeExpired)])
@@ -49,7 +47,7 @@ extension Signups {
             throw .refused([Self.refusal(of: field, now, code, at: draft.now)])
         }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
-        guard let digest = row.digest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
+        guard let digest = codeDigest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
             let left = JSON.integer(max(0, code.attempts - attempts))
             throw .refused([Refusal(field, .codeWrong, ["attempts_left": left])])
         }
@@ -67,4 +65,9 @@ extension Collection<UInt8> {
     package func equalsInConstantTime(_ other: some Collection<UInt8>) -> Bool {
         count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
+}
+
+extension Refusal {
+    /// There were too many wrong codes for any other to be sent: the sign-up has to begin again.
+    static func exhausted(_ field: FieldName) -> Refusal { Refusal(field, .codeExhausted, ["final": true]) }
 }

@@ -51,41 +51,6 @@ package struct EmailAddress: Hashable, Sendable {
     }
 }
 
-package struct EmailField: FieldKind {
-    package static let name = "email"
-
-    package init(rules: inout FlowEntry) throws(FlowFileError) {}
-
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        let text = try answer.text(of: field)
-        guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else { throw Refusals(field, .badCharacters) }
-        guard let address = EmailAddress(text) else {
-            throw text.utf8.count > 254
-                ? Refusals(field, .tooLong, ["max": 254, "actual": .integer(text.utf8.count)])
-                : Refusals(field, .badFormat)
-        }
-        return .string(address.rawValue)
-    }
-
-    package func contextWords(of stored: JSON) -> [String] {
-        // What is stored is canonical: nobody has to read the address again.
-        guard let address = stored.string, let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return [] }
-        return [address, String(address[..<at])]
-    }
-
-    /// For eyes that need not read it: `kim@example.com` is `k•••@e•••.com`.
-    package static func masked(_ address: String) -> String {
-        let parts = address.split(separator: "@", maxSplits: 1)
-        guard parts.count == 2, let dot = parts[1].lastIndex(of: ".") else { return "•••" }
-        return "\(parts[0].prefix(1))•••@\(parts[1].prefix(1))•••\(parts[1][dot...])"
-    }
-
-    package func rules(in language: Language) -> [JSON.Member] { [.init("max", 254)] }
-
-    package var control: Control { Control(type: "email", autocomplete: "email", inputMode: "email") }
-    package var answerSchema: JSON { ["type": "string", "format": "idn-email"] }
-}
-
 extension UInt8 {
     package var isASCIIAlphanumeric: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
 }

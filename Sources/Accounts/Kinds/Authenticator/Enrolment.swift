@@ -31,6 +31,12 @@ package struct Enrolment: Sendable {
     static let mostFailures = 25
 }
 
+/// An authenticator that has just shown a right code, and the codes that help where it is lost.
+struct NewAuthenticator: Sendable {
+    let authenticator: Authenticator
+    let recoveryCodes: [RecoveryCode]
+}
+
 extension Signups {
     /// What an app has to know to be the authenticator that the step asks for; nil where it asks for none, or has one.
     ///
@@ -61,12 +67,12 @@ extension Signups {
         _ code: String,
         _ field: FieldName,
         of draft: Draft
-    ) async throws(SubmitError) -> (authenticator: Authenticator, recoveryCodes: [RecoveryCode])? {
+    ) async throws(SubmitError) -> NewAuthenticator? {
         var draft = draft
-        for _ in 0..<50 {
+        for _ in 0..<Self.tries {
             if Authenticator(stored: draft.values[field]) != nil { return nil }
             if let spent = try await spend(on: field, of: draft) { return try judge(code, spent, field, of: draft) }
-            draft = try await again(draft)
+            draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
         }
         throw .contended
@@ -82,12 +88,13 @@ extension Signups {
         _ spent: SpentAttempt,
         _ field: FieldName,
         of draft: Draft
-    ) throws(SubmitError) -> (Authenticator, [RecoveryCode]) {
+    ) throws(SubmitError) -> NewAuthenticator {
         // A secret that was shown before the keys were rotated counts too.
         for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
-            return (Authenticator(secret: secret, lastStep: step, recoveryCodes: codes), codes)
+            let authenticator = Authenticator(secret: secret, lastStep: step, recoveryCodes: codes)
+            return NewAuthenticator(authenticator: authenticator, recoveryCodes: codes)
         }
         let refusal =
             spent.attemptsLeft == 0
@@ -122,31 +129,26 @@ extension Signups {
               FROM judged WHERE draft = \(draft.id) AND field = \(field.rawValue)
             RETURNING judged.generation, attempts_left, now()
             """
-        do throws(DatabaseError) {
-            let lock: SQL = "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
-            guard let row = try await database.transaction(lock, begin, spend)[2].first else { return nil }
+        return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            guard let row = try await database.transaction(lock(draft), begin, spend)[2].first else { return nil }
             let (generation, attemptsLeft, now) = try row.decode(Int.self, Int.self, Date.self)
             return SpentAttempt(generation: generation, attemptsLeft: attemptsLeft, now: now)
-        } catch {
-            throw .database(error)
         }
     }
 
-    /// Part of a statement over `revised`: the secret that is confirmed now is never shown again, and the code that confirmed
-    /// it was no failure.
-    func confirmed(_ field: FieldName, part number: SQL) -> SQL {
+    /// A statement that follows the write: the secret that is confirmed now is never shown again, and the code that
+    /// confirmed it was no failure.
+    func confirmEnrolment(in field: FieldName, of draft: Draft) -> SQL {
         """
-        enrolled_\(number) AS (
-            UPDATE enrolments SET generation = generation + 1, failures = failures - 1, recent = '{}'
-              FROM revised WHERE draft = revised.id AND field = \(field.rawValue)
-        )
+        UPDATE enrolments SET generation = generation + 1, failures = failures - 1, recent = '{}'
+         WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))
         """
     }
 
     /// The secret under each key of the ring; the first is the one that is shown. Who goes on with the draft elsewhere, or
     /// proves another address, is told another.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
-        let addresses = flow.fields.compactMap { ($0.kind as? CodeField)?.proves }.map {
+        let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values[$0]?.string ?? ""
         }
         return keys.digests(

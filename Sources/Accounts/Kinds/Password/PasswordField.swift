@@ -54,6 +54,9 @@ package struct PasswordField: FieldKind {
         [.init("min", .integer(policy.minimum)), .init("max", .integer(policy.maximum))]
     }
 
+    package var takesSecret: Bool { true }
+    package var dependsOnOtherAnswers: Bool { true }
+
     package var control: Control { Control(type: "password", autocomplete: "new-password") }
     package var answerSchema: JSON { ["type": "string", "format": "password", "writeOnly": true] }
     package func shownSchema(at place: Place) -> JSON { .isSetSchema }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// One kind of value: its canonical form, its rules, and how it is told and shown. The same engine validates a step,
 /// judges what is stored, describes itself to clients, and validates again before the commit.
-package protocol FieldKind: Sendable {
+package protocol FieldKind: FieldBehavior {
     /// The word for it in the flow file.
     static var name: String { get }
 

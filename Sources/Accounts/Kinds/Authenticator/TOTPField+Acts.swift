@@ -1,0 +1,59 @@
+extension TOTPField {
+    package static var draftTables: [String] { ["enrolments"] }
+
+    package static var sealedTables: [SealedTable] {
+        [SealedTable(name: "authenticators", table: "authenticators", key: "account")]
+    }
+
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+        guard position.earlierSteps.contains(where: { $0.kind.provedField != nil }) else {
+            throw entry.error("an authenticator comes after a code that proves an address", at: "kind")
+        }
+        if position.earlier.contains(where: { $0.kind is TOTPField }) {
+            throw entry.error("an account has one authenticator", at: "kind")
+        }
+    }
+
+    /// A right code makes the authenticator the draft's, and gives its recovery codes.
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        guard let code = submission.guesses[field.name] else { return }
+        submission.repeatsGuess = true
+        let (signups, draft) = (submission.signups, submission.draft)
+        if Authenticator(stored: submission.change.values[field.name]) != nil { return }
+        let made = try await submission.completed.once(field.name) { () throws(SubmitError) -> NewAuthenticator? in
+            try await signups.enrol(code, field.name, of: draft)
+        }
+        guard let made else { return }
+        submission.change.values[field.name] = made.authenticator.stored
+        submission.change.recoveryCodes = made.recoveryCodes
+        submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
+    }
+
+    /// Somebody who reads the mail of another address may not keep the authenticator of the one before.
+    package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
+        guard change.values[field.name] != nil else { return }
+        change.values[field.name] = nil
+        change.values.answered.remove(step.name)
+        change.cleared.append(field.name)
+    }
+
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard let authenticator = Authenticator(stored: plan.draft.values[field.name]) else { return }
+        let sealed = plan.signups.keys.seal(authenticator.secret, for: plan.account.bytes)
+        plan.statements += [
+            """
+            INSERT INTO authenticators (account, sealed, last_step)
+            SELECT id, \(sealed), \(authenticator.lastStep) FROM \(plan.newAccount)
+            """,
+            """
+            INSERT INTO recovery_codes (account, digest)
+            SELECT id, digest FROM unnest(\(ByteStrings(authenticator.recoveryDigests))) AS digest, \(plan.newAccount)
+            """,
+        ]
+    }
+
+    package func masked(_ stored: JSON) -> String { "set" }
+    package func revealed(_ stored: JSON) -> String { "set" }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
+}

@@ -1,0 +1,99 @@
+extension EmailField {
+    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+        let fields = steps.flatMap(\.fields)
+        if field.isIdentifier, !fields.contains(where: { $0.kind.provedField == field.name }) {
+            throw entry.error("\(field.name) identifies the account, and no code proves it")
+        }
+    }
+
+    /// A new address undoes the proof of the one before and gets a code of its own. The same address again gets one
+    /// only where the last cannot be used any more, and no sooner than a resend would.
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        let (signups, draft) = (submission.signups, submission.draft)
+        let address = submission.change.values[field.name]?.string
+        let isSame = address == draft.values[field.name]?.string
+        if !isSame { signups.flow.addressChanges(&submission.change) }
+        guard let (codeField, code) = signups.flow.code(proving: field.name) else {
+            if !isSame { withdrawOrphans(of: draft, by: signups, &submission.change) }
+            return
+        }
+        let proof = draft.proofs[codeField.name]
+        if !isSame, proof?.isProved == true { submission.change.cleared.append(codeField.name) }
+        guard let address else {
+            submission.change.effects.append(signups.withdrawal(of: codeField.name, from: draft))
+            return
+        }
+        if let proof, signups.addressDigests(address).contains(proof.address) {
+            if isSame, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
+            if proof.wait(by: code, at: draft.now) > .zero { return }
+        }
+        if let proof, proof.isExhausted { throw .refused([.exhausted(field.name)]) }
+        submission.change.effects.append(
+            signups.newCode(codeField.name, code, for: address, after: proof?.generation, of: draft)
+        )
+    }
+
+    /// Proofs by codes that have left the flow would be valid again if the codes came back.
+    private func withdrawOrphans(of draft: Draft, by signups: Signups, _ change: inout Change) {
+        for name in draft.proofs.keys where signups.flow.field(named: name)?.kind.provedField == nil {
+            change.effects.append(signups.withdrawal(of: name, from: draft))
+        }
+    }
+
+    package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
+        signups.flow.addressChanges(&change)
+        guard let code = signups.flow.code(proving: field.name) else { return }
+        change.effects.append(signups.withdrawal(of: code.field.name, from: draft))
+        if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
+    }
+
+    /// The address that identifies the account is a column of its own, and gets a mail of welcome.
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard let value = plan.draft.values[field.name] else { return }
+        guard field.isIdentifier, let address = value.string else {
+            plan.profile.append(.init(field.name.rawValue, value))
+            return
+        }
+        plan.email = address
+        let mail = plan.signups.outbox.seal(.init(to: address, language: plan.draft.language, code: nil))
+        plan.statements.append(
+            """
+            INSERT INTO outbox (id, template, sealed, useless_after)
+            SELECT \(mail.id), 'account-created', \(mail.sealed), now() + interval '7 days' FROM \(plan.newAccount)
+            """
+        )
+    }
+
+    package func renewDigests(
+        of value: JSON,
+        in field: Field,
+        of draft: ID<Draft>,
+        by signups: Signups
+    ) -> [SQL] {
+        guard let address = value.string else { return [] }
+        let digests = signups.addressDigests(address)
+        return [
+            """
+            UPDATE proofs SET address_digest = \(digests[0])
+             WHERE draft = \(draft) AND address_digest = ANY (\(ByteStrings(Array(digests.dropFirst()))))
+            """
+        ]
+    }
+}
+
+extension Flow {
+    /// Tells every field that the person has another address now.
+    fileprivate func addressChanges(_ change: inout Change) {
+        for step in steps {
+            for field in step.fields { field.kind.addressChanges(field, of: step, &change) }
+        }
+    }
+}
+
+extension Signups {
+    /// The address that identifies the account, if the flow asks for one and the draft has it.
+    package func identifyingAddress(in values: Values) -> String? {
+        guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
+        return values[field.name]?.string
+    }
+}

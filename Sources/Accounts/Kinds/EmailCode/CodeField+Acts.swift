@@ -1,0 +1,113 @@
+internal import Foundation
+
+extension CodeField {
+    package static var draftTables: [String] { ["proofs"] }
+
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+        guard position.earlierSteps.contains(where: { $0.name == proves && $0.kind is EmailField }) else {
+            throw entry.error("a code proves an address of an earlier step", at: "proves")
+        }
+        if position.earlier.contains(where: { $0.kind.provedField == proves }) {
+            throw entry.error("\(proves) is proved already", at: "proves")
+        }
+        guard entry.isRequired else { throw entry.error("a code is never optional", at: "required") }
+    }
+
+    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+        for step in steps {
+            guard let address = step.field(named: proves), step.isOptional || !address.isRequired else { continue }
+            throw entry.error("a code proves \(address.name), which need not be given", at: "proves")
+        }
+    }
+
+    /// Spends an attempt on the code and adds the proof to the change.
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        guard let digits = submission.guesses[field.name] else { return }
+        submission.repeatsGuess = true
+        let (signups, draft) = (submission.signups, submission.draft)
+        if draft.proofs[field.name]?.isProved == true { return }
+        let spent = try await submission.completed.once(field.name) { () throws(SubmitError) -> Int? in
+            try await signups.spend(digits, on: field.name, self, of: draft)
+        }
+        guard let generation = spent else { return }
+        // The address or the code may have changed while the write was retried.
+        guard draft.proofs[field.name]?.generation == generation else {
+            throw .refused([Refusal(field.name, .codeExpired)])
+        }
+        submission.change.effects.append(signups.proved(field.name, generation: generation, of: draft))
+    }
+
+    package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
+        change.effects.append(signups.withdrawal(of: field.name, from: draft))
+    }
+
+    /// An address that identifies the account has to be proved when the account is made.
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard plan.signups.flow.field(named: proves)?.isIdentifier == true,
+            let address = plan.draft.values[proves]?.string
+        else { return }
+        let digests = plan.signups.addressDigests(address)
+        let proof: SQL = """
+            FROM proofs WHERE draft = \(plan.draft.id) AND field = \(field.name.rawValue) AND proved_at IS NOT NULL
+                          AND address_digest = ANY (\(ByteStrings(digests)))
+            """
+        plan.conditions.append("EXISTS (SELECT \(proof))")
+        plan.emailProvedAt = "(SELECT proved_at \(proof))"
+        if plan.draft.proofs[field.name]?.isProved == true { plan.provedDigests = digests }
+    }
+
+    package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
+        draft.proofs[field.name].map { $0.isProved ? "proved" : "sent" }
+    }
+
+    package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? {
+        guard let proof = situation.proofs[field.name], proof.namesCurrentAddress else { return .noCode }
+        if proof.isExhausted { return .exhausted }
+        if proof.attempts >= attempts { return .codeUsedUp }
+        return situation.now < proof.expiresAt ? .codeNotGiven : .codeExpired
+    }
+
+    package func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON? {
+        draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
+    }
+
+    package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] {
+        guard let proof = draft.proofs[field.name], !proof.isProved else { return [] }
+        let waited = draft.now.timeIntervalSince(proof.sentAt)
+        return [
+            .init("resend_after", .integer(max(0, resendAfter.seconds - Int(waited)))),
+            .init("code_expires_at", .string(proof.expiresAt.timestamp)),
+        ]
+    }
+
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        [.init("lifetime", .integer(lifetime.seconds))]
+    }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.confirmed) }
+}
+
+extension Flow {
+    /// The code field that proves the address in the field of that name.
+    package func code(proving address: FieldName) -> (field: Field, kind: CodeField)? {
+        for field in fields {
+            if let kind = field.kind as? CodeField, kind.proves == address { return (field, kind) }
+        }
+        return nil
+    }
+
+    /// True where an address is proved at all.
+    var provesAddress: Bool { fields.contains { $0.kind is CodeField } }
+}
+
+extension Signups {
+    /// Any address that this draft has proved; the identifying one before others.
+    func provedAddress(of draft: Draft) -> String? {
+        for field in flow.fields.filter(\.isIdentifier) + flow.fields {
+            if let code = flow.code(proving: field.name), draft.proofs[code.field.name]?.isProved == true {
+                return draft.values[field.name]?.string
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,65 @@
+internal import Foundation
+
+/// A row of `proofs`.
+struct StoredProof {
+    static let columns: SQL =
+        "field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at"
+
+    let field: FieldName
+    let address: [UInt8]
+    let generation, attempts, failures: Int
+    let sentAt, expiresAt: Date
+    let provedAt: Date?
+
+    init(_ row: Row) throws(DatabaseError) {
+        var columns = row.columns
+        guard let proof = try StoredProof(ifPresent: &columns) else {
+            throw .unexpectedAnswer("a proof without a field")
+        }
+        self = proof
+    }
+
+    /// Nil where an outer join found no row.
+    init?(ifPresent columns: inout Columns) throws(DatabaseError) {
+        let field: String? = try columns.next()
+        let address: [UInt8]? = try columns.next()
+        let generation: Int? = try columns.next()
+        let attempts: Int? = try columns.next()
+        let failures: Int? = try columns.next()
+        let sentAt: Date? = try columns.next()
+        let expiresAt: Date? = try columns.next()
+        provedAt = try columns.next()
+        guard let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt else {
+            return nil
+        }
+        self.field = FieldName(field)
+        (self.address, self.generation, self.attempts) = (address, generation, attempts)
+        (self.failures, self.sentAt, self.expiresAt) = (failures, sentAt, expiresAt)
+    }
+}
+
+extension Signups {
+    func selectProofs(of draft: ID<Draft>) -> SQL {
+        "SELECT \(StoredProof.columns) FROM proofs WHERE draft = \(draft)"
+    }
+
+    /// The proofs of the fields that the flow still has, by field.
+    func proofs(_ stored: [StoredProof], of values: Values) -> [FieldName: Proof] {
+        var proofs: [FieldName: Proof] = [:]
+        for stored in stored {
+            guard let address = flow.field(named: stored.field)?.kind.provedField else { continue }
+            let current = values[address]?.string.map(addressDigests) ?? []
+            proofs[stored.field] = Proof(
+                generation: stored.generation,
+                address: stored.address,
+                attempts: stored.attempts,
+                failures: stored.failures,
+                sentAt: stored.sentAt,
+                expiresAt: stored.expiresAt,
+                provedAt: stored.provedAt,
+                namesCurrentAddress: current.contains(stored.address)
+            )
+        }
+        return proofs
+    }
+}

@@ -1,0 +1,230 @@
+/// What a field of one kind does in each act of a sign-up, beyond holding a value.
+///
+/// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields and
+/// call these members. Every member has a default, so a kind that only holds a value implements none of them.
+package protocol FieldBehavior: Sendable {
+    // MARK: What the rest of the service has to know
+
+    /// True where the canonical value may identify an account; its value is unique among all accounts.
+    static var canIdentify: Bool { get }
+
+    /// The address field that a right answer proves; nil for every kind that proves nothing.
+    var provedField: FieldName? { get }
+
+    /// The field whose answer this one repeats. Such a field is asked for, but never listed.
+    var repeatedField: FieldName? { get }
+
+    /// True where the answer is read into a ``Secret`` and never becomes a `String`.
+    var takesSecret: Bool { get }
+
+    /// True where the answer is a file.
+    var takesFile: Bool { get }
+
+    /// True where the answer is a guess, such as a code: it is compared, counted against a limit, and not kept.
+    var takesGuess: Bool { get }
+
+    /// False where a step with such a field cannot be skipped.
+    var canBeSkipped: Bool { get }
+
+    /// True where the answer is validated after the other fields of its step, because it depends on them.
+    var dependsOnOtherAnswers: Bool { get }
+
+    // MARK: The flow file
+
+    /// Refuses a field whose place in the flow makes no sense. The fields before it are known.
+    func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError)
+
+    /// Refuses a field that does not fit the whole flow.
+    func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError)
+
+    // MARK: Submit, check and clear
+
+    /// Does slow work that can still refuse the answer, before any effect. The answer is valid.
+    func prepare(_ field: Field, for submission: inout Submission) async throws(SubmitError) -> [Refusal]
+
+    /// Does what an answer to the field's step causes, or adds it to the change. All answers are valid.
+    func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
+
+    /// Looks again at what the field holds, because an answer to another step changed a name.
+    func review(_ field: Field, after submission: inout Submission) async throws(SubmitError)
+
+    /// Adds to the change what follows for the field, in that step, from a new address of the person.
+    func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
+
+    /// What a check of the valid value adds to the verdict, such as that a name is taken.
+    func check(_ value: JSON, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
+        -> [Refusal]
+
+    /// Adds to the change what clearing the field undoes beside its value.
+    func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change)
+
+    // MARK: Commit and erasure
+
+    /// Adds to the plan what becomes of the field's value: by default a member of the account's profile.
+    func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError)
+
+    /// The tables that hold rows of drafts for fields of this kind, by a column `draft`. A draft that ends takes them along.
+    static var draftTables: [String] { get }
+
+    // MARK: Operators
+
+    /// What an operator reads of the field: that it holds something rather than what.
+    func masked(_ stored: JSON) -> String
+
+    /// What an operator reads who asked for the value and left a trace in the audit. Secrets stay masked.
+    func revealed(_ stored: JSON) -> String
+
+    /// What an operator reads of the field in that draft; nil where it holds nothing.
+    func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
+
+    /// Why the field keeps the draft from its commit; nil where the stored value alone tells.
+    func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason?
+
+    /// The statements that write the digests of this value with the first key of the ring.
+    func renewDigests(of value: JSON, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
+
+    /// The tables whose column `sealed` the rotation of keys seals anew.
+    static var sealedTables: [SealedTable] { get }
+
+    // MARK: Representations
+
+    /// How the holder of the draft sees the field; nil where it holds nothing.
+    func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON?
+
+    /// Members that describe the state of the step beside its fields, such as when another code may be asked for.
+    func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
+
+    /// The name of the template that draws the field. Where there is no such file, `field-input` draws it.
+    var template: String { get }
+
+    /// Members for the template beside those that every field has.
+    func templateMembers(_ form: FormField) -> [JSON.Member]
+
+    /// The shown value as the review words it.
+    func reviewText(_ shown: JSON, in language: Language) -> String
+}
+
+/// Where a field stands in the flow file that is being read.
+package struct FieldPosition {
+    let name: String
+    let isIdentifier: Bool
+    /// The fields before it in its own step.
+    let earlierInStep: [Field]
+    let earlierSteps: [Field]
+
+    var earlier: [Field] { earlierSteps + earlierInStep }
+}
+
+/// A table with the columns `sealed` and a key, whose rows are sealed for that key.
+package struct SealedTable: Sendable {
+    /// As the report of the rotation calls its rows.
+    package let name: String
+    let table: SQL
+    let key: SQL
+    var condition: SQL = "true"
+    /// Rows that one statement reads.
+    var batch = 200
+}
+
+/// A field as a form shows it.
+package struct FormField {
+    package let field: Field
+    package let step: Step
+    /// What the control holds: the answer that was refused, or the stored value as it is shown.
+    package let value: JSON
+    /// The stored value as it is shown; null where there is none.
+    package let shown: JSON
+    /// In the language of the page.
+    package let language: Language
+    /// The day that it is where the flow says that its people live, as `YYYY-MM-DD`.
+    package let today: String
+
+    package init(field: Field, step: Step, value: JSON, shown: JSON, language: Language, today: String) {
+        (self.field, self.step, self.value, self.shown) = (field, step, value, shown)
+        (self.language, self.today) = (language, today)
+    }
+}
+
+extension FieldBehavior {
+    package static var canIdentify: Bool { false }
+    package var provedField: FieldName? { nil }
+    package var repeatedField: FieldName? { nil }
+    package var takesSecret: Bool { false }
+    package var takesFile: Bool { false }
+    package var takesGuess: Bool { false }
+    package var canBeSkipped: Bool { true }
+    package var dependsOnOtherAnswers: Bool { false }
+
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
+    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}
+
+    package func prepare(
+        _ field: Field,
+        for submission: inout Submission
+    ) async throws(SubmitError) -> [Refusal] { [] }
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {}
+    package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {}
+    package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {}
+    package func check(
+        _ value: JSON,
+        in field: Field,
+        of draft: Draft,
+        by signups: Signups
+    ) async throws(CheckError) -> [Refusal] { [] }
+    package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {}
+
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        if let value = plan.draft.values[field.name] { plan.profile.append(.init(field.name.rawValue, value)) }
+    }
+
+    package static var draftTables: [String] { [] }
+    package static var sealedTables: [SealedTable] { [] }
+
+    package func masked(_ stored: JSON) -> String {
+        stored.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
+    }
+
+    package func revealed(_ stored: JSON) -> String { stored.plain }
+
+    package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
+        draft.values[field.name].map { reveals ? revealed($0) : masked($0) }
+    }
+
+    package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? { nil }
+
+    package func renewDigests(
+        of value: JSON,
+        in field: Field,
+        of draft: ID<Draft>,
+        by signups: Signups
+    ) -> [SQL] { [] }
+
+    package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }
+    package func templateMembers(_ form: FormField) -> [JSON.Member] { [] }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String {
+        if case .integer(let number) = shown { "\(number)" } else { shown.string ?? "" }
+    }
+}
+
+extension FieldKind {
+    package var template: String { "field-\(Self.name)" }
+
+    package func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON? {
+        if isTransient { return nil }
+        return draft.values[field.name].map { shown($0, at: place) }
+    }
+}
+
+extension FieldBehavior {
+    /// True for what no page shows once it was typed.
+    package var isHidden: Bool { takesSecret || takesGuess }
+}
+
+extension JSON {
+    /// What a person typed, in words. Secrets are objects, whatever the flow file has made of their field since.
+    package var plain: String {
+        if case .object = self { return "•••" }
+        return string ?? text
+    }
+}

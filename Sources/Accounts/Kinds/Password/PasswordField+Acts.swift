@@ -1,0 +1,73 @@
+extension PasswordField {
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+        if position.earlier.contains(where: { $0.kind is PasswordField }) {
+            throw entry.error("an account has one password", at: "kind")
+        }
+    }
+
+    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+        let hasAuthenticator = steps.contains { step in
+            !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
+        }
+        if policy.minimum < PasswordRules.minimumAlone, !hasAuthenticator {
+            throw entry.error("less than 15 wants a required authenticator besides", at: "min")
+        }
+    }
+
+    /// Puts the hash in place of the password.
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        guard case .secret(let password)? = submission.change.values[field.name] else { return }
+        let hashing = submission.signups.hashing
+        let hash = try await submission.completed.once(field.name, "hash") { () throws(SubmitError) -> PHCString in
+            do throws(HashingError) { return try await hashing.hash(password) } catch { throw .hashing(error) }
+        }
+        submission.change.values[field.name] = stored(hash)
+    }
+
+    /// The password was judged against the names known then. Where a new name could equal it, the hash tells.
+    package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
+        guard let hash = Self.hash(in: submission.change.values[field.name]) else { return }
+        for word in submission.newContextWords where word.unicodeScalars.count >= policy.minimum {
+            let hashing = submission.signups.hashing
+            let isPassword = try await submission.completed.once(field.name, "\(word) \(hash.rawValue)") {
+                () throws(SubmitError) -> Bool in
+                do throws(HashingError) {
+                    return try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
+                } catch {
+                    // A hash that costs more than is allowed now cannot be verified, so the password is asked for again.
+                    if case .tooCostly = error { return true }
+                    throw .hashing(error)
+                }
+            }
+            guard isPassword else { continue }
+            submission.change.values[field.name] = nil
+            submission.change.cleared.append(field.name)
+            return
+        }
+    }
+
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard let hash = Self.hash(in: plan.draft.values[field.name])?.rawValue else { return }
+        plan.statements.append(
+            """
+            INSERT INTO credentials (account, kind, secret)
+            SELECT id, 'password', \(hash) FROM \(plan.newAccount)
+            """
+        )
+    }
+
+    package func masked(_ stored: JSON) -> String { "set" }
+    package func revealed(_ stored: JSON) -> String { "set" }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
+}
+
+extension Submission {
+    /// The words that a password must not equal, of the values that this submission changes.
+    fileprivate var newContextWords: [String] {
+        step.fields.flatMap { field -> [String] in
+            guard let new = change.values[field.name], new != draft.values[field.name] else { return [] }
+            return field.kind.contextWords(of: new)
+        }
+    }
+}

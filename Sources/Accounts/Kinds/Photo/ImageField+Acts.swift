@@ -1,0 +1,74 @@
+extension ImageField {
+    package static var draftTables: [String] { ["draft_photos"] }
+
+    package static var sealedTables: [SealedTable] {
+        // Photos are large.
+        [SealedTable(name: "photos", table: "draft_photos", key: "id", batch: 10)]
+    }
+
+    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+        // An image has a path of its own, beside these.
+        if ["check", "resend"].contains(position.name) {
+            throw entry.error("\(position.name) is a reserved name", at: "name")
+        }
+    }
+
+    /// Makes the photo of the image that was sent, or says why there is none.
+    package func prepare(
+        _ field: Field,
+        for submission: inout Submission
+    ) async throws(SubmitError) -> [Refusal] {
+        guard case .file(let image)? = submission.change.values[field.name] else { return [] }
+        let (signups, draft) = (submission.signups, submission.draft)
+        do throws(SubmitError) {
+            _ = try await submission.completed.once(field.name) { () throws(SubmitError) -> Photo in
+                try await signups.photo(of: image, in: field.name, of: draft)
+            }
+            return []
+        } catch {
+            guard case .refused(let refusals) = error else { throw error }
+            return refusals
+        }
+    }
+
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        guard case .file? = submission.change.values[field.name] else { return }
+        guard let photo: Photo = submission.completed.result(field.name) else { return }
+        submission.signups.keep(photo, in: field.name, of: submission.draft, &submission.change)
+    }
+
+    package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
+        change.effects.append(Effect(statements: [signups.deletePhotos(in: field.name, of: draft)]))
+    }
+
+    /// The photo is opened before the transaction, in which the draft is still at the revision that names it.
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard plan.draft.values[field.name] != nil else { return }
+        let (signups, draft) = (plan.signups, plan.draft)
+        let photo = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+            try await signups.photo(in: field, of: draft)
+        }
+        // Replaced since the draft was read, or not readable any more.
+        guard let photo else {
+            plan.lost = plan.lost ?? field.name
+            return
+        }
+        plan.statements.append(
+            """
+            INSERT INTO photos (account, field, type, image)
+            SELECT id, \(field.name.rawValue), \(Photo.type), \(photo.jpeg) FROM \(plan.newAccount)
+            """
+        )
+    }
+
+    package func masked(_ stored: JSON) -> String { "set" }
+    package func revealed(_ stored: JSON) -> String { "set" }
+
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        var members: [JSON.Member] = [.init("accept", .string(Self.types.joined(separator: ",")))]
+        if form.shown != .null { members.append(.init("photo", .string("\(form.step.href)/\(form.field.name)"))) }
+        return members
+    }
+
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.yourPicture) }
+}

@@ -1,0 +1,67 @@
+/// A name that a change asks for.
+struct LeaseRequest {
+    let field: FieldName
+    let kind: String
+    let name: String
+}
+
+/// A public name belongs to the draft that submitted it first, until that draft ends: no other draft can take it
+/// meanwhile, so the commit cannot lose it.
+extension Signups {
+    /// A statement that leases the name to the draft. Names of accounts, and of drafts that still live, are refused.
+    ///
+    /// - Parameter condition: what must be true of `drafts` for anything to happen.
+    func lease(_ request: LeaseRequest, to draft: Draft, when condition: SQL) -> SQL {
+        let digest = nameDigests(request.name, request.kind)[0]
+        return """
+            INSERT INTO leases (kind, value, draft, until)
+            SELECT \(request.kind), \(digest), id, ends_at FROM \(table(of: draft.id))
+             WHERE \(condition) AND NOT \(isTaken(request, except: draft.id))
+            ON CONFLICT (kind, value) DO UPDATE SET draft = excluded.draft, until = excluded.until
+             WHERE leases.draft = excluded.draft OR NOT \(isHeld("leases"))
+            """
+    }
+
+    /// Whether the draft has the lease, as SQL.
+    func isLeased(_ request: LeaseRequest, to draft: Draft) -> SQL {
+        """
+        EXISTS (SELECT FROM leases WHERE kind = \(request.kind) AND draft = \(draft.id)
+                                     AND value = \(nameDigests(request.name, request.kind)[0]))
+        """
+    }
+
+    func isTaken(_ request: LeaseRequest, except draft: ID<Draft>) -> SQL {
+        isTaken(request.name, request.kind, except: draft)
+    }
+
+    /// Whether the name is an account's, or a living draft's other than that one, as SQL.
+    func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>) -> SQL {
+        """
+        (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
+         OR EXISTS (SELECT FROM leases older
+                     WHERE older.kind = \(kind) AND older.value = ANY (\(ByteStrings(nameDigests(name, kind))))
+                       AND older.draft <> \(draft) AND \(isHeld("older"))))
+        """
+    }
+
+    /// A statement by which the draft lets go of its names of that kind once it was written, but for one.
+    func release(_ kind: String, except name: String? = nil, by draft: Draft) -> SQL {
+        let kept = ByteStrings(name.map { nameDigests($0, kind) } ?? [])
+        return """
+            DELETE FROM leases WHERE draft = \(draft.id) AND kind = \(kind) AND value <> ALL (\(kept))
+                                 AND \(hasWritten(draft))
+            """
+    }
+
+    /// True while the draft that holds a lease lives.
+    private func isHeld(_ lease: String) -> SQL {
+        """
+        EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft
+                                     AND account_id IS NULL AND now() < \(deadline))
+        """
+    }
+
+    func nameDigests(_ name: String, _ kind: String) -> [[UInt8]] {
+        keys.digests(Array("name".utf8), Array(kind.utf8), Array(name.utf8))
+    }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+
+enum Revision {
+    case made(Draft)
+    /// Another request wrote first, or the draft has ended: read it again.
+    case overtaken
+    /// The name in that field belongs to an account or to another draft.
+    case taken(FieldName)
+    case limited(LimitReached)
+}
+
+extension Signups {
+    /// Writes a change to the very revision that it was made for. With effects it is a transaction of its own; without,
+    /// it joins the group of the moment.
+    func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> Revision {
+        let sealed = keys.seal(change.values.sealable, for: draft.id.bytes)
+        do throws(DatabaseError) {
+            return change.effects.isEmpty
+                ? try await writeGrouped(change, sealed, to: draft) : try await writeAlone(change, sealed, to: draft)
+        } catch {
+            guard case .outcomeUnknown = error else { throw error }
+            // Our own sealed bytes in the row say that the write took effect.
+            guard let now = try? await reread(draft), now.sealed == sealed else { throw error }
+            return .made(now)
+        }
+    }
+
+    private func writeGrouped(
+        _ change: Change,
+        _ sealed: [UInt8],
+        to draft: Draft
+    ) async throws(DatabaseError) -> Revision {
+        let standing = standing(of: draft, by: change)
+        let update: SQL = """
+            \(update(of: draft, by: change, sealed, to: standing.step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
+            """
+        guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
+        let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
+        return .made(
+            Draft(
+                id: draft.id,
+                flow: flow.id,
+                language: draft.language,
+                step: standing.step,
+                revision: revision,
+                values: change.values,
+                proofs: draft.proofs,
+                expiresAt: expiresAt,
+                updatedAt: now,
+                now: now,
+                account: nil,
+                tokenHash: draft.tokenHash,
+                sealed: sealed,
+                standing: standing
+            )
+        )
+    }
+
+    /// The row is locked first, so that the statements after it see what no other transaction can change any more, and so
+    /// that every transaction takes its locks in the same order: the draft, then what belongs to it.
+    private func writeAlone(
+        _ change: Change,
+        _ sealed: [UInt8],
+        to draft: Draft
+    ) async throws(DatabaseError) -> Revision {
+        let limits = change.effects.flatMap(\.limits)
+        let laterLimits = change.effects.flatMap(\.laterLimits)
+        let isUnchanged = change.effects.compactMap(\.condition).reduce(exists(draft)) { "\($0) AND \($1)" as SQL }
+        let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
+        let isAllowed: SQL = "\(Self.recalls("unchanged")) AND \(Self.isWithinLimits)"
+        let update: SQL = """
+            \(update(of: draft, by: change, sealed, to: standing(of: draft, by: change).step))
+             WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(areLeased(change.leases, to: draft))
+            RETURNING revision, now(), \(deadline)
+            """
+        let beginning = [
+            lock(draft), "SELECT \(Self.remember("unchanged", isUnchanged))",
+            consume(limits, when: Self.recalls("unchanged")),
+            consume(laterLimits, when: "\(isAllowed) AND \(isNameFree)"),
+        ]
+        let leases = change.leases.map { lease($0, to: draft, when: "drafts.id = \(draft.id) AND \(isAllowed)") }
+        let rows = try await database.transaction(
+            beginning + leases + [update] + change.effects.flatMap(\.statements) + [selectProofs(of: draft.id)]
+        )
+        if let reached = try exceeded(limits, rows[2]) { return .limited(reached) }
+        if let reached = try exceeded(laterLimits, rows[3]) { return .limited(reached) }
+        guard let row = rows[beginning.count + leases.count].first else {
+            let isUnchanged = try rows[1].only.decode(String.self) == "true"
+            return isUnchanged ? change.leases.first.map { .taken($0.field) } ?? .overtaken : .overtaken
+        }
+        outbox.ring()
+        let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
+        var proofs: [StoredProof] = []
+        for row in rows[rows.count - 1] { proofs.append(try StoredProof(row)) }
+        return .made(
+            Draft(
+                id: draft.id,
+                flow: flow.id,
+                language: draft.language,
+                step: standing(of: draft, by: change).step,
+                revision: revision,
+                values: change.values,
+                proofs: self.proofs(proofs, of: change.values),
+                expiresAt: expiresAt,
+                updatedAt: now,
+                now: now,
+                account: nil,
+                tokenHash: draft.tokenHash,
+                sealed: sealed
+            )
+        )
+    }
+
+    private func areLeased(_ leases: [LeaseRequest], to draft: Draft) -> SQL {
+        leases.reduce("true") { "\($0) AND \(isLeased($1, to: draft))" as SQL }
+    }
+
+    /// Where the draft stands after the change.
+    private func standing(of draft: Draft, by change: Change) -> Standing {
+        var situation = situation(of: draft)
+        situation.values = change.values
+        for case let (field, isProved)? in change.effects.map(\.proof) {
+            if isProved { situation.proofs[field]?.provedAt = draft.now } else { situation.proofs[field] = nil }
+        }
+        return Standing(of: situation)
+    }
+
+    private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
+        // The digest is written each time, for the flow file or the key may have changed. Where it is the same, the update
+        // stays in its page all the same.
+        let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
+        return """
+            UPDATE \(table(of: draft.id))
+               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed),
+                   email_digest = \(digest)
+            """
+    }
+}
+
+extension Standing {
+    /// As the board and the funnel name it.
+    fileprivate var step: String { next?.name.rawValue ?? "review" }
+}

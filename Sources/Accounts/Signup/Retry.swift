@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// An error of an act that is retried when another request has changed the draft.
+package protocol RetriedActError: Error {
+    static func find(_ error: FindError) -> Self
+    static func database(_ error: DatabaseError) -> Self
+    /// The draft kept changing.
+    static var contended: Self { get }
+}
+
+extension SubmitError: RetriedActError {}
+extension CommitError: RetriedActError {}
+extension ResendError: RetriedActError {}
+extension HandoffError: RetriedActError {}
+
+extension Signups {
+    /// How often an act is tried on a draft that other requests keep changing.
+    static let tries = 8
+
+    /// Runs an act until it returns a result; nil means that the draft has changed, so it is read again first.
+    ///
+    /// Within this process the acts on one draft take turns. So parallel requests to one draft cost one read and one write
+    /// each, and only other servers can interfere.
+    func retrying<Result, Failure: RetriedActError>(
+        _ draft: Draft,
+        _ act: (Draft) async throws(Failure) -> Result?
+    ) async throws(Failure) -> Result {
+        let hasWaited = await turns.begin(draft.id)
+        defer { turns.end(draft.id) }
+        var draft = draft
+        if hasWaited { draft = try await reread(draft, orThrow: Failure.find) }
+        for attempt in 1...Self.tries {
+            if let result = try await act(draft) { return result }
+            // Servers that collided do not collide again at the same moment.
+            if attempt > 1 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt)))) }
+            draft = try await reread(draft, orThrow: Failure.find)
+        }
+        throw .contended
+    }
+
+    /// The draft as it is now.
+    func reread<Failure: Error>(
+        _ draft: Draft,
+        orThrow failure: (FindError) -> Failure
+    ) async throws(Failure) -> Draft {
+        do throws(FindError) { return try await reread(draft) } catch { throw failure(error) }
+    }
+}
+
+/// Converts the error of some work with the database.
+func converting<Result, Failure: Error>(
+    to failure: (DatabaseError) -> Failure,
+    _ work: () async throws(DatabaseError) -> Result
+) async throws(Failure) -> Result {
+    do throws(DatabaseError) { return try await work() } catch { throw failure(error) }
+}
+
+/// Lets the requests of this process act on one draft in turns.
+final class DraftTurns: Sendable {
+    /// The requests that wait for a draft, in the order of their arrival; no entry means that nobody acts on the draft.
+    private let waiting = Mutex<[ID<Draft>: [CheckedContinuation<Void, Never>]]>([:])
+
+    /// - Returns: whether the request had to wait for others.
+    func begin(_ draft: ID<Draft>) async -> Bool {
+        let isFree = waiting.withLock { waiting in
+            if waiting[draft] != nil { return false }
+            waiting[draft] = []
+            return true
+        }
+        if isFree { return false }
+        await withCheckedContinuation { turn in
+            let isFree = waiting.withLock { waiting in
+                if waiting[draft] == nil {
+                    waiting[draft] = []
+                    return true
+                }
+                waiting[draft]?.append(turn)
+                return false
+            }
+            if isFree { turn.resume() }
+        }
+        return true
+    }
+
+    func end(_ draft: ID<Draft>) {
+        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+            guard let turns = waiting[draft], !turns.isEmpty else {
+                waiting[draft] = nil
+                return nil
+            }
+            return waiting[draft]?.removeFirst()
+        }
+        next?.resume()
+    }
+}

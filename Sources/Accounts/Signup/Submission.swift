@@ -1,0 +1,41 @@
+/// One attempt to submit a step: the valid answers, the draft that they were validated against, and the change so far.
+package struct Submission {
+    let signups: Signups
+    let step: Step
+    let draft: Draft
+    /// The guesses among the answers, such as codes, by field.
+    let guesses: [FieldName: String]
+    var change: Change
+    /// True once a guess was given that has had its effect already. A submission of nothing else changes nothing.
+    var repeatsGuess = false
+    let completed: CompletedWork
+}
+
+/// The results of work that is slow, or must happen only once, kept while the write of a submission is retried.
+final class CompletedWork {
+    private struct Key: Hashable {
+        let field: FieldName
+        let subject: String
+    }
+
+    private var results: [Key: any Sendable] = [:]
+
+    /// The result for that field and subject; `work` runs if there is none yet.
+    func once<Result: Sendable>(
+        _ field: FieldName,
+        _ subject: String = "",
+        _ work: () async throws(SubmitError) -> Result
+    ) async throws(SubmitError) -> Result {
+        let key = Key(field: field, subject: subject)
+        if let stored = results[key], let result = stored as? Result { return result }
+        let result = try await work()
+        results[key] = result
+        return result
+    }
+
+    /// Nil where the work has not been done.
+    func result<Result: Sendable>(_ field: FieldName, _ subject: String = "") -> Result? {
+        guard let stored = results[Key(field: field, subject: subject)] else { return nil }
+        return stored as? Result
+    }
+}
