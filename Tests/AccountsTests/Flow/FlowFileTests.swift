@@ -128,10 +128,10 @@ struct FlowFileTests {
         ("name: text, kind: text, colour: red", "colour is no key here"),
         ("name: text, kind: text, digits: 6", "digits is no key here"),
         ("name: text, kind: text, Required: true", "Required is no key here"),
-        ("name: photo, kind: picture", "picture is no kind of field"),
+        ("name: photo, kind: picture", "unknown kind \"picture\""),
         ("name: check, kind: image", "check is a reserved name"),
         ("name: resend, kind: image", "resend is a reserved name"),
-        ("name: text, kind: Text", "Text is no kind of field"),
+        ("name: text, kind: Text", "unknown kind \"Text\""),
         ("kind: text", "name is missing"),
         ("name: text", "kind is missing"),
         ("name: [text], kind: text", "name is a text"),
@@ -210,7 +210,7 @@ struct FlowFileTests {
             ["name: a, kind: password, required: false", "name: b, kind: confirmation, confirms: a"],
             "10: a need not be given, so neither need this"
         ),
-        (["name: a, kind: email, identifier: true"], "4: a identifies the account, and no code proves it"),
+        (["name: a, kind: email, identifier: true"], "9: a identifies the account, and no code proves it"),
     ])
     func `what leaves no sound commit is refused`(fields: [String], reason: String) {
         let yaml = Self.file().replacing(
@@ -237,7 +237,7 @@ struct FlowFileTests {
     @Test func `an address that a code proves has to be given`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
             .replacing("kind: email,", with: "kind: email, required: false,")
-        #expect(Self.refusal(of: yaml) == "flow.yaml:4: a code proves email, which need not be given")
+        #expect(Self.refusal(of: yaml) == "flow.yaml:9: a code proves email, which need not be given")
     }
 
     @Test func `a step with a code is never optional`() {

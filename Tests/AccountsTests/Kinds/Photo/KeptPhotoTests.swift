@@ -205,7 +205,7 @@ struct KeptPhotoTests {
         let rotated = try await Stage.with(keys: "\(new),\(Stage.keys)") { stage in
             try await Operator(stage.signups, name: "mina").rotateKeys()
         }
-        #expect(rotated.photos == 1)
+        #expect(rotated.rows["photos"] == 1)
         try await Stage.with(keys: new) { stage in
             let photo = try await photo(of: stage.signups.reread(draft), on: stage)
             #expect(photo != nil)

@@ -30,7 +30,7 @@ struct KeyRotationTests {
         let rotated = try await Stage.with(keys: Self.both) { stage in
             try await Operator(stage.signups, name: "mina").rotateKeys()
         }
-        #expect(rotated == Operator.Rotated(drafts: 1, mails: 1, authenticators: 1))
+        #expect(rotated == Operator.Rotated(drafts: 1, rows: ["mails": 1, "authenticators": 1]))
 
         try await Stage.with(keys: Self.new) { stage in
             let draft = try await stage.signups.reread(kim)

@@ -358,13 +358,8 @@ struct CommitTests {
             let commits = Task {
                 try await atOnce(20) { _ in try? await stage.signups.commit(draft).account }
             }
-            try await session.wait(
-                for: """
-                    SELECT FROM pg_stat_activity
-                     WHERE datname = current_database() AND wait_event_type = 'Lock'
-                    HAVING count(*) = 5
-                    """
-            )
+            // The commits of one server take turns.
+            try await session.waitUntilSomebodyIsBlocked()
             try await session.cutBlockedSessions()
             try holder.letGo()
             let acknowledged = try await commits.value.compactMap { $0?.id }
