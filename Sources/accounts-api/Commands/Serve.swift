@@ -83,7 +83,7 @@ struct Server {
     private func serve(on database: Database, _ meters: Meters) async throws {
         // Before anything serves, so that no signal finds nobody.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        let drain = Drain()
+        let shutdown = ShutdownSignal()
         let hashing = try HashingPool(
             parameters: settings.argon2,
             workers: settings.argon2Workers,
@@ -133,12 +133,12 @@ struct Server {
             let monitor = Monitor(of: signups, version: version)
             configuration.services += [.init(service: monitor), .init(service: metrics(monitor, at: address))]
         }
-        configuration.services.append(.init(service: application(signups, database, settings, drain)))
+        configuration.services.append(.init(service: application(signups, database, settings, shutdown)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
         let group = ServiceGroup(configuration: configuration)
         do {
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await obey(signals, drain, group) }
+                tasks.addTask { await obey(signals, shutdown, group) }
                 try await group.run()
                 tasks.cancelAll()
             }
@@ -151,16 +151,16 @@ struct Server {
         images.shutdown()
     }
 
-    /// The first signal lets requests finish, and before that those come that are on their way. Who sends another does not
-    /// want to wait for them.
-    private func obey(_ signals: UnixSignalsSequence, _ drain: Drain, _ group: ServiceGroup) async {
+    /// The first signal begins a graceful shutdown: requests that are on their way may still arrive, and all of them finish.
+    /// A second signal ends the process at once.
+    private func obey(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
-                if drain.isUnderWay {
+                if shutdown.isUnderWay {
                     logger.critical("stopped at once")
                     _exit(128 + signal.rawValue)
                 }
-                drain.begin()
+                shutdown.begin()
                 logger.notice("stopping")
                 tasks.addTask {
                     try? await Task.sleep(for: settings.shutdownDelay)
@@ -184,7 +184,7 @@ struct Server {
         _ signups: Signups,
         _ database: Database,
         _ settings: Settings,
-        _ drain: Drain
+        _ shutdown: ShutdownSignal
     ) -> some ApplicationProtocol {
         let routes = Routes(
             signups: signups,
@@ -193,17 +193,17 @@ struct Server {
             allowedOrigins: settings.allowedOrigins,
             trustedProxies: settings.trustedProxies,
             assets: settings.assets,
-            drain: drain
+            shutdown: shutdown
         )
         let logger = logger
-        let wire = WireLimits()
+        let limits = ConnectionLimits()
         return Application(
             router: routes.router(),
-            server: routes.server(within: wire),
+            server: routes.server(within: limits),
             configuration: .init(
                 address: .hostname(settings.listen.host, port: settings.listen.port),
                 serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(wire.connections)
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
             onServerRunning: { channel in
                 logger.notice("serving", metadata: Self.place(of: channel))

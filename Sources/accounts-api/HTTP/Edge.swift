@@ -12,7 +12,7 @@ struct Edge: RouterMiddleware {
     let languages: [Language]
     let proxies: Proxies
     let origins: Origins
-    let drain: Drain
+    let shutdown: ShutdownSignal
     let meters: Meters
 
     func handle(
@@ -42,7 +42,7 @@ struct Edge: RouterMiddleware {
                 : problem.response(publicURL: publicURL, requestID: requestID, in: context.language)
         }
         harden(&response.headers, requestID)
-        if drain.isUnderWay { response.headers[.connection] = "close" }
+        if shutdown.isUnderWay { response.headers[.connection] = "close" }
         origins.share(&response.headers, with: request.headers[.origin])
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
@@ -104,7 +104,7 @@ struct Edge: RouterMiddleware {
     private static let contentPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
     /// The whole answer to a request that got no further than the connection; the client hears no more on it.
-    @Sendable func answer(before problem: Problem.Slug) -> (HTTPResponse, ByteBuffer) {
+    @Sendable func answer(before problem: Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer) {
         let requestID = ID<Request>().description
         let detail =
             problem == .headersTooLarge ? "Send fewer or shorter header fields." : "The request could not be read."

@@ -26,7 +26,7 @@ extension Routes {
     @Sendable func putPhoto(_ request: Request, _ context: FieldContext) async throws -> Response {
         let revision = try expectedRevision(of: request, context.draft)
         try refuse(context.step, context.draft, in: context.language)
-        return try await uploads.withPlace(for: request, from: context.network) {
+        return try await uploads.withSlot(for: request, from: context.network) {
             let image = try await uploads.image(in: request)
             let draft = try await acting { () throws(SubmitError) in
                 try await signups.keep(image, in: context.field, at: context.step, of: context.draft, at: revision)
@@ -59,7 +59,7 @@ extension Routes {
     ) async throws -> Value {
         guard case .form(let boundary)? = context.upload else { return try await body(context) }
         try refuse(context.step, context.draft, in: context.language)
-        return try await uploads.withPlace(for: request, from: context.network) {
+        return try await uploads.withSlot(for: request, from: context.network) {
             var context = context
             do {
                 context.answers = try await uploads.answers(in: request, boundary: boundary, to: context.step)

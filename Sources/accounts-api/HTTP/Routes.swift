@@ -13,7 +13,7 @@ struct Routes: Sendable {
     let session: Session
     let origins: Origins
     let proxies: Proxies
-    private let drain: Drain
+    private let shutdown: ShutdownSignal
     let uploads: Uploads
     private let documents = Documents()
 
@@ -24,13 +24,13 @@ struct Routes: Sendable {
         allowedOrigins: Set<String>,
         trustedProxies: [IPBlock] = [],
         assets: Assets = .builtIn,
-        drain: Drain = Drain()
+        shutdown: ShutdownSignal = ShutdownSignal()
     ) {
         self.signups = signups
         self.database = database
         self.publicURL = publicURL
         pages = Pages(signups: signups, assets: assets)
-        self.drain = drain
+        self.shutdown = shutdown
         uploads = Uploads(secretMembers: signups.flow.secretMembers)
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
@@ -60,18 +60,20 @@ struct Routes: Sendable {
             languages: signups.flow.languages,
             proxies: proxies,
             origins: origins,
-            drain: drain,
+            shutdown: shutdown,
             meters: signups.meters
         )
     }
 
     /// The server for these routes on plain HTTP/1.1, which a proxy stands before.
-    func server(within limits: WireLimits = WireLimits()) -> HTTPServerBuilder {
+    func server(within limits: ConnectionLimits = ConnectionLimits()) -> HTTPServerBuilder {
         let edge = edge
-        let clients = Clients(most: limits.connectionsOfClient, behind: proxies)
+        let clients = ClientConnections(maximum: limits.connectionsOfClient, behind: proxies)
         return .http1(
             configuration: .init(
-                additionalChannelHandlers: [Wire(limits: limits, clients: clients, drain: drain, dress: edge.answer)],
+                additionalChannelHandlers: [
+                    ConnectionGuard(limits: limits, clients: clients, shutdown: shutdown, refusal: edge.answer)
+                ],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: limits.headerBytes,
                     maxHeaderListSize: limits.headerBytes,
@@ -398,7 +400,7 @@ extension Routes {
 
     /// The service can do its work, and is not about to stop.
     @Sendable private func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let isStopping = drain.isUnderWay
+        let isStopping = shutdown.isUnderWay
         guard !isStopping, await database.isUp else {
             throw Problem(
                 .unavailable,

@@ -2,7 +2,6 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import Synchronization
 
 /// A body that may be large: a form with files, or one image. Before it is read, its header is looked at, its draft is
 /// found, and the step is open: whoever may not send it has not sent much.
@@ -83,26 +82,26 @@ struct UploadDoor: RouterMiddleware {
 /// The uploads in memory, of which there are only so many at once.
 struct Uploads: Sendable {
     let secretMembers: Set<String>
-    /// Whoever sends many at once waits, so that nobody else has to wait for all of them.
-    private let places = Places(ofClient: 4)
-    /// Of those that are larger than other bodies: each takes some 10 MiB while it is read.
-    private let large = Places(8, ofClient: 2)
+    /// A client that sends many at once is told to wait, so that other clients do not wait for all of its uploads.
+    private let all = ConcurrencyLimiter(perClient: 4)
+    /// For uploads that are larger than other bodies: each needs about 10 MiB of memory while it is read.
+    private let large = ConcurrencyLimiter(8, perClient: 2)
 
     init(secretMembers: Set<String>) {
         self.secretMembers = secretMembers
     }
 
-    /// Keeps a place for the upload until it has done its work.
-    func withPlace<Value>(
+    /// Holds a slot for the upload while `body` runs.
+    func withSlot<Value>(
         for request: Request,
         from client: Network,
         _ body: () async throws -> Value
     ) async throws -> Value {
         let isLarge = request.bodyLength.map { $0 > BodyReader.mostBytes } ?? true
-        guard places.take(for: client) else { throw Self.busy }
-        defer { places.giveBack(of: client) }
-        guard !isLarge || large.take(for: client) else { throw Self.busy }
-        defer { if isLarge { large.giveBack(of: client) } }
+        guard all.acquire(for: client) else { throw Self.busy }
+        defer { all.release(of: client) }
+        guard !isLarge || large.acquire(for: client) else { throw Self.busy }
+        defer { if isLarge { large.release(of: client) } }
         return try await body()
     }
 
@@ -139,34 +138,6 @@ struct Uploads: Sendable {
     private func read(_ request: Request, most: Int) async throws -> GrowingSecret {
         if let length = request.bodyLength, length > most { throw BodyReader.tooLarge(most) }
         return try await BodyReader.read(request.body, of: request.bodyLength, most: most)
-    }
-}
-
-/// How many of something there are at once, and how many of one client network.
-final class Places: Sendable {
-    private let most, mostOfClient: Int
-    private let taken = Mutex<(all: Int, byClient: [Network: Int])>((0, [:]))
-
-    init(_ most: Int = .max, ofClient mostOfClient: Int) {
-        (self.most, self.mostOfClient) = (most, mostOfClient)
-    }
-
-    /// False where there is none left. Each that was taken is given back.
-    func take(for client: Network) -> Bool {
-        taken.withLock { taken in
-            guard taken.all < most, taken.byClient[client, default: 0] < mostOfClient else { return false }
-            taken.all += 1
-            taken.byClient[client, default: 0] += 1
-            return true
-        }
-    }
-
-    func giveBack(of client: Network) {
-        taken.withLock { taken in
-            guard let count = taken.byClient[client] else { return }
-            taken.all -= 1
-            taken.byClient[client] = count > 1 ? count - 1 : nil
-        }
     }
 }
 

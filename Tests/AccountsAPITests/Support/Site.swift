@@ -32,7 +32,7 @@ struct Site: Sendable {
         flow: String? = nil,
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
-        wire: WireLimits = WireLimits(),
+        connections: ConnectionLimits = ConnectionLimits(),
         _ body: @escaping @Sendable (Site) async throws -> Void
     ) async throws {
         try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) { stage in
@@ -47,7 +47,7 @@ struct Site: Sendable {
             let contract = try Contract(routes.description)
             let app = Application(
                 router: routes.router(),
-                server: routes.server(within: wire),
+                server: routes.server(within: connections),
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
             )

@@ -7,11 +7,11 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("On the wire", .freshDatabase, .timeLimit(.minutes(3)))
-struct WireTests {
-    private func ask(_ request: String, within limits: WireLimits = WireLimits()) async throws -> String {
+@Suite("Connections", .freshDatabase, .timeLimit(.minutes(3)))
+struct ConnectionGuardTests {
+    private func ask(_ request: String, within limits: ConnectionLimits = ConnectionLimits()) async throws -> String {
         let answers = AsyncStream<String>.makeStream()
-        try await Site.with(.socket, wire: limits) { site in
+        try await Site.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
             answers.continuation.yield(
                 try await onThread {
@@ -39,7 +39,7 @@ struct WireTests {
             "431 Request Header Fields Too Large", "headers-too-large"
         ),
     ])
-    func `what the server refuses by itself looks like every refusal`(request: String, status: String, slug: String)
+    func `a refusal by the HTTP server is a problem like every other`(request: String, status: String, slug: String)
         async throws
     {
         let answer = try await ask(request)
@@ -69,18 +69,18 @@ struct WireTests {
         "", "GET /health/live HTTP/1.1\r\nHost: x\r\n",
         "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{",
     ])
-    func `who takes too long to ask is hung up on`(part: String) async throws {
-        var limits = WireLimits()
+    func `a request that takes too long to arrive ends the connection`(part: String) async throws {
+        var limits = ConnectionLimits()
         limits.firstHeader = .milliseconds(100)
         limits.body = .milliseconds(100)
         let answer = try await ask(part, within: limits)
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
     }
 
-    @Test func `who ends a body after its answer, and asks nothing more, is hung up on`() async throws {
-        var limits = WireLimits()
+    @Test func `a connection is closed if no request follows a body that ends after its answer`() async throws {
+        var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)
-        try await Site.with(.socket, wire: limits) { site in
+        try await Site.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
             let (answer, rest) = try await onThread {
                 let client = try RawClient(port: port)
@@ -96,14 +96,14 @@ struct WireTests {
     }
 
     @Test(arguments: [false, true])
-    func `a client has so many connections at once, and a trusted proxy more`(isTrusted: Bool) async throws {
-        var limits = WireLimits()
-        // One of them is the site's own.
+    func `the connections of a client are limited, those of a trusted proxy are not`(isTrusted: Bool) async throws {
+        var limits = ConnectionLimits()
+        // The test client of the site holds one of them.
         limits.connectionsOfClient = 3
         let proxies = try isTrusted ? [#require(IPBlock("127.0.0.1"))] : []
-        try await Site.with(.socket, trustedProxies: proxies, wire: limits) { site in
+        try await Site.with(.socket, trustedProxies: proxies, connections: limits) { site in
             let port = try #require(site.client.port)
-            // Its own connection is kept for its next request, and not given up for having sent none.
+            // After a first request, the connection of the test client is kept alive for the next one.
             _ = try await site.send(.get, "/health/live", nil, [:])
             let (held, third, last) = try await onThread {
                 let question = "GET /health/live HTTP/1.1\r\nHost: x\r\n"
@@ -112,13 +112,13 @@ struct WireTests {
                 let held = clients.map { $0.readAnswer() }
                 func ask() throws -> String {
                     let client = try RawClient(port: port)
-                    // A client that is hung up on may notice while it sends.
+                    // The server may close the connection while the client sends.
                     try? client.send("\(question)Connection: close\r\n\r\n")
                     return client.readAll()
                 }
                 let third = try ask()
                 for client in clients { client.finish() }
-                // The server notices that they have gone, if not at once.
+                // The server may take a moment to notice that the two have closed their connections.
                 var last = ""
                 while last.isEmpty { last = try ask() }
                 return (held, third, last)
@@ -129,71 +129,10 @@ struct WireTests {
         }
     }
 
-    @Test func `who asks nothing more is hung up on`() async throws {
-        var limits = WireLimits()
+    @Test func `an idle connection is closed`() async throws {
+        var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)
         let answer = try await ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n", within: limits)
         #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("{\"status\":\"live\"}"))
-    }
-}
-
-@Suite("Other sites", .freshDatabase, .timeLimit(.minutes(3)))
-struct SharingTests {
-    private static let friend = "https://app.example"
-
-    @Test func `a site of the list may ask, and read what it hears`() async throws {
-        try await Site.with(allowedOrigins: [Self.friend]) { site in
-            let asks: HTTPFields = [.origin: Self.friend, .accessControlRequestMethod: "PUT"]
-            let preflight = try await site.client.execute(uri: "/signup/email", method: .options, headers: asks) {
-                Answer($0)
-            }
-            #expect(preflight.status == 204)
-            #expect(preflight.headers[.accessControlAllowOrigin] == Self.friend)
-            #expect(preflight.headers[.accessControlAllowMethods] == "GET, POST, PUT, DELETE")
-            #expect(preflight.headers[.accessControlAllowHeaders]?.contains("content-type") == true)
-            for answer in [
-                try await site.visitor(headers: [.origin: Self.friend]).start(),
-                try await site.visitor(headers: [.origin: Self.friend]).send(.get, "/signup"),
-            ] {
-                #expect(answer.headers[.accessControlAllowOrigin] == Self.friend)
-                #expect(answer.headers[.accessControlAllowCredentials] == "true")
-                #expect(answer.headers[.accessControlExposeHeaders]?.contains("ETag") == true)
-                #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
-            }
-        }
-    }
-
-    @Test(arguments: ["https://evil.example", "null", "https://app.example.evil.example", "http://app.example", "*"])
-    func `no other site is reflected`(origin: String) async throws {
-        try await Site.with(allowedOrigins: [Self.friend]) { site in
-            let asks: HTTPFields = [.origin: origin, .accessControlRequestMethod: "PUT"]
-            let preflight = try await site.client.execute(uri: "/signup/email", method: .options, headers: asks) {
-                Answer($0)
-            }
-            #expect(preflight.status == 405 && preflight.headers[.accessControlAllowOrigin] == nil)
-            let answer = try await site.visitor(headers: [.origin: origin]).send(.get, "/signup/schema")
-            #expect(answer.status == 200 && answer.headers[.accessControlAllowOrigin] == nil)
-            #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
-        }
-    }
-
-    @Test func `without a list nothing is said about origins`() async throws {
-        try await Site.with { site in
-            let answer = try await site.visitor(headers: [.origin: Self.friend]).send(.get, "/signup/schema")
-            #expect(
-                answer.headers[.accessControlAllowOrigin] == nil
-                    && answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
-            )
-        }
-    }
-
-    @Test func `TLS is insisted on where the service has it`() async throws {
-        for (url, isStrict) in [("https://signup.example", true), ("http://localhost:8080", false)] {
-            try await Site.with(publicURL: url) { site in
-                let answer = try await site.visitor().send(.get, "/signup/schema")
-                let strict = answer.headers[.strictTransportSecurity]
-                #expect(strict == (isStrict ? "max-age=63072000; includeSubDomains" : nil))
-            }
-        }
     }
 }

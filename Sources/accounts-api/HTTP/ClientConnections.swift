@@ -1,0 +1,22 @@
+import Accounts
+
+/// Counts the open connections of each client network. A trusted proxy is not counted: its connections carry the requests
+/// of many clients.
+final class ClientConnections: Sendable {
+    private let proxies: Proxies
+    private let limiter: ConcurrencyLimiter
+
+    init(maximum: Int, behind proxies: Proxies) {
+        self.proxies = proxies
+        limiter = ConcurrencyLimiter(perClient: maximum)
+    }
+
+    /// False if the client has as many connections as it may. Release each connection that was acquired.
+    func acquire(for client: IPAddress) -> Bool {
+        proxies.isTrusted(client) || limiter.acquire(for: Network(client))
+    }
+
+    func release(of client: IPAddress) {
+        if !proxies.isTrusted(client) { limiter.release(of: Network(client)) }
+    }
+}
