@@ -96,7 +96,7 @@ struct PhotoRouteTests {
             let inForm = try await kim.send(.post, "/signup/profile", bytes: form.bytes, headers: Self.form)
             #expect(inForm.refusals == ["photo:too_large"])
             #expect(try await kim.send(.put, Self.path, bytes: long, headers: Self.jpeg).slug == "too-large")
-            let longer = Multipart(photo: long + [UInt8](repeating: 0, count: BodyReader.mostBytes))
+            let longer = Multipart(photo: long + [UInt8](repeating: 0, count: BodyReader.maximumBytes))
             let answer = try await kim.send(.post, "/signup/profile", bytes: longer.bytes, headers: Self.form)
             #expect(answer.slug == "too-large")
         }

@@ -110,8 +110,8 @@ struct SessionTests {
         var headers: HTTPFields = [.contentType: type]
         headers[.secFetchSite] = site
         headers[.origin] = origin
-        let origins = Origins(own: "https://site.example", allowed: ["https://friend.example"])
-        #expect(origins.permits(headers, .init(hasCookie: hasCookie, hasBearer: hasBearer)) == passes)
+        let check = OriginCheck(ownOrigin: "https://site.example", allowedOrigins: ["https://friend.example"])
+        #expect(check.permits(headers, .init(hasCookie: hasCookie, hasBearer: hasBearer)) == passes)
     }
 
     @Test func `a request of another site changes nothing`() async throws {

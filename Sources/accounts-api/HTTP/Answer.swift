@@ -2,17 +2,48 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// What a request is answered, before it is written as JSON for programs or as a page for a browser.
+/// The answer to a request, before it is written as JSON for programs or as a page for a browser.
 struct Answer: Sendable {
-    /// Nil where there is nothing to say.
+    /// Nil if the answer has no body.
     var json: JSON?
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
 
-    /// As programs get it.
+    /// The answer as programs get it.
     var response: Response {
         var response = json.map { Response(json: $0, status: status) } ?? Response(status: status)
         for field in headers { response.headers[field.name] = field.value }
         return response
+    }
+
+    /// The answer with the entity tag of the draft's revision.
+    func tagged(_ draft: Draft) -> Answer {
+        var answer = self
+        answer.headers[.eTag] = "\"\(draft.revision)\""
+        return answer
+    }
+}
+
+extension Representations {
+    func answer(
+        _ draft: Draft,
+        cleared: [FieldName] = [],
+        recoveryCodes: [RecoveryCode] = [],
+        account: Account? = nil
+    ) -> Answer {
+        Answer(json: self.draft(draft, cleared: cleared, recoveryCodes: recoveryCodes, account: account)).tagged(draft)
+    }
+
+    /// For a client that gets a token with the draft: in the body if it asked for a bearer token, else in a cookie.
+    func answer(
+        _ draft: Draft,
+        with token: Token,
+        isBearer: Bool,
+        session: Session,
+        status: HTTPResponse.Status
+    ) -> Answer {
+        var answer = Answer(json: self.draft(draft, token: isBearer ? token : nil), status: status).tagged(draft)
+        if !isBearer { answer.headers[.setCookie] = session.setCookie(token) }
+        return answer
     }
 }

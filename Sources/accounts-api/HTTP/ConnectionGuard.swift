@@ -103,9 +103,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // A client that is still sending would lose the answer with the connection.
             if isClosing || ignoresInput, !isReading { return close(after: data, promise, context) }
             context.write(data, promise: promise)
-        case .head(let head):
-            if head.status.kind != .informational { isClosing = head.headerFields[.connection] == "close" }
-            context.write(data, promise: promise)
+        case .head(var head):
+            if head.status.kind != .informational {
+                if shutdown.isUnderWay { head.headerFields[.connection] = "close" }
+                isClosing = head.headerFields[.connection] == "close"
+            }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         }
     }

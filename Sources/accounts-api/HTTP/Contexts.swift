@@ -3,29 +3,30 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// What a middleware hands the request on to.
+/// The rest of the chain, which a middleware passes the request to.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 
-/// What is known of every request.
+/// What is known about every request. Each middleware sets what it finds.
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The language that the request asks for; a draft's own comes first.
+    /// The id of the request in the log and in the answer.
+    var requestID = ""
+    /// The language that the request asks for. The language of a draft takes precedence.
     var language: Language
-    /// How the request wants to be answered.
+    /// The representation that the request asks for.
     var representation = Representation.json
-    /// Who is at the other end of the connection; nil where that is no IP address.
+    /// The other end of the connection; nil if it has no IP address.
     let peer: IPAddress?
-    /// Where the client comes from, as far as limits are concerned.
+    /// The network that limits count the client by.
     var network = Network.unknown
-    /// Whose draft it is about, once that is known; for the line in the log, which is written further out.
+    /// The draft that the request is about, for the middleware outside of ``DraftLookup``.
     let subject = Subject()
-    /// Set on the way in, by the middleware that found each.
     var credentials = Session.Credentials()
     var step: Step?
     var answers: JSON = .object([])
     var draft: Draft?
     /// A body that is read once the draft is found.
-    var upload: Upload?
+    var formWithFiles: FormWithFiles?
     var field: Field?
 
     init(source: ApplicationRequestContextSource) {
@@ -35,17 +36,24 @@ struct RequestScope: RequestContext {
     }
 }
 
+/// Passes the draft outwards: a context is copied on the way in, but all copies share this.
 final class Subject: Sendable {
-    private let id = Mutex<ID<Draft>?>(nil)
+    struct Description {
+        let id: ID<Draft>
+        let language: Language
+    }
 
-    var draft: ID<Draft>? { id.withLock { $0 } }
+    private let found = Mutex<Description?>(nil)
 
-    func becomes(_ draft: ID<Draft>) {
-        id.withLock { $0 = draft }
+    var draft: Description? { found.withLock { $0 } }
+
+    func becomes(_ draft: Draft) {
+        let description = Description(id: draft.id, language: draft.language)
+        found.withLock { $0 = description }
     }
 }
 
-/// A request of somebody who holds a draft: a handler that asks for it cannot be reached without one.
+/// A request that belongs to a draft: a handler with this context cannot be reached without one.
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -62,33 +70,33 @@ struct DraftContext: ChildRequestContext {
     }
 }
 
-/// The same, at one step of the flow.
+/// A request for one step of the draft.
 struct StepContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
     let representation: Representation
     let step: Step
     let network: Network
-    /// The body as it was read; an empty object where there was none.
+    /// The body; an empty object if there is none.
     var answers: JSON
-    /// A body that is still to be read.
-    let upload: Upload?
+    /// A body that is not read yet.
+    let formWithFiles: FormWithFiles?
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
-        guard let step = context.step else { throw Problem(.unknownStep, "The flow has no such step.") }
+        guard let step = context.step else { throw Problem.unknownStep }
         coreContext = context.coreContext
         network = context.network
         representation = context.representation
         self.draft = draft
         self.step = step
         answers = context.answers
-        upload = context.upload
+        formWithFiles = context.formWithFiles
     }
 }
 
-/// The same, at one image field of the step.
+/// A request for one image field of a step.
 struct FieldContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -100,9 +108,7 @@ struct FieldContext: ChildRequestContext {
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
-        guard let step = context.step, let field = context.field else {
-            throw Problem(.notFound, "The step has no such image.")
-        }
+        guard let step = context.step, let field = context.field else { throw Problem.noImageField }
         coreContext = context.coreContext
         representation = context.representation
         self.draft = draft

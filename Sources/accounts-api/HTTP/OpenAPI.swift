@@ -96,7 +96,7 @@ struct OpenAPI {
         }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
         if body == .answers, let step, !step.images.isEmpty {
-            content.append(.init(Upload.formType, ["schema": Schemas.reference("Form.\(step.name)")]))
+            content.append(.init(FormWithFiles.type, ["schema": Schemas.reference("Form.\(step.name)")]))
         }
         return ["required": .bool(body != .start), "content": .object(content)]
     }

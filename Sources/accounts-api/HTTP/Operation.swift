@@ -42,11 +42,12 @@ struct Operation: Sendable {
         case none, start, resume, answers, someAnswers, image
     }
 
-    /// A handler, by what has to be found before it is reached.
+    /// A handler, by what is found before it runs.
     enum Handler: Sendable {
-        /// Whose answer is the same for programs and for browsers.
-        case anybody(@Sendable (Request, RequestScope) async throws -> Response)
-        case anyone(@Sendable (Request, RequestScope) async throws -> Answer)
+        /// Needs no draft, and answers programs and browsers alike.
+        case plain(@Sendable (Request, RequestScope) async throws -> Response)
+        /// Needs no draft.
+        case open(@Sendable (Request, RequestScope) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
         case step(@Sendable (Request, StepContext) async throws -> Answer)
         case field(@Sendable (Request, FieldContext) async throws -> Response)
@@ -70,15 +71,15 @@ struct Operation: Sendable {
     var isOfField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
-        case .anybody, .anyone: false
+        case .plain, .open: false
         case .draft, .step, .field: true
         }
     }
     /// Whether a browser gets a page where programs get JSON.
     var hasPages: Bool {
         switch handler {
-        case .anybody: false
-        case .anyone, .draft, .step: act != .check
+        case .plain: false
+        case .open, .draft, .step: act != .check
         case .field: act == .removePhotoForm
         }
     }

@@ -3,14 +3,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A refusal on the wire: `application/problem+json` (RFC 9457). Its text never quotes what a person typed.
+/// An error as clients see it: `application/problem+json` (RFC 9457). Its text never quotes what a person typed.
 struct Problem: Error {
     let slug: Slug
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
-    /// That of the draft, which comes before the one that the request asks for.
-    var language: Language?
 
     typealias Slug = ProblemKind
 
@@ -34,12 +32,12 @@ struct Problem: Error {
     func parts(
         publicURL: String,
         requestID: String,
-        in asked: Language
+        in language: Language
     ) -> (head: HTTPResponse, body: ByteBuffer) {
         let body = JSON.object(
             [
                 .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")),
-                .init("title", .string((language ?? asked).messages.title(of: slug))),
+                .init("title", .string(language.messages.title(of: slug))),
                 .init("status", .integer(slug.status.code)), .init("detail", .string(detail)),
                 .init("request_id", .string(requestID)),
             ] + members

@@ -1,12 +1,12 @@
 import Accounts
 import HTTPTypes
 
-/// The proxies that may say for whom they ask.
+/// The proxies whose `X-Forwarded-For` is trusted.
 struct Proxies: Sendable {
     let trusted: [IPBlock]
 
-    /// The client's network: that of the peer, or, behind trusted proxies, of the last address in `X-Forwarded-For` that is
-    /// none of them. What stands before it anybody could have written.
+    /// The network of the client: that of the peer or, behind trusted proxies, of the last address in `X-Forwarded-For` that
+    /// is not a trusted proxy. Any client can forge the addresses before it.
     func network(of peer: IPAddress?, _ headers: HTTPFields) -> Network {
         guard var client = peer else { return .unknown }
         var named = headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }
@@ -18,8 +18,4 @@ struct Proxies: Sendable {
     }
 
     func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
-}
-
-extension HTTPField.Name {
-    static let forwardedFor = Self("X-Forwarded-For")!
 }

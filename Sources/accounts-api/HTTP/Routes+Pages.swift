@@ -1,51 +1,81 @@
 import Accounts
 import Hummingbird
+import Logging
 
-/// The same answers as pages.
+/// The same routes for browsers. A problem that the person can solve is shown on the page with the form; every other error
+/// goes on to ``ProblemMiddleware``.
 extension Routes {
-    /// The answer as the client wants it. Where a commit is refused, the person is still at the review.
-    func show(
+    func page(
         _ act: Operation.Act,
-        to context: DraftContext,
-        _ handle: () async throws -> Answer
+        _ request: Request,
+        _ context: RequestScope,
+        _ handle: (Request, RequestScope) async throws -> Answer
     ) async throws -> Response {
-        guard context.representation == .page else { return try await handle().response }
-        let (draft, language) = (context.draft, context.language)
+        let language = context.language
         do {
-            return try await pages.response(to: act, handle(), of: draft, in: language)
-        } catch let problem as Problem where act == .commit && problem.isForTheSamePage {
-            return pages.response(
-                pages.review(bodies.review(draft), of: draft, after: problem, in: language),
-                in: language
-            )
+            return try await pages.response(to: act, handle(request, context), in: language)
+        } catch  where act == .resume {
+            let problem = problem(for: error, language, context.logger)
+            guard problem.slug == .validationFailed else { throw problem }
+            var page = pages.resume(nil, of: nil, in: language)
+            page.status = problem.slug.status
+            return pages.response(page, in: language)
         }
     }
 
-    /// The same of a step. What a person can mend comes back on the page that they sent.
-    func show(
+    /// If a commit is refused, the person sees the review again.
+    func page(
         _ act: Operation.Act,
-        of request: Request,
-        to context: StepContext,
-        _ handle: (StepContext) async throws -> Answer
+        _ request: Request,
+        _ context: DraftContext,
+        _ handle: (Request, DraftContext) async throws -> Answer
     ) async throws -> Response {
-        guard context.representation == .page else { return try await reading(request, context, handle).response }
+        let (draft, language) = (context.draft, context.language)
+        do {
+            return try await pages.response(to: act, handle(request, context), of: draft, in: language)
+        } catch  where act == .commit {
+            let problem = problem(for: error, language, context.logger)
+            guard problem.isForTheSamePage else { throw problem }
+            let review = representations.review(draft)
+            return pages.response(pages.review(review, of: draft, after: problem, in: language), in: language)
+        }
+    }
+
+    /// If the answers to a step are refused, the person sees the step again, with the answers that they typed.
+    func page(
+        _ act: Operation.Act,
+        _ request: Request,
+        _ context: StepContext,
+        _ handle: (Request, StepContext) async throws -> Answer
+    ) async throws -> Response {
         let (step, draft, language) = (context.step, context.draft, context.language)
-        var typed: JSON?
+        var typed = act == .submitForm && context.formWithFiles == nil ? context.answers : nil
         let page: Page
         do {
-            let answer = try await reading(request, context) { context in
-                if act == .submitForm { typed = context.answers }
-                return try await handle(context)
+            let answer: Answer
+            if let form = context.formWithFiles {
+                answer = try await uploads.withAnswers(in: form, of: request, context) { context in
+                    if act == .submitForm { typed = context.answers }
+                    return try await handle(request, context)
+                }
+            } else {
+                answer = try await handle(request, context)
             }
             switch act {
             case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
             case .resend: return Pages.seeOther(step.href)
             default: return pages.response(to: act, answer, of: draft, in: language)
             }
-        } catch let problem as Problem where problem.isForTheSamePage {
-            let shown = try await showStep(request, context).json ?? .null
+        } catch {
+            let problem = problem(for: error, language, context.logger)
+            guard problem.isForTheSamePage else { throw problem }
+            let shown = try await signup.showStep(request, context).json ?? .null
             page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }
         return pages.response(page, in: language)
+    }
+
+    private func problem(for error: any Error, _ language: Language, _ logger: Logger) -> Problem {
+        ProblemContext(language: language, logger: logger, representations: representations).problem(for: error)
     }
 }

@@ -156,8 +156,7 @@ extension Pages {
     private static let gaveUp = "given-up"
 
     /// What a browser gets instead of a problem: where to go on, or a page that says what is wrong.
-    func response(to problem: Problem, _ request: Request, in asked: Language) -> Response {
-        let language = problem.language ?? asked
+    func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
         let isFirst = request.uri.path == "/signup" && [.get, .head].contains(request.method)
         switch problem.slug {
         case .noDraft:

@@ -1,0 +1,24 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers of the documents that stay the same while the server runs: the flow, and the description of the API.
+struct DocumentRoutes: Sendable {
+    let representations: Representations
+    /// Made when they are first asked for.
+    let documents: Documents
+    /// Describes all operations of the server.
+    let description: @Sendable () -> JSON
+
+    @Sendable func schema(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let language = context.language
+        let document = documents.document("schema \(language.rawValue)") { representations.schema(in: language) }
+        var response = document.response(unlessHeldBy: request)
+        response.headers[.contentLanguage] = language.rawValue
+        return response
+    }
+
+    @Sendable func openAPI(_ request: Request, _ context: RequestScope) async throws -> Response {
+        documents.document("openapi", description).response(unlessHeldBy: request)
+    }
+}

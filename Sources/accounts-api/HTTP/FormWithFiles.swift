@@ -1,0 +1,34 @@
+import Accounts
+
+/// A form with files, recognised by its header. It may be large, so it is read only after the draft is found and the step is
+/// known to be open: a client that may not send it has sent little.
+struct FormWithFiles: Sendable {
+    static let type = "multipart/form-data"
+
+    let boundary: String
+    /// Room for all files of the step, and for the texts beside them.
+    let maximumBytes: Int
+
+    /// Nil for every other media type, without a boundary (RFC 2046 §5.1.1), and for a step that asks for no image.
+    init?(_ contentType: String?, to step: Step) {
+        guard !step.images.isEmpty,
+            let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),
+            parts.first?.lowercased() == Self.type,
+            let parameter = parts.first(where: { $0.lowercased().hasPrefix("boundary=") })
+        else { return nil }
+        var boundary = parameter.dropFirst("boundary=".count)
+        if boundary.hasPrefix("\""), boundary.hasSuffix("\""), boundary.utf8.count > 1 {
+            boundary = boundary.dropFirst().dropLast()
+        }
+        guard (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            return nil
+        }
+        self.boundary = String(boundary)
+        maximumBytes = step.images.count * ImageField.mostBytes + BodyReader.maximumBytes
+    }
+}
+
+extension Step {
+    /// The fields that ask for an image.
+    var images: [Field] { fields.filter(\.kind.takesFile) }
+}

@@ -1,0 +1,27 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers of health checks.
+struct HealthRoutes: Sendable {
+    let database: Database
+    let shutdown: ShutdownSignal
+
+    /// The process answers.
+    @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
+        Response(json: ["status": "live"])
+    }
+
+    /// The service can do its work, and is not about to stop.
+    @Sendable func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let isStopping = shutdown.isUnderWay
+        guard !isStopping, await database.isUp else {
+            throw Problem(
+                .unavailable,
+                isStopping ? "The server is stopping." : "The database is away.",
+                headers: [.retryAfter: "1"]
+            )
+        }
+        return Response(json: ["status": "ready"])
+    }
+}

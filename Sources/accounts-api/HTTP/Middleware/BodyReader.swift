@@ -1,0 +1,113 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Reads bodies of JSON and of forms: at most 64 KiB, strictly, with secrets apart. A form with files is only checked by its
+/// headers; ``Uploads`` reads it once the draft is found.
+struct BodyReader: RouterMiddleware {
+    static let maximumBytes = 65_536
+    /// No step has nearly as many fields, and parsing a body of many small values is expensive.
+    static let maximumValues = 1000
+    /// The members whose text is never a `String`: passwords and their confirmations.
+    let secretMembers: Set<String>
+    /// False if a request may come without a body.
+    var isRequired = true
+    /// Whether a form may come with files, if the step asks for images.
+    var takesFiles = false
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        var context = context
+        if takesFiles, let step = context.step, let form = FormWithFiles(request.headers[.contentType], to: step) {
+            // A browser gets this answer later, on the page with the form.
+            if let length = request.bodyLength, length > form.maximumBytes, context.representation == .json {
+                throw Self.tooLarge(form.maximumBytes)
+            }
+            context.formWithFiles = form
+        } else if let answers = try await answers(of: request, to: context.step) {
+            guard case .object = answers else { throw Problem(.malformedRequest, "The body is no object.") }
+            context.answers = answers
+        }
+        return try await next(request, context)
+    }
+
+    private func answers(of request: Request, to step: Step?) async throws -> JSON? {
+        let length = request.bodyLength
+        if let length, length > Self.maximumBytes { throw Self.tooLarge(Self.maximumBytes) }
+        let type = BodyType(request.headers[.contentType])
+        if request.headers[.contentType] != nil, type == nil { throw Self.unsupported }
+        let body = try await Self.read(request.body, of: length, upTo: Self.maximumBytes)
+        if body.count == 0, !isRequired { return nil }
+        guard let type else {
+            throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
+        }
+        return try body.withBytes { (bytes) throws(MalformedBody) in
+            switch type {
+            case .json: return try JSON.read(bytes, secretMembers: secretMembers, mostValues: Self.maximumValues)
+            case .form:
+                let form = try JSON.readForm(
+                    bytes,
+                    secretMembers: secretMembers,
+                    several: step?.severalFields ?? [],
+                    mostValues: Self.maximumValues
+                )
+                return step?.answers(inForm: form) ?? form
+            }
+        }
+    }
+
+    /// Copies the whole body into memory that is wiped after use, and wipes the network's buffers.
+    ///
+    /// - Parameters:
+    ///   - length: the length that the header states, if it does.
+    ///   - maximum: the number of bytes that the body may have.
+    static func read(_ body: RequestBody, of length: Int?, upTo maximum: Int) async throws -> GrowingSecret {
+        var secret = GrowingSecret(capacity: min(length ?? 4096, maximum))
+        var pieces = 0
+        do {
+            for try await chunk in body {
+                pieces += 1
+                if secret.count + chunk.readableBytes > maximum { throw tooLarge(maximum) }
+                if pieces > maximumPieces + secret.count / minimumAverage {
+                    throw Problem(.malformedRequest, "The body comes in too many pieces.")
+                }
+                chunk.withUnsafeReadableBytes { bytes in
+                    guard let start = bytes.baseAddress else { return }
+                    secret.append(bytes)
+                    // The bytes may be a password, and this slice of the network's buffer has no other reader: its owner
+                    // has handed it over and does not use it again.
+                    explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
+                }
+            }
+        } catch let error where !(error is Problem) && !(error is CancellationError) {
+            // The client closed the connection, or the framing of the body is wrong.
+            throw Problem(.malformedRequest, "The body ends before its end.")
+        }
+        return secret
+    }
+
+    /// Each piece of a body costs time, even a short one. Beyond this many, the average piece needs a minimum length.
+    private static let maximumPieces = 2000
+    private static let minimumAverage = 128
+
+    private static let unsupported = Problem(
+        .unsupportedMediaType,
+        "Send application/json, or a form.",
+        headers: [.accept: BodyType.allCases.map(\.rawValue).joined(separator: ", ")]
+    )
+
+    static func tooLarge(_ maximum: Int) -> Problem { Problem(.tooLarge, "A body has at most \(maximum) bytes.") }
+}
+
+extension Flow {
+    /// The fields whose text is never a `String`: passwords and their confirmations.
+    var secretMembers: Set<String> {
+        Set(fields.filter { $0.kind.takesSecret }.map(\.name.rawValue))
+    }
+}
+
+extension Request {
+    /// The length that the header states; nil if the body comes in chunks.
+    var bodyLength: Int? { headers[.contentLength].flatMap { Int($0) } }
+}

@@ -1,0 +1,29 @@
+import Accounts
+import Hummingbird
+import Logging
+
+/// Finds the draft that the token belongs to. It runs after all checks that need no database.
+struct DraftLookup: RouterMiddleware {
+    let signups: Signups
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        guard let token = context.credentials.token else { throw Problem.noDraft }
+        let draft: Draft
+        do throws(FindError) {
+            draft = try await signups.find(token)
+        } catch {
+            if case .unreadable(let id) = error {
+                context.logger.error(
+                    "a draft is sealed with a key that is not in the ring",
+                    metadata: ["draft": "\(id)"]
+                )
+            }
+            throw error
+        }
+        var context = context
+        context.draft = draft
+        context.logger[metadataKey: "draft"] = "\(token.draft)"
+        context.subject.becomes(draft)
+        return try await next(request, context)
+    }
+}

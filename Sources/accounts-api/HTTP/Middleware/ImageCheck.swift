@@ -1,0 +1,23 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// Refuses from the headers alone a body that cannot be an image. ``PhotoRoutes`` reads the image itself, once the draft is
+/// found and the step may be written to.
+struct ImageCheck: RouterMiddleware {
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        // The bytes tell which kind of image it is.
+        guard let type = request.headers[.contentType], type.lowercased().hasPrefix("image/") else {
+            throw Problem(
+                .unsupportedMediaType,
+                "Send an image.",
+                headers: [.accept: ImageField.types.joined(separator: ", ")]
+            )
+        }
+        let maximum = ImageField.mostBytes
+        if let length = request.bodyLength, length > maximum, context.representation == .json {
+            throw BodyReader.tooLarge(maximum)
+        }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,18 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// Refuses a request whose `Accept` allows no representation that the route has.
+struct Negotiation: RouterMiddleware {
+    /// Whether the route has a page as well as JSON.
+    let hasPages: Bool
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        let wanted = Representation(accept: request.headers[.accept])
+        guard wanted == .json || wanted == .page && (hasPages || Representation.takesJSON(request.headers[.accept]))
+        else {
+            throw Problem(.notAcceptable, "The answers are application/json\(hasPages ? " or text/html" : "").")
+        }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,39 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// Refuses requests that change something and that another site made a browser send with the person's cookie (OWASP Cheat
+/// Sheet on CSRF: Fetch Metadata, then the origin). Needs the credentials that ``TokenReader`` reads.
+struct OriginCheck: RouterMiddleware {
+    /// The origin of `PUBLIC_URL`.
+    let ownOrigin: String
+    /// The origins of `ALLOWED_ORIGINS`.
+    let allowedOrigins: Set<String>
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        let isSafe = [.get, .head, .options].contains(request.method)
+        guard isSafe || permits(request.headers, context.credentials) else {
+            throw Problem(.forbiddenOrigin, "Send it from the site of the sign-up.")
+        }
+        return try await next(request, context)
+    }
+
+    /// Whether a request that changes something may pass. A request with a bearer token and no cookie passes from any
+    /// origin: no browser sends such a token by itself.
+    func permits(_ headers: HTTPFields, _ credentials: Session.Credentials) -> Bool {
+        if credentials.hasBearer, !credentials.hasCookie { return true }
+        let origin = headers[.origin]
+        if let origin, allowedOrigins.contains(origin) { return true }
+        if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
+        if let origin { return origin == ownOrigin }
+        return !Self.isForm(headers[.contentType])
+    }
+
+    /// The types that an HTML form can send without script.
+    private static func isForm(_ contentType: String?) -> Bool {
+        guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else {
+            return false
+        }
+        return ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(type)
+    }
+}

@@ -1,0 +1,69 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Gives every request an id, and writes its line in the log and its metrics.
+struct RequestLog: RouterMiddleware {
+    let meters: Meters
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        let start = ContinuousClock.now
+        var context = context
+        context.requestID = Self.requestID(of: request)
+        context.logger[metadataKey: "request_id"] = "\(context.requestID)"
+        if let trace = Self.traceID(of: request) { context.logger[metadataKey: "trace_id"] = "\(trace)" }
+        var response = try await next(request, context)
+        response.headers[.requestID] = context.requestID
+        let time = ContinuousClock.now - start
+        let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
+        meters.requests.record(time, method, route, "\(response.status.code)")
+        if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft.id)" }
+        context.logger.info(
+            "request",
+            metadata: [
+                "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
+                "ms": .stringConvertible(time.milliseconds),
+            ]
+        )
+        return response
+    }
+
+    /// The id that the client sent if it is harmless in a log, or a new one.
+    private static func requestID(of request: Request) -> String {
+        let isHarmless: (UInt8) -> Bool = { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
+        if let given = request.headers[.requestID], (8...64).contains(given.utf8.count),
+            given.utf8.allSatisfy(isHarmless)
+        {
+            return given
+        }
+        return newRequestID()
+    }
+
+    static func newRequestID() -> String { ID<Request>().description }
+
+    /// The trace that the request is part of (W3C Trace Context, §3.2): 32 digits of `traceparent`, not all of them zero.
+    private static func traceID(of request: Request) -> Substring? {
+        guard let parts = request.headers[.traceParent]?.split(separator: "-", omittingEmptySubsequences: false),
+            parts.count >= 4, parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2], parts[0] != "ff",
+            parts[0] != "00" || parts.count == 4,
+            parts.prefix(4).allSatisfy({ $0.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) } }),
+            parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+        else { return nil }
+        return parts[1]
+    }
+
+    /// A client may send any word as the method. Only the usual ones become labels of metrics.
+    private static func knownMethod(_ method: HTTPRequest.Method) -> String {
+        let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .patch]
+        return known.contains(method) ? method.rawValue : "other"
+    }
+}
+
+extension Duration {
+    /// With one decimal place, for logs.
+    fileprivate var milliseconds: Double {
+        let (seconds, attoseconds) = components
+        return ((Double(seconds) * 1000 + Double(attoseconds) / 1e15) * 10).rounded() / 10
+    }
+}

@@ -1,0 +1,15 @@
+import HTTPTypes
+import Hummingbird
+
+/// Reads from the headers who sends the request: the token, and the network of the client.
+struct TokenReader: RouterMiddleware {
+    let session: Session
+    let proxies: Proxies
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        var context = context
+        context.credentials = try session.credentials(of: request)
+        context.network = proxies.network(of: context.peer, request.headers)
+        return try await next(request, context)
+    }
+}

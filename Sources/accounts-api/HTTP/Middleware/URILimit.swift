@@ -1,0 +1,14 @@
+import Accounts
+import Hummingbird
+
+/// Refuses URIs that are longer than any of ours.
+struct URILimit: RouterMiddleware {
+    private static let maximumBytes = 8192
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        if request.uri.string.utf8.count > Self.maximumBytes {
+            throw Problem(.uriTooLong, "A path has at most \(Self.maximumBytes) bytes.")
+        }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,261 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+// How clients see the errors of the library. No switch has a `default`: for each new case the compiler asks what the
+// client should see. An error that only wraps another one is converted as that one.
+
+extension DatabaseError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .unavailable, .outcomeUnknown:
+            Problem(
+                .unavailable,
+                "Nothing you saved is lost. Try again in a moment.",
+                headers: [.retryAfter: "1"]
+            )
+        case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
+            // Statement or lock timeout, too many connections, configuration limit: the server is overloaded.
+            Problem(
+                .unavailable,
+                "The database is overloaded. Try again in a moment.",
+                headers: [.retryAfter: "2"]
+            )
+        case .cancelled: .cancelled
+        case .refused, .unexpectedAnswer: nil
+        }
+    }
+}
+
+extension HashingError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .unserved(let error): .busy(error, "Too many passwords are being hashed. Try again in a moment.")
+        case .tooCostly, .argon2: nil
+        }
+    }
+}
+
+extension ImageError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .unserved(let error): .busy(error, "Too many images come at once. Try again in a moment.")
+        case .noWorker:
+            Problem(.unavailable, "No image can be read at the moment. Try again.", headers: [.retryAfter: "5"])
+        case .fault: nil
+        }
+    }
+}
+
+extension MalformedBody: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? { Problem(.malformedRequest, "\(self)") }
+}
+
+extension StartError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .limited(let reached): .limited(reached)
+        case .database(let error): context.problem(for: error)
+        }
+    }
+}
+
+extension FindError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .unknown: .noDraft
+        case .ended(let ending): .draftExpired("This sign-up is over.", reason: ending.rawValue)
+        // Without the key that it is sealed with, a draft is lost as well.
+        case .unreadable: .draftExpired("This sign-up cannot be read any more.", reason: "unreadable")
+        case .database(let error): context.problem(for: error)
+        }
+    }
+}
+
+extension SubmitError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .locked(let next): .locked(next)
+        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .limited(let reached): .limited(reached)
+        case .stale(let current): context.stale(current)
+        case .committed: .committed
+        case .contended: .contended
+        case .find(let error as any Error), .hashing(let error as any Error), .image(let error as any Error),
+            .database(let error as any Error):
+            context.problem(for: error)
+        }
+    }
+}
+
+extension CheckError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .locked(let next): .locked(next)
+        case .committed: .committed
+        case .limited(let reached): .limited(reached)
+        case .database(let error): context.problem(for: error)
+        }
+    }
+}
+
+extension ResendError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .locked(let next): .locked(next)
+        case .noCode: Problem(.notFound, "This step has no code.")
+        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .limited(let reached): .limited(reached)
+        case .committed: .committed
+        case .stale(let current): context.stale(current)
+        case .contended: .contended
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension CancelError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .committed: .committed
+        case .stale(let current): context.stale(current)
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension CommitError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .incomplete(let standing):
+            Problem(
+                .incomplete,
+                "Something is still missing.",
+                [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
+            )
+        case .identifierTaken(let field):
+            Problem(
+                .identifierTaken,
+                "Choose another one; the rest of the sign-up is kept.",
+                [.init("field", .string(field.rawValue))]
+            )
+        case .stale(let current): context.stale(current)
+        case .limited(let reached): .limited(reached)
+        case .contended: .contended
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension HandoffError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .noAddress: Problem(.notFound, "This sign-up proves no address to which a link could go.")
+        case .locked(let next): .locked(next)
+        case .limited(let reached): .limited(reached)
+        case .stale(let current): context.stale(current)
+        case .committed: .committed
+        case .contended: .contended
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension ResumeError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .expired: .refused([Refusal("code", .codeExpired)], in: context.language)
+        case .limited(let reached): .limited(reached)
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+// MARK: - Problems of several errors
+
+extension Problem {
+    private static let restart = JSON.Member("restart", ["method": "POST", "href": "/signup"])
+
+    static let noDraft = Problem(
+        .noDraft,
+        "Send the token of a sign-up, or begin one.",
+        [restart],
+        headers: [.wwwAuthenticate: "Bearer"]
+    )
+
+    static let unknownStep = Problem(.unknownStep, "The flow has no such step.")
+
+    static let noImageField = Problem(.notFound, "The step has no such image.")
+
+    static func draftExpired(_ detail: String, reason: String) -> Problem {
+        Problem(.draftExpired, detail, [.init("reason", .string(reason)), restart])
+    }
+
+    static let committed = Problem(.alreadyCommitted, "It has become an account and cannot be changed.")
+
+    static func locked(_ next: Step?) -> Problem {
+        Problem(.stepLocked, "An earlier step comes first.", [.next(next)])
+    }
+
+    static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
+        Problem(
+            .validationFailed,
+            "Nothing was changed.",
+            [.init("errors", .array(refusals.map { $0.json(in: language) }))]
+        )
+    }
+
+    /// With the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers).
+    static func limited(_ reached: LimitReached) -> Problem {
+        let (name, wait) = (reached.name, reached.wait.seconds)
+        return Problem(
+            .rateLimited,
+            "This happened too often. Try again later.",
+            headers: [
+                .retryAfter: "\(wait)",
+                .rateLimitPolicy: "\"\(name)\";q=\(reached.limit.count);w=\(reached.limit.period.seconds)",
+                .rateLimit: "\"\(name)\";r=0;t=\(wait)",
+            ]
+        )
+    }
+
+    static let contended = Problem(
+        .unavailable,
+        "Too many requests change this sign-up at once.",
+        headers: [.retryAfter: "1"]
+    )
+
+    static let cancelled = Problem(.unavailable, "The request was given up.", headers: [.retryAfter: "1"])
+
+    /// For work that a pool did not take.
+    static func busy(_ error: Unserved, _ detail: String) -> Problem {
+        switch error {
+        case .busy(let wait): Problem(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
+        case .stopped: Problem(.busy, detail, headers: [.retryAfter: "1"])
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+extension Refusal {
+    /// One member of `errors`: where it is, why, and what to tell the person.
+    func json(in language: Language) -> JSON {
+        // RFC 6901: ~ and / have escapes in a pointer.
+        let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
+        return [
+            "pointer": .string(pointer), "field": .string(field.rawValue), "code": .string(code.rawValue),
+            "params": .object(params.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }),
+            "message": .string(language.messages.message(for: self)),
+        ]
+    }
+}
+
+extension JSON.Member {
+    /// Where the person continues: a step, or the review.
+    static func next(_ step: Step?) -> JSON.Member {
+        .init(
+            "next",
+            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? "/signup/review")]
+        )
+    }
+}

@@ -1,0 +1,120 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers of a sign-up and its steps, from start to commit.
+struct SignupRoutes: Sendable {
+    let signups: Signups
+    let representations: Representations
+    let session: Session
+
+    /// Starts a sign-up, or continues the open one that the token belongs to.
+    @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
+        if let draft = try await openDraft(of: context.credentials.token) { return representations.answer(draft) }
+        let (draft, token) = try await signups.from(context.network).start(in: body.language)
+        var answer = representations.answer(
+            draft,
+            with: token,
+            isBearer: body.isBearer,
+            session: session,
+            status: .created
+        )
+        answer.headers[.location] = "/signup"
+        return answer
+    }
+
+    /// The draft that the token opens, unless it is committed. If the database is unavailable this throws: a new sign-up
+    /// would replace the cookie of the old one.
+    private func openDraft(of token: Token?) async throws(FindError) -> Draft? {
+        guard let token else { return nil }
+        do throws(FindError) {
+            let draft = try await signups.find(token)
+            return draft.account == nil ? draft : nil
+        } catch {
+            switch error {
+            case .unknown, .ended, .unreadable: return nil
+            case .database: throw error
+            }
+        }
+    }
+
+    @Sendable func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        guard let id = context.draft.account else { return representations.answer(context.draft) }
+        return try await representations.answer(context.draft, account: signups.account(id))
+    }
+
+    @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
+        return Answer(status: .noContent, headers: [.setCookie: session.clearCookie])
+    }
+
+    /// For a browser without script, which asks the person to confirm.
+    @Sendable func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        if context.draft.account != nil { throw Problem.committed }
+        return representations.answer(context.draft)
+    }
+
+    @Sendable func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let (step, draft) = (context.step, context.draft)
+        if draft.account != nil { throw Problem.committed }
+        let standing = signups.standing(of: draft)
+        if standing.states[step.name] == .locked { throw Problem.locked(standing.next) }
+        let enrolment = try await signups.enrolment(at: step, of: draft)
+        return Answer(json: representations.step(step, of: draft, enrolment)).tagged(draft)
+    }
+
+    @Sendable func submit(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let outcome = try await signups.from(context.network).submit(
+            context.answers,
+            to: context.step,
+            of: context.draft,
+            at: request.expectedRevision(of: context.draft)
+        )
+        return representations.answer(
+            outcome.draft,
+            cleared: outcome.cleared,
+            recoveryCodes: outcome.recoveryCodes
+        )
+    }
+
+    @Sendable func check(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let verdict = try await signups.check(context.answers, on: context.step, of: context.draft)
+        return Answer(json: [
+            "valid": .bool(verdict.refusals.isEmpty),
+            "errors": .array(verdict.refusals.map { $0.json(in: context.language) }),
+            "written": .object(verdict.written.map { .init($0.field.rawValue, .string($0.text)) }),
+        ])
+    }
+
+    @Sendable func clear(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let outcome = try await signups.clear(
+            context.step,
+            of: context.draft,
+            at: request.expectedRevision(of: context.draft)
+        )
+        return representations.answer(outcome.draft, cleared: outcome.cleared)
+    }
+
+    @Sendable func resend(_ request: Request, _ context: StepContext) async throws -> Answer {
+        let wait = try await signups.from(context.network).resend(
+            context.step,
+            of: context.draft,
+            at: request.expectedRevision(of: context.draft)
+        )
+        return Answer(json: ["resend_after": .integer(wait.seconds)], status: .accepted)
+    }
+
+    @Sendable func review(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        if context.draft.account != nil { throw Problem.committed }
+        return Answer(json: representations.review(context.draft)).tagged(context.draft)
+    }
+
+    @Sendable func commit(_ request: Request, _ context: DraftContext) async throws -> Answer {
+        let (account, isNew) = try await signups.from(context.network).commit(
+            context.draft,
+            at: request.expectedRevision(of: context.draft)
+        )
+        return Answer(json: ["account": representations.account(account)], status: isNew ? .created : .ok)
+    }
+}

@@ -1,0 +1,22 @@
+import Accounts
+
+/// The body of a request that starts a sign-up.
+struct StartRequest {
+    let isBearer: Bool
+    let language: Language
+
+    /// - Parameters:
+    ///   - negotiated: the language of the request, which the body may replace with another one of the flow.
+    ///   - spoken: the languages of the flow.
+    init(_ body: JSON, in negotiated: Language, of spoken: [Language]) throws {
+        var transport = TokenTransport(body, besides: ["locale"])
+        let locale = body["locale"] ?? .null
+        if locale != .null, locale.string == nil {
+            transport.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
+        }
+        if !transport.refusals.isEmpty { throw Problem.refused(transport.refusals, in: negotiated) }
+        isBearer = transport.isBearer
+        let requested = locale.string.flatMap(Language.init(tag:))
+        language = requested.flatMap { spoken.contains($0) ? $0 : nil } ?? negotiated
+    }
+}

@@ -1,0 +1,17 @@
+import Accounts
+
+/// The member `transport` of a request that gives the client a token.
+struct TokenTransport {
+    let isBearer: Bool
+    var refusals: [Refusal]
+
+    /// - Parameter others: the members that the body may have besides.
+    init(_ body: JSON, besides others: Set<FieldName>) {
+        guard case .object(let members) = body else { preconditionFailure("a body is an object") }
+        let unknown = members.map { FieldName($0.name) }.filter { $0 != "transport" && !others.contains($0) }
+        refusals = unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) }
+        let transport = body["transport"] ?? "cookie"
+        if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
+        isBearer = transport == "bearer"
+    }
+}
