@@ -14,31 +14,10 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 
-/// The templates of the pages, with their style and script.
+/// A folder stands for all files in it. `Assets` gives the templates their names.
 let pages: [Resource] = [
-    "signup.css", "signup.js",
-    "Templates/cancel.mustache",
-    "Templates/codes.mustache",
-    "Templates/done.mustache",
-    "Templates/field-checkboxes.mustache",
-    "Templates/field-code.mustache",
-    "Templates/field-consent.mustache",
-    "Templates/field-date.mustache",
-    "Templates/field-image.mustache",
-    "Templates/field-input.mustache",
-    "Templates/field-password.mustache",
-    "Templates/field-select.mustache",
-    "Templates/field-textarea.mustache",
-    "Templates/field-totp.mustache",
-    "Templates/label.mustache",
-    "Templates/message-of-field.mustache",
-    "Templates/message.mustache",
-    "Templates/page.mustache",
-    "Templates/resume.mustache",
-    "Templates/review.mustache",
-    "Templates/start.mustache",
-    "Templates/step.mustache",
-].map { .embedInCode("Pages/\($0)") }
+    .embedInCode("Pages/Templates"), .embedInCode("Pages/signup.css"), .embedInCode("Pages/signup.js"),
+]
 
 let package = Package(
     name: "accounts-api",

@@ -61,7 +61,8 @@ struct Assets: Sendable {
         do { return try Assets() } catch { preconditionFailure("\(error)") }
     }()
 
-    private static let templateFiles: [(name: String, bytes: [UInt8])] = [
+    /// Every file of `Templates` once; a test compares the two.
+    static let templateFiles: [(name: String, bytes: [UInt8])] = [
         ("page", PackageResources.page_mustache), ("start", PackageResources.start_mustache),
         ("step", PackageResources.step_mustache), ("codes", PackageResources.codes_mustache),
         ("review", PackageResources.review_mustache), ("done", PackageResources.done_mustache),

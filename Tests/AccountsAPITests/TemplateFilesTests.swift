@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+
+@testable import accounts_api
+
+@Suite("The templates that are built in")
+struct TemplateFilesTests {
+    private static let folder = URL(filePath: #filePath).appending(
+        path: "../../../Sources/accounts-api/Pages/Templates"
+    ).standardized
+
+    @Test func `each file of the folder is in the list, with its name`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Assets.templateFiles.map { "\($0.name).mustache" }.sorted() == files.sorted())
+        for (name, bytes) in Assets.templateFiles {
+            let file = try Data(contentsOf: Self.folder.appending(path: "\(name).mustache"))
+            #expect(bytes == Array(file), "\(name)")
+        }
+    }
+}
