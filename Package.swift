@@ -53,13 +53,8 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            resources: [
-                .embedInCode("0001-drafts.sql"), .embedInCode("0002-limits.sql"),
-                .embedInCode("0003-authenticators.sql"), .embedInCode("0004-handoffs.sql"),
-                .embedInCode("0005-reaper.sql"), .embedInCode("0006-limits-that-end.sql"),
-                .embedInCode("0007-audit.sql"), .embedInCode("0008-funnel.sql"),
-                .embedInCode("0009-limits-in-one-plan.sql"), .embedInCode("0010-photos.sql"),
-            ],
+            // A folder stands for all files in it. `Schema` gives them their order.
+            resources: [.embedInCode("migrations"), .embedInCode("functions")],
             swiftSettings: settings
         ),
         .target(

@@ -1,22 +1,39 @@
-/// The schema's biography, compiled into the binary so that no container can miss a file of it.
+/// The schema of the database, compiled into the executable so that no deployment can miss a file of it.
+///
+/// Each list names every file of its folder once; a test compares the two.
 package enum Schema {
-    package struct Migration: Sendable {
-        /// The file's name without its ending, such as `0001-drafts`.
+    /// A file of `sql/migrations` or `sql/functions`.
+    package struct Script: Sendable {
+        /// The file's name without its extension, such as `0001-drafts` or `draft_id_floor`.
         package let name: String
-        package let script: [UInt8]
+        package let bytes: [UInt8]
+
+        init(_ name: String, _ bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+        }
     }
 
-    /// In the order in which they are applied.
+    /// In the order in which they are applied. Each is applied once, so it stays as it is after its release.
     package static let migrations = [
-        Migration(name: "0001-drafts", script: PackageResources._001_drafts_sql),
-        Migration(name: "0002-limits", script: PackageResources._002_limits_sql),
-        Migration(name: "0003-authenticators", script: PackageResources._003_authenticators_sql),
-        Migration(name: "0004-handoffs", script: PackageResources._004_handoffs_sql),
-        Migration(name: "0005-reaper", script: PackageResources._005_reaper_sql),
-        Migration(name: "0006-limits-that-end", script: PackageResources._006_limits_that_end_sql),
-        Migration(name: "0007-audit", script: PackageResources._007_audit_sql),
-        Migration(name: "0008-funnel", script: PackageResources._008_funnel_sql),
-        Migration(name: "0009-limits-in-one-plan", script: PackageResources._009_limits_in_one_plan_sql),
-        Migration(name: "0010-photos", script: PackageResources._010_photos_sql),
+        Script("0001-drafts", PackageResources._001_drafts_sql),
+        Script("0002-limits", PackageResources._002_limits_sql),
+        Script("0003-authenticators", PackageResources._003_authenticators_sql),
+        Script("0004-handoffs", PackageResources._004_handoffs_sql),
+        Script("0005-reaper", PackageResources._005_reaper_sql),
+        Script("0006-limits-that-end", PackageResources._006_limits_that_end_sql),
+        Script("0007-audit", PackageResources._007_audit_sql),
+        Script("0008-funnel", PackageResources._008_funnel_sql),
+        Script("0009-limits-in-one-plan", PackageResources._009_limits_in_one_plan_sql),
+        Script("0010-photos", PackageResources._010_photos_sql),
+    ]
+
+    /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
+    /// is applied again whenever its file has changed, so it says `CREATE OR REPLACE`.
+    package static let functions = [
+        Script("draft_id_floor", PackageResources.draft_id_floor_sql),
+        Script("create_draft_partition", PackageResources.create_draft_partition_sql),
+        Script("drop_past_draft_partitions", PackageResources.drop_past_draft_partitions_sql),
+        Script("take_from_limits", PackageResources.take_from_limits_sql),
     ]
 }

@@ -1,38 +1,51 @@
 internal import Crypto
 internal import Foundation
-package import Schema
+internal import Schema
 
+/// Why a database could not be brought to the schema of this program, or does not have it.
 package enum MigrationError: Error, CustomStringConvertible {
-    /// A migration that was applied reads differently now.
+    /// An applied migration reads differently now.
     case edited(String)
-    /// The database has a migration that this program does not know: a newer version was here.
+    /// The database has a migration that this program does not know, because a newer version applied it.
     case unknown(String)
-    /// The database lacks migrations that this program needs.
+    /// The database lacks these migrations and functions, or has a function as another version wrote it.
     case missing([String])
-    /// The server refused it; nothing of it is left unless its script ended the transaction itself.
+    /// The server refused the script. Nothing of it remains, unless the script ended the transaction itself.
     case failed(String, DatabaseError)
 
     package var description: String {
         switch self {
         case .edited(let name): "migration \(name) was changed after it had been applied"
         case .unknown(let name): "the database has migration \(name), which this version does not know"
-        case .missing(let names): "the database lacks \(names.joined(separator: ", ")): run accounts-api migrate"
-        case .failed(let name, let error): "migration \(name) failed: \(error)"
+        case .missing(let names):
+            "the database lacks this version's \(names.joined(separator: ", ")): run accounts-api migrate"
+        case .failed(let name, let error): "\(name) could not be applied: \(error)"
         }
     }
 }
 
-/// Brings a database to the schema that this program knows. Forward only.
+/// Brings a database to the schema that this program knows: first the migrations, then the functions.
 ///
-/// Each migration is one transaction, with an advisory lock in it that lets one program at a time do it, and checksums
-/// notice a file that was edited after it had been applied. Nothing is left in the session, so a pooler may stand between.
+/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. Functions
+/// are replaced: one whose checksum differs from the file's is applied again.
+///
+/// Each script is one transaction, with an advisory lock in it that admits one program at a time. Nothing remains in the
+/// session, so a connection pooler may stand between.
 package struct Migrations: Sendable {
-    private let known: [Schema.Migration]
+    private let migrations: [Schema.Script]
+    private let functions: [Schema.Script]
 
-    package init(_ known: [Schema.Migration] = Schema.migrations) {
-        self.known = known
+    /// Those of this program.
+    package init() {
+        self.init(Schema.migrations, functions: Schema.functions)
     }
 
+    init(_ migrations: [Schema.Script], functions: [Schema.Script] = []) {
+        self.migrations = migrations
+        self.functions = functions
+    }
+
+    /// The names of migrations, then of functions, which are written as `functions/draft_id_floor`.
     package struct Status: Sendable {
         package let applied: [String]
         package let pending: [String]
@@ -40,13 +53,16 @@ package struct Migrations: Sendable {
 
     /// Applies what is missing and returns the names in order. Blocks, on a connection of its own.
     ///
-    /// Throws ``MigrationError``, or ``DatabaseError`` where the server is away.
+    /// Throws ``MigrationError``, or ``DatabaseError`` if the server cannot be reached.
     package func apply(to conninfo: String) throws -> [String] {
         let connection = try Connection(to: conninfo)
         try connection.run(
             """
             \(Self.turn);
             CREATE TABLE IF NOT EXISTS migrations (
+                name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+            );
+            CREATE TABLE IF NOT EXISTS functions (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
             );
             COMMIT
@@ -57,78 +73,126 @@ package struct Migrations: Sendable {
         return names
     }
 
-    /// Nil where nothing is missing.
+    /// Nil if nothing is missing.
     private func applyNext(on connection: borrowing Connection) throws -> String? {
         try connection.run(Self.turn)
-        guard let migration = try pending(after: connection.query(Self.applied)).first else {
+        let scripts = try scripts(
+            after: connection.query(Self.appliedMigrations),
+            and: connection.query(Self.appliedFunctions)
+        )
+        guard let next = scripts.first(where: { !$0.isApplied }) else {
             try connection.commit()
             return nil
         }
         do throws(DatabaseError) {
-            try apply(migration, on: connection)
-            return migration.name
+            try apply(next, on: connection)
+            return next.name
         } catch {
-            // Without an answer nobody knows what is left; the next run will.
+            // After a lost connection the outcome is unknown; the next run finds out.
             switch error {
             case .unavailable, .outcomeUnknown, .cancelled: throw error
-            case .refused, .unexpectedAnswer: throw MigrationError.failed(migration.name, error)
+            case .refused, .unexpectedAnswer: throw MigrationError.failed(next.name, error)
             }
         }
     }
 
-    private func apply(_ migration: Schema.Migration, on connection: borrowing Connection) throws(DatabaseError) {
-        try connection.run(String(decoding: migration.script, as: UTF8.self))
+    private func apply(_ script: KnownScript, on connection: borrowing Connection) throws(DatabaseError) {
+        try connection.run(String(decoding: script.file.bytes, as: UTF8.self))
         guard connection.isInTransaction else {
             throw .unexpectedAnswer("the script ends the transaction that it is part of")
         }
-        _ = try connection.query(
-            "INSERT INTO migrations (name, checksum) VALUES (\(migration.name), \(migration.checksum))"
-        )
+        let (name, checksum) = (script.file.name, script.file.checksum)
+        let remember: SQL =
+            if script.isFunction {
+                """
+                INSERT INTO functions (name, checksum) VALUES (\(name), \(checksum))
+                ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, applied_at = excluded.applied_at
+                """
+            } else {
+                "INSERT INTO migrations (name, checksum) VALUES (\(name), \(checksum))"
+            }
+        _ = try connection.query(remember)
         try connection.commit()
     }
 
     /// What was applied and what is missing. Throws as ``apply(to:)`` does.
     package func status(of database: Database) async throws -> Status {
-        let rows: Rows
-        do throws(DatabaseError) {
-            rows = try await database.read(Self.applied)
-        } catch {
-            // Undefined table: nothing was ever applied.
-            guard error.sqlState == "42P01" else { throw error }
-            return Status(applied: [], pending: known.map(\.name))
-        }
-        let pending = try pending(after: rows).map(\.name)
-        return Status(applied: known.map(\.name).filter { !pending.contains($0) }, pending: pending)
+        let scripts = try await scripts(
+            after: rows(Self.appliedMigrations, of: database),
+            and: rows(Self.appliedFunctions, of: database)
+        )
+        return Status(
+            applied: scripts.filter(\.isApplied).map(\.name),
+            pending: scripts.filter { !$0.isApplied }.map(\.name)
+        )
     }
 
-    /// Throws unless the database has exactly the migrations that this program knows.
+    /// Empty if the table does not exist (undefined_table), because nothing was ever applied.
+    private func rows(_ statement: SQL, of database: Database) async throws(DatabaseError) -> [Row] {
+        do throws(DatabaseError) {
+            return try await Array(database.read(statement))
+        } catch {
+            guard error.sqlState == "42P01" else { throw error }
+            return []
+        }
+    }
+
+    /// Throws unless the database has exactly the migrations that this program knows, and its functions as they are here.
     package func check(_ database: Database) async throws {
         let pending = try await status(of: database).pending
         guard pending.isEmpty else { throw MigrationError.missing(pending) }
     }
 
-    /// Refuses edited and unknown migrations; returns those still to come.
-    private func pending(after rows: Rows) throws -> [Schema.Migration] {
-        var applied: [String: [UInt8]] = [:]
-        for row in rows {
-            let (name, checksum) = try row.decode(String.self, [UInt8].self)
-            guard let migration = known.first(where: { $0.name == name }) else { throw MigrationError.unknown(name) }
-            guard migration.checksum == checksum else { throw MigrationError.edited(name) }
-            applied[name] = checksum
-        }
-        return known.filter { applied[$0.name] == nil }
+    /// A script of this program, and whether the database has it.
+    private struct KnownScript {
+        let file: Schema.Script
+        let isFunction: Bool
+        let isApplied: Bool
+
+        var name: String { isFunction ? "functions/\(file.name)" : file.name }
     }
 
-    private static let applied: SQL = "SELECT name, checksum FROM migrations ORDER BY name"
-    /// Any number will do, as long as nobody else takes it in this database.
+    /// All scripts in the order in which they are applied. Refuses edited and unknown migrations.
+    ///
+    /// An unknown function is ignored: a newer version may have added it, and this one does not call it.
+    private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws
+        -> [KnownScript]
+    {
+        var appliedMigrations: Set<String> = []
+        for row in migrationRows {
+            let (name, checksum) = try row.decode(String.self, [UInt8].self)
+            guard let file = migrations.first(where: { $0.name == name }) else { throw MigrationError.unknown(name) }
+            guard file.checksum == checksum else { throw MigrationError.edited(name) }
+            appliedMigrations.insert(name)
+        }
+        var appliedFunctions: [String: [UInt8]] = [:]
+        for row in functionRows {
+            let (name, checksum) = try row.decode(String.self, [UInt8].self)
+            appliedFunctions[name] = checksum
+        }
+        let migrations = migrations.map { file in
+            KnownScript(file: file, isFunction: false, isApplied: appliedMigrations.contains(file.name))
+        }
+        let functions = functions.map { file in
+            KnownScript(file: file, isFunction: true, isApplied: appliedFunctions[file.name] == file.checksum)
+        }
+        return migrations + functions
+    }
+
+    private static let appliedMigrations: SQL = "SELECT name, checksum FROM migrations ORDER BY name"
+    /// A row counts only while a function of that name exists: a migration may have dropped it.
+    private static let appliedFunctions: SQL = """
+        SELECT name, checksum FROM functions
+         WHERE EXISTS (SELECT FROM pg_proc WHERE proname = functions.name AND pg_function_is_visible(pg_proc.oid))
+        """
+    /// Any number that no other program locks in this database.
     private static let lock = 0x6163_636F_756E_7473
-    /// Begins the transaction of the one program whose turn it is.
-    /// It takes as long as it takes, also where a pooler gives every session bounds.
+    /// Begins a transaction and waits for the lock, without the timeouts that a pooler may give to every session.
     private static let turn = """
         BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))
         """
 }
 
-extension Schema.Migration {
-    fileprivate var checksum: [UInt8] { Array(SHA256.hash(data: script)) }
+extension Schema.Script {
+    fileprivate var checksum: [UInt8] { Array(SHA256.hash(data: bytes)) }
 }

@@ -15,8 +15,10 @@ struct MigrationsTests {
             for _ in 1...6 { group.addTask { try await onThread { try Migrations().apply(to: conninfo) } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(applied.flatMap { $0 }.sorted() == Schema.migrations.map(\.name))
+        let functions = Schema.functions.map { "functions/\($0.name)" }
+        #expect(applied.flatMap { $0 }.sorted() == Schema.migrations.map(\.name) + functions.sorted())
         #expect(try Session().count("migrations") == Schema.migrations.count)
+        #expect(try Session().count("functions") == Schema.functions.count)
     }
 
     @Test func `who waits for their turn is not bound by what sessions are otherwise`() async throws {
@@ -117,8 +119,125 @@ struct MigrationsTests {
         #expect(throws: DatabaseError.self) { try Migrations().apply(to: "host=/nowhere") }
     }
 
-    private func migration(_ name: String, _ script: String) -> Schema.Migration {
-        Schema.Migration(name: name, script: Array(script.utf8))
+    private func migration(_ name: String, _ script: String) -> Schema.Script {
+        Schema.Script(name, Array(script.utf8))
+    }
+}
+
+@Suite("SQL functions", .emptyDatabase, .timeLimit(.minutes(5)))
+struct SQLFunctionTests {
+    private let conninfo = FreshDatabase.current.conninfo
+    private let table = Schema.Script("0001-table", Array("CREATE TABLE numbers (number int)".utf8))
+
+    @Test func `they are applied after the migrations and once`() throws {
+        // A function in SQL can only be created once its tables exist.
+        let count = function("count_numbers", "SELECT count(*)::int FROM numbers")
+        #expect(try program([count]).apply(to: conninfo) == ["0001-table", "functions/count_numbers"])
+        #expect(try program([count]).apply(to: conninfo) == [])
+        #expect(try call("count_numbers") == 0)
+    }
+
+    @Test func `one that reads differently is replaced, by an older version as well`() async throws {
+        let (older, newer) = (program([function("answer", "SELECT 41")]), program([function("answer", "SELECT 42")]))
+        _ = try older.apply(to: conninfo)
+        try await withDatabase { database in
+            try await older.check(database)
+            #expect(try await newer.status(of: database).applied == ["0001-table"])
+            #expect(try await newer.status(of: database).pending == ["functions/answer"])
+            let missing = await #expect(throws: MigrationError.self) { try await newer.check(database) }
+            #expect(missing?.description.contains("functions/answer") == true)
+
+            #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+            #expect(try call("answer") == 42)
+            try await newer.check(database)
+            await #expect(throws: MigrationError.self) { try await older.check(database) }
+            #expect(try older.apply(to: conninfo) == ["functions/answer"])
+            #expect(try call("answer") == 41)
+        }
+    }
+
+    @Test func `one that is gone is created again`() async throws {
+        let program = program([function("answer", "SELECT 42")])
+        _ = try program.apply(to: conninfo)
+        try Session().run("DROP FUNCTION answer")
+        let status = try await withDatabase { database in try await program.status(of: database) }
+        #expect(status.pending == ["functions/answer"])
+        #expect(try program.apply(to: conninfo) == ["functions/answer"])
+        #expect(try call("answer") == 42)
+    }
+
+    @Test func `one of a newer version is no hindrance`() async throws {
+        let answer = function("answer", "SELECT 42")
+        _ = try program([answer, function("newer", "SELECT 1")]).apply(to: conninfo)
+        try await withDatabase { try await program([answer]).check($0) }
+        #expect(try program([answer]).apply(to: conninfo) == [])
+        #expect(try call("newer") == 1)
+    }
+
+    @Test func `one that fails leaves the former behind`() throws {
+        _ = try program([function("answer", "SELECT 42")]).apply(to: conninfo)
+        let error = #expect(throws: MigrationError.self) {
+            try program([function("answer", "SELECT nothing")]).apply(to: conninfo)
+        }
+        guard case .failed("functions/answer", _)? = error else {
+            Issue.record("it is \(String(describing: error))")
+            return
+        }
+        #expect(try call("answer") == 42)
+        #expect(try program([function("answer", "SELECT 42")]).apply(to: conninfo) == [])
+    }
+
+    @Test func `none is applied to the schema of a newer version`() throws {
+        let newer = Schema.Script("0002-newer", Array("SELECT 1".utf8))
+        _ = try Migrations([table, newer], functions: [function("answer", "SELECT 42")]).apply(to: conninfo)
+        #expect(throws: MigrationError.self) { try program([function("answer", "SELECT 41")]).apply(to: conninfo) }
+        #expect(try call("answer") == 42)
+    }
+
+    private func program(_ functions: [Schema.Script]) -> Migrations {
+        Migrations([table], functions: functions)
+    }
+
+    private func function(_ name: String, _ body: String) -> Schema.Script {
+        let script = "CREATE OR REPLACE FUNCTION \(name)() RETURNS int LANGUAGE sql AS $$ \(body) $$"
+        return Schema.Script(name, Array(script.utf8))
+    }
+
+    private func call(_ name: String) throws -> Int {
+        try Session().query("SELECT \(SQL(stringLiteral: name))()").only.decode(Int.self)
+    }
+}
+
+@Suite("The files of the schema")
+struct SchemaFilesTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../../../sql").standardized
+
+    @Test(arguments: ["migrations", "functions"])
+    func `each file of a folder is in its list, with its name`(folder: String) throws {
+        let list = folder == "functions" ? Schema.functions : Schema.migrations
+        let folder = Self.root.appending(path: folder)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(list.map { "\($0.name).sql" }.sorted() == files.sorted())
+        for script in list {
+            let file = try Data(contentsOf: folder.appending(path: "\(script.name).sql"))
+            #expect(script.bytes == Array(file), "\(script.name)")
+        }
+    }
+
+    @Test func `migrations are applied in the order of their numbers`() {
+        for (number, migration) in zip(1..., Schema.migrations) {
+            let prefix = "\("000\(number)".suffix(4))-"
+            #expect(migration.name.hasPrefix(prefix))
+        }
+    }
+
+    @Test func `a file of functions only replaces the function of its name`() {
+        for script in Schema.functions {
+            let text = String(decoding: script.bytes, as: UTF8.self)
+            let names = text.matches(of: /(?m)^CREATE OR REPLACE FUNCTION ([a-z_]+)\(/).map { String($0.1) }
+            let statements = text.matches(of: /(?m)^(CREATE|ALTER|DROP|SELECT)\b/)
+            #expect(names == Array(repeating: script.name, count: max(1, statements.count)))
+        }
     }
 }
 

@@ -1,0 +1,38 @@
+-- Drops the oldest day of drafts that has ended, with the rows that belong to its drafts. Returns how many days it dropped:
+-- one or none, because all of drafts stays locked from the drop until the transaction ends.
+--
+-- A day has ended when `life`, the longest life of a draft, has passed for all its drafts, and no draft was extended beyond
+-- that. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it; the next
+-- sweep tries again.
+
+CREATE OR REPLACE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    partition name;
+    day       date;
+    is_past   boolean;
+BEGIN
+    PERFORM set_config('lock_timeout', '200ms', true);
+    FOR partition, day IN
+        SELECT relname, to_date(right(relname, 8), 'YYYYMMDD')
+          FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+         WHERE inhparent = 'drafts'::regclass AND relname ~ '^drafts_[0-9]{8}$'
+           AND to_date(right(relname, 8), 'YYYYMMDD') + interval '2 days' + life < now() AT TIME ZONE 'UTC'
+         ORDER BY relname
+    LOOP
+        BEGIN
+            EXECUTE format('LOCK TABLE %I IN SHARE MODE', partition);
+            EXECUTE format('SELECT NOT EXISTS (SELECT FROM %I WHERE ends_at > now() - interval ''1 day'')', partition)
+               INTO is_past;
+            CONTINUE WHEN NOT is_past;
+            EXECUTE format('DROP TABLE %I', partition);
+        EXCEPTION WHEN lock_not_available THEN
+            RETURN 0;
+        END;
+        DELETE FROM proofs WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
+        DELETE FROM enrolments WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
+        DELETE FROM draft_photos WHERE draft >= draft_id_floor(day) AND draft < draft_id_floor(day + 1);
+        RETURN 1;
+    END LOOP;
+    RETURN 0;
+END
+$$;
