@@ -4,7 +4,7 @@
 package enum Schema {
     /// A file of `sql/migrations` or `sql/functions`.
     package struct Script: Sendable {
-        /// The file's name without its extension, such as `0001-drafts` or `draft_id_floor`.
+        /// The file's name without its extension, such as `0001-signups` or `draft_id_floor`.
         package let name: String
         package let bytes: [UInt8]
 
@@ -16,16 +16,11 @@ package enum Schema {
 
     /// In the order in which they are applied. Each is applied once, so it stays as it is after its release.
     package static let migrations = [
-        Script("0001-drafts", PackageResources._001_drafts_sql),
-        Script("0002-limits", PackageResources._002_limits_sql),
-        Script("0003-authenticators", PackageResources._003_authenticators_sql),
-        Script("0004-handoffs", PackageResources._004_handoffs_sql),
-        Script("0005-reaper", PackageResources._005_reaper_sql),
-        Script("0006-limits-that-end", PackageResources._006_limits_that_end_sql),
-        Script("0007-audit", PackageResources._007_audit_sql),
-        Script("0008-funnel", PackageResources._008_funnel_sql),
-        Script("0009-limits-in-one-plan", PackageResources._009_limits_in_one_plan_sql),
-        Script("0010-photos", PackageResources._010_photos_sql),
+        Script("0001-signups", PackageResources._001_signups_sql),
+        Script("0002-accounts", PackageResources._002_accounts_sql),
+        Script("0003-outbox", PackageResources._003_outbox_sql),
+        Script("0004-rate-limits", PackageResources._004_rate_limits_sql),
+        Script("0005-operators", PackageResources._005_operators_sql),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

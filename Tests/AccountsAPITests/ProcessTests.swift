@@ -92,7 +92,7 @@ struct ProcessTests {
             database: FreshDatabase.current.conninfo,
             arguments: ["serve", "--migrate"]
         )
-        #expect(server.log.contains("0001-drafts"))
+        #expect(server.log.contains("0001-signups"))
         try await Wanderer("kim@example.com", mails: Mails()).begin(at: server.port)
         #expect(await server.end(by: SIGTERM) == 0)
     }
@@ -112,7 +112,7 @@ struct ProcessTests {
     }
 
     @Test func `it does not serve a schema that it does not know`() async throws {
-        try Session().run("UPDATE migrations SET name = '9999-from-the-future' WHERE name = '0001-drafts'")
+        try Session().run("UPDATE migrations SET name = '9999-from-the-future' WHERE name = '0001-signups'")
         await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         }
