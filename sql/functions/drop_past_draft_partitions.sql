@@ -1,9 +1,9 @@
--- Drops the oldest day of drafts that has ended, with the rows that belong to its drafts. Returns how many days it dropped:
--- one or none, because all of drafts stays locked from the drop until the transaction ends.
+-- Drops the oldest day of drafts that has ended, with the rows that belong to its drafts. Returns how many days it
+-- dropped: one or none, because all of drafts stays locked from the drop until the transaction ends.
 --
--- A day has ended when `life`, the longest life of a draft, has passed for all its drafts, and no draft was extended beyond
--- that. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it; the next
--- sweep tries again.
+-- A day has ended when `life`, the longest life of a draft, has passed for all its drafts, and no draft was extended
+-- beyond that. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it;
+-- the next sweep tries again.
 
 CREATE OR REPLACE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,21 +1,21 @@
--- Counts one hit on every subject if all their quotas allow it. Otherwise counts none, and returns the number of the limit
--- (from one) that takes longest to pass and for how many seconds it does. Periods are in seconds.
+-- Counts one hit on every subject if all their quotas allow it. Otherwise counts none, and returns the number of the
+-- limit (from one) that takes longest to pass and for how many seconds it does. Periods are in seconds.
 
 CREATE OR REPLACE FUNCTION take_from_limits(wanted bytea[], quotas bigint[], periods bigint[])
     RETURNS TABLE (number bigint, wait bigint) LANGUAGE plpgsql
-    -- A plan made while the table is small would read all of it, and would be kept. The right plan is always a few rows by
-    -- their key.
+    -- A plan made while the table is small would read all of it, and would be kept. The right plan is always a few rows
+    -- by their key.
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     -- Planning the statements for each call takes longer than executing them, and gives the same plan every time.
     SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
-    -- Makes or locks each row: whoever waits here for an eraser makes it anew. Everybody does so in the same order, so that
-    -- nobody waits in a circle.
+    -- Inserts or locks each row. If the reaper deletes a row meanwhile, this waits for it and inserts the row again.
+    -- Every call locks in the same order, which rules out deadlocks.
     INSERT INTO limits (subject, hits, until)
     SELECT DISTINCT asked, '{}'::timestamptz[], now() + interval '1 day' FROM unnest(wanted) AS asked ORDER BY asked
     ON CONFLICT (subject) DO UPDATE SET until = limits.until WHERE false;
 
-    -- The same subject may be asked for twice, as by a step with two addresses.
+    -- A subject may occur twice, for instance in a step with two addresses.
     RETURN QUERY
     SELECT min(asked.ordinality),
            coalesce(ceil(extract(epoch FROM recent.hits[recent.taken - asked.quota + count(*)] - now())), 0)::bigint
@@ -30,7 +30,7 @@ BEGIN
     HAVING recent.taken + count(*) > asked.quota
      ORDER BY 2 DESC LIMIT 1;
     IF FOUND THEN
-        -- Who is refused leaves nothing behind.
+        -- A refused call keeps no rows of its own.
         DELETE FROM limits WHERE subject = ANY (wanted) AND hits = '{}';
         RETURN;
     END IF;
