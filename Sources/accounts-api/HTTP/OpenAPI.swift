@@ -39,6 +39,7 @@ struct OpenAPI {
                     "/"
                     + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
                     .replacing(":field", with: field?.name.rawValue ?? "")
+                    .replacing(":slug", with: "{slug}")
                 let member = JSON.Member(
                     operation.method.rawValue.lowercased(),
                     description(of: operation, on: step, field)
@@ -75,6 +76,10 @@ struct OpenAPI {
         let tag: JSON = ["type": "string"]
         if operation.act.problems.contains(.staleRevision) {
             return [["name": "If-Match", "in": "header", "schema": tag]]
+        }
+        if operation.path.contains(":slug") {
+            let slugs = ProblemKind.allCases.map { JSON.string($0.rawValue) }
+            return [["name": "slug", "in": "path", "required": true, "schema": ["enum": .array(slugs)]]]
         }
         if operation.gives[.notModified] != nil { return [["name": "If-None-Match", "in": "header", "schema": tag]] }
         return []
@@ -137,7 +142,7 @@ struct OpenAPI {
                 )
             }
         let elsewhere: [JSON.Member] =
-            operation.hasPages ? [.init("303", ["description": "See Other: where a browser goes on"])] : []
+            operation.redirects ? [.init("303", ["description": "See Other: where a browser goes on"])] : []
         return good + elsewhere + refusals
     }
 }

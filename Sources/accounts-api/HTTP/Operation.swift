@@ -17,7 +17,7 @@ struct Operation: Sendable {
         case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
             check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, openAPI,
             live
-        case ready
+        case ready, listProblems, showProblem
     }
 
     /// What a good answer is: the name of its schema.
@@ -31,6 +31,8 @@ struct Operation: Sendable {
         case handoff = "Handoff"
         case flow = "Flow"
         case health = "Health"
+        case problems = "Problems"
+        case problemType = "ProblemType"
         /// HTML.
         case page
         /// JPEG.
@@ -83,6 +85,8 @@ struct Operation: Sendable {
         case .field: act == .removePhotoForm
         }
     }
+    /// Whether a browser may be sent on to another page.
+    var redirects: Bool { hasPages && act != .listProblems && act != .showProblem }
     /// Whether a client has to take what there is; one that asks for an image may say so.
     var isNegotiated: Bool { !act.isHealth && !gives.values.contains(.page) && act != .showPhoto }
     /// The methods it answers to.
@@ -116,6 +120,8 @@ extension Operation.Act {
         case .openAPI: "This description"
         case .live: "The process answers"
         case .ready: "The service can do its work"
+        case .listProblems: "Every problem type and field code, with its meaning and remedy"
+        case .showProblem: "What a problem type means, and what to do about it"
         }
     }
 
@@ -137,8 +143,8 @@ extension Operation.Act {
         switch self {
         case .start, .resume: [.validationFailed, .rateLimited]
         case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
-        case .askToResume: [.notFound]
-        case .show, .schema, .openAPI, .live, .ready: []
+        case .askToResume, .showProblem: [.notFound]
+        case .show, .schema, .openAPI, .live, .ready, .listProblems: []
         case .review, .askToCancel: [.alreadyCommitted]
         case .cancel, .cancelForm: [.alreadyCommitted, .staleRevision]
         case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]

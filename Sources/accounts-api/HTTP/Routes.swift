@@ -43,6 +43,7 @@ struct Routes: Sendable {
         HandoffRoutes(signups: signups, representations: representations, session: session, pages: pages)
     }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
+    private var problems: ProblemRoutes { ProblemRoutes() }
     private var health: HealthRoutes { HealthRoutes(database: database, shutdown: shutdown) }
     private var document: DocumentRoutes {
         DocumentRoutes(representations: representations, documents: documents) { description }
@@ -109,6 +110,8 @@ struct Routes: Sendable {
                 gives: [.ok: .anything, .notModified: .nothing],
                 by: .plain(document.openAPI)
             ),
+            .init(.get, "problems", .listProblems, gives: [.ok: .problems], by: .open(problems.list)),
+            .init(.get, "problems/:slug", .showProblem, gives: [.ok: .problemType], by: .open(problems.show)),
             .init(.get, "health/live", .live, gives: [.ok: .health], by: .plain(health.live)),
             .init(.get, "health/ready", .ready, gives: [.ok: .health], by: .plain(health.ready)),
         ]

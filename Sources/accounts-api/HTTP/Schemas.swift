@@ -23,7 +23,14 @@ struct Schemas {
             .init("Field", Self.field), .init("Health", Self.object(["status": Self.string])),
             .init("Next", Self.object(["step": Self.string, "href": Self.string])),
             .init("StepSummary", Self.object(Self.summary)), .init("Problem", Self.problem),
-            .init("Error", Self.error),
+            .init("Error", Self.error), .init("ProblemType", Self.problemType), .init("FieldCode", Self.fieldCode),
+            .init(
+                "Problems",
+                Self.object([
+                    "problems": Self.list(of: Self.reference("ProblemType")),
+                    "codes": Self.list(of: Self.reference("FieldCode")),
+                ])
+            ),
         ]
             + flow.steps.flatMap {
                 [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
@@ -165,9 +172,22 @@ struct Schemas {
 
     private static let error = object([
         "pointer": string, "field": string,
-        "code": ["enum": .array(Refusal.Code.allCases.map { .string($0.rawValue) })],
-        "params": ["type": "object"], "message": string,
+        "code": fieldCodes, "params": ["type": "object"], "message": string,
     ])
+
+    private static let problemType = object(
+        [
+            "slug": ["enum": .array(ProblemKind.allCases.map { .string($0.rawValue) })], "href": string,
+            "status": count, "title": string, "meaning": string, "remedy": string, "members": names, "headers": names,
+        ],
+        optional: ["codes": list(of: reference("FieldCode"))]
+    )
+
+    private static let fieldCode = object([
+        "code": fieldCodes, "meaning": string, "remedy": string, "params": names,
+    ])
+
+    private static let fieldCodes: JSON = ["enum": .array(Refusal.Code.allCases.map { .string($0.rawValue) })]
 
     private static let errors = list(of: reference("Error"))
 

@@ -13,6 +13,6 @@ struct Page {
 
     /// The templates of pages; the file of each has its name.
     enum Template: String, CaseIterable {
-        case start, step, codes, review, done, cancel, resume, message
+        case start, step, codes, review, done, cancel, resume, message, problems
     }
 }

@@ -77,6 +77,8 @@ extension Pages {
             var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: "/signup")
             page.status = answer.status
             return response(page, in: language)
+        case .listProblems, .showProblem:
+            return response(problems(answer.json ?? .object([])), in: .english)
         default:
             return answer.response
         }

@@ -82,6 +82,7 @@ struct Site: Sendable {
         let isJSON = headers[.contentType] == "application/json"
         let text = bytes.map { String(decoding: $0, as: UTF8.self) }
         try contract.check(method, path, text, answer, isJSON: isJSON)
+        answer.checkAgainstReference()
         return answer
     }
 

@@ -1,0 +1,216 @@
+import Accounts
+
+/// No `default`: the compiler asks for the explanation of a new problem type.
+extension ProblemKind {
+    var explanation: Explanation {
+        switch self {
+        case .malformedRequest:
+            Explanation(
+                meaning: """
+                    The server cannot read the request. Usually the body is not valid JSON or not a valid form: a \
+                    repeated key, a trailing comma, text that is not UTF-8, U+0000, a lone surrogate, more than 32 \
+                    levels, or more than 1000 values. An `If-Match` without an entity tag and two different tokens in \
+                    one request are malformed, too.
+                    """,
+                remedy: "Correct the request; `detail` names the fault. The same request will fail again."
+            )
+        case .noDraft:
+            Explanation(
+                meaning:
+                    "The request needs a sign-up, but it carries no token, or a token that this service does not know.",
+                remedy: """
+                    Send the token, as the cookie or as `Authorization: Bearer`. If it is lost, begin a new sign-up; \
+                    `restart` says how.
+                    """
+            )
+        case .forbiddenOrigin:
+            Explanation(
+                meaning: """
+                    The request can change something, and it comes from another site, or from a form whose site is \
+                    unknown. This protects the cookie against cross-site request forgery.
+                    """,
+                remedy: """
+                    Send the request from a page of the service, or add the origin to `ALLOWED_ORIGINS`. A client that \
+                    is not a browser can use a bearer token, which is not bound to an origin.
+                    """
+            )
+        case .unknownStep:
+            Explanation(
+                meaning: "The flow has no step of this name.",
+                remedy: """
+                    Take the names of the steps from `GET /signup/schema` or from `steps` of the draft. After a change \
+                    of the flow a step may be gone: continue at `next` of the draft.
+                    """
+            )
+        case .notFound:
+            Explanation(
+                meaning: """
+                    No resource has this path, or the resource does not exist: the step has no code or no such image \
+                    field, the field holds no image, the flow proves no address to which a link can be mailed, or the \
+                    link is incomplete.
+                    """,
+                remedy: "Check the path. `GET /openapi.json` lists the paths of the flow that the server has loaded."
+            )
+        case .methodNotAllowed:
+            Explanation(
+                meaning: "The path exists, but does not take this method.",
+                remedy: "Use one of the methods in `Allow`."
+            )
+        case .notAcceptable:
+            Explanation(
+                meaning: "`Accept` permits neither JSON nor, where the resource has a page, HTML.",
+                remedy: "Send `Accept: application/json`, `Accept: text/html`, or no `Accept` at all."
+            )
+        case .stepLocked:
+            Explanation(
+                meaning: """
+                    The step is not reachable yet: an earlier required step is not complete. A link to another device \
+                    needs a proved address first.
+                    """,
+                remedy: "Show the step that `next` names, and come back when it is complete."
+            )
+        case .incomplete:
+            Explanation(
+                meaning: """
+                    The sign-up cannot be committed: a required step has no valid answer, or a step holds a value that \
+                    the flow does not accept any more.
+                    """,
+                remedy: "Show the step that `next` names. `missing` lists the required fields that have no valid value."
+            )
+        case .alreadyCommitted:
+            Explanation(
+                meaning: "The sign-up has become an account and cannot be read by step or changed any more.",
+                remedy: "`GET /signup` has the account. `POST /signup` begins a new sign-up."
+            )
+        case .identifierTaken:
+            Explanation(
+                meaning: """
+                    Another account has the same e-mail address or username. The service tells this only at the \
+                    commit, after the person has proved the address. The rest of the sign-up is kept.
+                    """,
+                remedy: """
+                    Ask for another value of the field that `field` names, and commit again. A new e-mail address \
+                    needs a new code. A person whose address has an account can probably sign in instead.
+                    """
+            )
+        case .draftExpired:
+            Explanation(
+                meaning: """
+                    The token does not open a sign-up any more. `reason` says why: `expired`, `cancelled`, \
+                    `superseded` (another sign-up for the same address was committed), `continued-elsewhere` (it was \
+                    moved to another device), or `unreadable` (the server does not have the key).
+                    """,
+                remedy:
+                    "Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other device."
+            )
+        case .staleRevision:
+            Explanation(
+                meaning: "The sign-up is at another revision than the one in `If-Match`. Nothing was changed.",
+                remedy: """
+                    Compare with `draft`, which is the sign-up as it is now, and send the request again with the \
+                    `ETag` of this answer or without `If-Match`.
+                    """
+            )
+        case .tooLarge:
+            Explanation(
+                meaning: """
+                    The body is longer than the resource accepts: 65536 bytes; for an image 5 MiB; for a form with \
+                    images 5 MiB for each image field and 65536 bytes for the rest.
+                    """,
+                remedy: "Send a smaller body. Scale an image down before the upload."
+            )
+        case .uriTooLong:
+            Explanation(
+                meaning: "The path with its query is longer than 8192 bytes.",
+                remedy: "Send data in the body, not in the path."
+            )
+        case .headersTooLarge:
+            Explanation(
+                meaning: "The header of the request has more than 16384 bytes or more than 100 fields.",
+                remedy:
+                    "Send fewer or shorter header fields. In a browser, delete cookies of other applications on this host."
+            )
+        case .unsupportedMediaType:
+            Explanation(
+                meaning: "The resource does not read bodies of this `Content-Type`, or of this charset.",
+                remedy: "Send one of the media types in `Accept` of the answer, in UTF-8."
+            )
+        case .validationFailed:
+            Explanation(
+                meaning: "Some answers are not valid. `errors` names all of them. Nothing was changed.",
+                remedy: """
+                    Show each `message` at the field that `field` names, and send the step again. The field codes say \
+                    what each `code` means.
+                    """
+            )
+        case .rateLimited:
+            Explanation(
+                meaning: """
+                    A limit is reached, for this sign-up, this client network or this e-mail address. \
+                    `RateLimit-Policy` has its name, and how often (`q`) within how many seconds (`w`) the service \
+                    permits the action.
+                    """,
+                remedy: """
+                    Wait as many seconds as `Retry-After` says, and send the request again. At the limit `revisions` \
+                    the sign-up cannot be changed any more: begin a new one.
+                    """
+            )
+        case .busy:
+            Explanation(
+                meaning: "Too many passwords or images are waiting to be processed. Nothing was changed.",
+                remedy: "Wait as many seconds as `Retry-After` says, and send the same request again."
+            )
+        case .unavailable:
+            Explanation(
+                meaning: """
+                    The service cannot do its work at the moment: the database is away or overloaded, no image can be \
+                    processed, too many requests change one sign-up at once, or the server is stopping. Saved answers \
+                    are not lost.
+                    """,
+                remedy: """
+                    Wait as many seconds as `Retry-After` says, and send the same request again. The first one may \
+                    have had an effect: read the draft before you repeat a request that sends a mail or a code.
+                    """
+            )
+        case .internal:
+            Explanation(
+                meaning: "The server met an error that it does not know. The answer says nothing about the cause.",
+                remedy:
+                    "Try again later. If it persists, give the `request_id` to the operator: the log has the cause under it."
+            )
+        }
+    }
+
+    /// The members of its body beside those that every problem has, in order.
+    var members: [String] {
+        switch self {
+        case .noDraft: ["restart"]
+        case .stepLocked: ["next"]
+        case .incomplete: ["missing", "next"]
+        case .identifierTaken: ["field"]
+        case .draftExpired: ["reason", "restart"]
+        case .staleRevision: ["draft"]
+        case .validationFailed: ["errors"]
+        case .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .methodNotAllowed, .notAcceptable,
+            .alreadyCommitted, .tooLarge, .uriTooLong, .headersTooLarge, .unsupportedMediaType, .rateLimited, .busy,
+            .unavailable, .internal:
+            []
+        }
+    }
+
+    /// The header fields that come with it, beside those of every answer.
+    var headers: [String] {
+        switch self {
+        case .noDraft: ["WWW-Authenticate"]
+        case .methodNotAllowed: ["Allow"]
+        case .staleRevision: ["ETag"]
+        case .unsupportedMediaType: ["Accept"]
+        case .rateLimited: ["Retry-After", "RateLimit-Policy", "RateLimit"]
+        case .busy, .unavailable: ["Retry-After"]
+        case .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .notAcceptable, .stepLocked, .incomplete,
+            .alreadyCommitted, .identifierTaken, .draftExpired, .tooLarge, .uriTooLong, .headersTooLarge,
+            .validationFailed, .internal:
+            []
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Accounts
+import Hummingbird
+
+/// Where the `type` of every problem leads.
+struct ProblemRoutes: Sendable {
+    @Sendable func list(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        Answer(json: ProblemReference.json)
+    }
+
+    @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        guard let problem = context.parameters.get("slug").flatMap(ProblemKind.init(rawValue:)) else {
+            throw Problem(.notFound, "There is no such problem type. GET /problems lists all of them.")
+        }
+        return Answer(json: ProblemReference.json(of: problem))
+    }
+}
