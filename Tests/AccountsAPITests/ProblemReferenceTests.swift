@@ -8,7 +8,24 @@ import Testing
 
 @Suite("The reference of problems", .freshDatabase)
 struct ProblemReferenceTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
     private static let page: HTTPFields = [.accept: "text/html"]
+
+    @Test func `docs/problems.md is what the command prints`() async throws {
+        let document = try String(contentsOf: Self.root.appending(path: "docs/problems.md"), encoding: .utf8)
+        let run = try await CommandRun.of("problems", "--markdown")
+        #expect(run.status == 0)
+        #expect(run.output == document, "write it anew: accounts-api problems --markdown >docs/problems.md")
+    }
+
+    @Test func `the command prints a table, and the JSON of the service`() async throws {
+        let table = try await CommandRun.of("problems")
+        #expect(table.status == 0)
+        for problem in ProblemKind.allCases { #expect(table.output.contains("\n\(problem.rawValue) ")) }
+        for code in Refusal.Code.allCases { #expect(table.output.contains("\n\(code.rawValue) ")) }
+        let json = try await CommandRun.of("problems", "--json")
+        #expect(try JSON.read(Array(json.output.utf8)) == ProblemReference.json)
+    }
 
     @Test(arguments: ProblemKind.allCases)
     func `every problem type resolves, for programs and for browsers`(problem: ProblemKind) async throws {

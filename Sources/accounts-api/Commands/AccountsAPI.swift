@@ -23,7 +23,8 @@ struct AccountsAPI: AsyncParsableCommand {
         version: "\(version)\n\(Libraries.text)",
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,
-            FlowCommands.self, Argon2Commands.self, SettingsReference.self, Healthcheck.self, ImageWorkerCommand.self,
+            FlowCommands.self, Argon2Commands.self, SettingsReference.self, ProblemsCommand.self, Healthcheck.self,
+            ImageWorkerCommand.self,
         ]
     )
 

@@ -1,0 +1,51 @@
+import Accounts
+import ArgumentParser
+import HTTPTypes
+
+/// The reference for integrators, from the table that the service answers from.
+struct ProblemsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "problems",
+        abstract: "Prints every problem type and field code, with its meaning and remedy.",
+        discussion: """
+            docs/problems.md is what --markdown prints. With --json it is the answer to GET /problems.
+
+            EXAMPLE
+              accounts-api problems
+            """
+    )
+
+    @Flag(help: "Answers as a page of Markdown.") var markdown = false
+    @Flag(help: "Answers in JSON.") var json = false
+
+    func run() throws {
+        if markdown {
+            print(ProblemReference.markdown, terminator: "")
+        } else if json {
+            print(ProblemReference.json.text)
+        } else {
+            print(Self.problems.text, Self.codes.text, separator: "\n\n")
+        }
+    }
+
+    private static var problems: Table {
+        Table(
+            ["TYPE", "STATUS", "MEANING", "REMEDY"],
+            ProblemKind.allCases.map { problem in
+                [
+                    .init(problem.rawValue), .init("\(problem.status.code)"), .init(problem.explanation.meaning),
+                    .init(problem.explanation.remedy),
+                ]
+            }
+        )
+    }
+
+    private static var codes: Table {
+        Table(
+            ["CODE", "MEANING", "REMEDY"],
+            Refusal.Code.allCases.map { code in
+                [.init(code.rawValue), .init(code.explanation.meaning), .init(code.explanation.remedy)]
+            }
+        )
+    }
+}
