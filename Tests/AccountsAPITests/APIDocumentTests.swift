@@ -1,0 +1,72 @@
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("What docs/api.md says", .freshDatabase)
+struct APIDocumentTests {
+    private static func text() throws -> String {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+        return try String(contentsOf: root.appending(path: "docs/api.md"), encoding: .utf8)
+    }
+
+    /// The JSON examples, in order.
+    private static func examples() throws -> [JSON] {
+        try text().matches(of: /(?m)^```json\n((?:.*\n)*?)```$/).map { try JSON.read(Array($0.1.utf8)) }
+    }
+
+    @Test func `it has every method and path, with its statuses, and no others`() async throws {
+        let text = try Self.text()
+        try await Stage.with { stage in
+            let routes = Routes(
+                signups: stage.signups,
+                database: stage.database,
+                publicURL: "http://localhost:8080",
+                allowedOrigins: []
+            )
+            var rows: [String: Substring] = [:]
+            for row in text.matches(of: /(?m)^\| `((?:GET|PUT|POST|DELETE) [^`]+)` \| ([^|]*) \|/) {
+                rows[String(row.1)] = row.2
+            }
+            #expect(rows.count == routes.operations.count)
+            for operation in routes.operations {
+                let path = operation.path.replacing(/:([a-z]+)/, with: { "{\($0.1)}" })
+                let row = try #require(rows["\(operation.method.rawValue) /\(path)"], "\(path)")
+                for status in operation.gives.keys { #expect(row.contains("\(status.code)"), "\(path)") }
+            }
+        }
+    }
+
+    @Test func `its examples have the members of real answers`() async throws {
+        let examples = try Self.examples()
+        try await Site.with { site in
+            let kim = site.visitor(.bearer)
+            let draft = try await kim.start(", \"locale\": \"en\"").json
+            #expect(examples.contains { $0.names == draft.names && $0["steps"] == draft["steps"] })
+            let step = try await kim.send(.get, "/signup/email").json
+            #expect(examples.contains { $0["fields"] == step["fields"] && $0.names == step.names })
+            _ = try await kim.fill(through: "profile")
+            let check = try await kim.send(.post, "/signup/contact/check", "{\"phone\": \"010-1234-5678\"}").json
+            #expect(examples.contains(check))
+            try await kim.put("contact", "{\"phone\": \"010-1234-5678\", \"birth_date\": \"2001-02-28\"}")
+            try await kim.put("totp", "{}")
+            try await kim.put("terms", "{\"terms\": true}")
+            let account = try await kim.commit().json["account"]
+            let written = examples.compactMap { $0["account"] }.first
+            #expect(account?.names == written?.names)
+            for name in ["email", "username", "phone", "birth_date", "display_name"] {
+                #expect(account?[name] == written?[name])
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// The names of its members, in order.
+    fileprivate var names: [String] {
+        if case .object(let members) = self { members.map(\.name) } else { [] }
+    }
+}
