@@ -114,17 +114,17 @@ struct BoardTests {
 
             try await terminal.press("\r")
             let detail = try await terminal.expect("revision")
-            #expect(detail.text.contains("\(kim.id)") && detail.text.contains("any key goes back"))
+            #expect(detail.text.contains("\(kim.id)") && detail.text.contains("press any key to return"))
             #expect(!detail.text.contains("kim@example.com"))
             try await terminal.press(" ")
-            _ = try await terminal.expect("Enter shows")
+            _ = try await terminal.expect("Enter show")
 
             try await terminal.press("x")
-            #expect(try await terminal.expect("End the sign-up of k•••@e•••.com?").late == nil)
+            #expect(try await terminal.expect("Delete the sign-up of k•••@e•••.com?").late == nil)
             try await terminal.press("n")
-            _ = try await terminal.expect("Enter shows")
+            _ = try await terminal.expect("Enter show")
             try await terminal.press("xy")
-            #expect(try await terminal.expect("\(kim.id) is gone").lines[0] == "1 unfinished sign-up")
+            #expect(try await terminal.expect("deleted draft \(kim.id)").lines[0] == "1 unfinished sign-up")
             let audit = try TestSupport.Session().query("SELECT operator || ' ' || act FROM audit").only
             #expect(try audit.decode(String.self) == "mina expire")
 
@@ -165,7 +165,7 @@ struct BoardTests {
             let narrow = try await terminal.expect("review 1")
             #expect(narrow.late == nil && narrow.lines.count == 10)
             #expect(!narrow.text.contains("email") && narrow.text.contains("k•••@e•••.com"))
-            #expect(narrow.lines[9].hasPrefix("←↑↓→ moves"))
+            #expect(narrow.lines[9].hasPrefix("←↑↓→ move"))
             try await terminal.resize(columns: 160, lines: 20)
             #expect(try await terminal.expect("email 0").late == nil)
             try await terminal.press("q")

@@ -21,10 +21,10 @@ struct FlowCommandTests {
         """
     private static let bad = good.replacing("kind: choice", with: "kind: chois")
 
-    @Test func `a good file is said to be one`() async throws {
+    @Test func `a good file is reported as valid`() async throws {
         try await withFile(Self.good) { file in
             let run = try await CommandRun.of("flow", "check", file)
-            #expect(run.status == 0 && run.output == "\(file): tea@2 is good: 1 steps, 1 fields\n")
+            #expect(run.status == 0 && run.output == "\(file): tea@2 is valid: 1 step, 1 field\n")
             let json = try await CommandRun.of("flow", "check", file, "--json")
             #expect(json.status == 0 && json.output == "{\"valid\":true,\"flow\":\"tea@2\"}\n")
         }
@@ -74,7 +74,7 @@ struct FlowCommandTests {
 
     @Test func `a language that the flow does not speak is a misuse`() async throws {
         let run = try await CommandRun.of("flow", "show", "--language", "fr")
-        #expect(run.status == 2 && run.complaints.contains("en or ko"))
+        #expect(run.status == 2 && run.complaints.contains("unknown language \"fr\": pass en or ko"))
     }
 
     @Test func `a server does not start with a flow that is refused`() async throws {

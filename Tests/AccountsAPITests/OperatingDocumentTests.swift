@@ -24,7 +24,7 @@ struct OperatingDocumentTests {
     private static func comparable(_ text: String) -> [String] {
         text.split(separator: "\n").map { line in
             line.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/, with: "ID")
-                .replacing(/[0-9.]+ (s|min|h|d)( ago)?/, with: { "N \($0.1)\($0.2 ?? "")" })
+                .replacing(/[0-9.]+ (s|min|h|d)\b( ago)?/, with: { "N \($0.1)\($0.2 ?? "")" })
                 .replacing(/N (s|min)/, with: "N s").replacing(/[0-9.]+ (ms|passwords|MiB)/, with: { "N \($0.1)" })
                 .replacing(/ARGON2_(MEMORY_KIB|ITERATIONS|WORKERS)=[0-9]+/, with: { "ARGON2_\($0.1)=N" })
                 .replacing(/\/[^ ]*libargon2[^ ]*/, with: "LIBRARY").split(separator: " ").joined(separator: " ")

@@ -1,32 +1,33 @@
 import Accounts
 import Foundation
 
-/// What the board shows and what keys do on it. Knows no terminal and no database: it answers a key with a wish.
+/// The state of the board and its reaction to keys. It uses neither the terminal nor the database: a key that needs
+/// them returns an action.
 struct BoardScreen {
-    /// What somebody wants who pressed a key.
-    enum Wish: Equatable {
-        case leave
+    /// What the caller must do after a key.
+    enum Action: Equatable {
+        case quit
         case show(ID<Draft>)
         case expire(ID<Draft>)
     }
 
     private enum Mode {
         case board
-        /// Everything about one draft.
+        /// The lines of the report on one draft.
         case detail([String])
-        /// Whether the draft is to end.
-        case question(ID<Draft>, String)
+        /// Asks whether to delete the draft; the text is its address.
+        case confirmation(ID<Draft>, String)
     }
 
     var size: (columns: Int, lines: Int)
-    /// Something to say until the next key.
+    /// A message that is shown until the next key.
     var notice: String?
-    /// Why the board is not as it should be.
+    /// The reason why the board could not be updated.
     var trouble: String?
     private(set) var board: DraftBoard
     private var mode = Mode.board
     private var column = 0
-    /// The card that is selected, in its column; it stays selected where others come and go.
+    /// The index of the selected card in its column.
     private var row = 0
 
     init(_ board: DraftBoard, size: (columns: Int, lines: Int)) {
@@ -35,7 +36,7 @@ struct BoardScreen {
         column = board.columns.firstIndex { !$0.cards.isEmpty } ?? 0
     }
 
-    /// The board as it is now. A card that is selected stays so, also where it has moved on to another step.
+    /// Replaces the board. The selected card stays selected, also if it has moved to another step.
     mutating func update(_ board: DraftBoard) {
         let selected = selected?.id
         self.board = board
@@ -51,17 +52,18 @@ struct BoardScreen {
         return cards.indices.contains(row) ? cards[row] : nil
     }
 
+    /// Shows the report on one draft.
     mutating func show(_ lines: [String]) {
         mode = .detail(lines)
     }
 
-    mutating func take(_ key: Key) -> Wish? {
+    mutating func handle(_ key: Key) -> Action? {
         notice = nil
-        if key == .interrupt { return .leave }
+        if key == .interrupt { return .quit }
         switch mode {
         case .detail:
             mode = .board
-        case .question(let draft, _):
+        case .confirmation(let draft, _):
             mode = .board
             if key == .letter("y") { return .expire(draft) }
         case .board:
@@ -71,8 +73,8 @@ struct BoardScreen {
             case .left, .letter("h"): move(by: -1)
             case .right, .letter("l"): move(by: 1)
             case .enter: return selected.map { .show($0.id) }
-            case .letter("x"): mode = selected.map { .question($0.id, $0.address ?? "\($0.id)") } ?? .board
-            case .letter("q"), .escape: return .leave
+            case .letter("x"): mode = selected.map { .confirmation($0.id, $0.address ?? "\($0.id)") } ?? .board
+            case .letter("q"), .escape: return .quit
             default: break
             }
         }
@@ -84,19 +86,19 @@ struct BoardScreen {
         row = max(0, min(row, board.columns[column].cards.count - 1))
     }
 
-    // MARK: - What it looks like
+    // MARK: - Drawing
 
-    /// As many lines as the terminal has, none of them wider than it.
+    /// Returns exactly as many lines as the terminal has, each at most as wide as the terminal.
     func lines(inColours: Bool) -> [String] {
         func painted(_ paint: Paint, _ text: String) -> String {
             let text = text.padded(to: size.columns)
             return inColours ? paint.on(text) : text
         }
-        let foot =
+        let footer =
             switch mode {
-            case .board: notice ?? trouble ?? "←↑↓→ moves, Enter shows, x ends a sign-up, q leaves"
-            case .detail: "any key goes back"
-            case .question(_, let name): "End the sign-up of \(name)? y ends it, any other key does not"
+            case .board: notice ?? trouble ?? "←↑↓→ move, Enter show, x delete, q quit"
+            case .detail: "press any key to return"
+            case .confirmation(_, let name): "Delete the sign-up of \(name)? y: delete, any other key: keep"
             }
         let room = max(0, size.lines - 2)
         var body: [String]
@@ -106,22 +108,22 @@ struct BoardScreen {
             body = columns(in: room, inColours)
         }
         body += Array(repeating: "", count: room - body.count)
-        let isPressing = if case .question = mode { true } else { (notice ?? trouble) != nil }
-        let lines = [painted(.bold, head)] + body + [painted(isPressing ? .reversed : .dim, foot)]
+        let isUrgent = if case .confirmation = mode { true } else { (notice ?? trouble) != nil }
+        let lines = [painted(.bold, header)] + body + [painted(isUrgent ? .reversed : .dim, footer)]
         return Array(lines.prefix(size.lines))
     }
 
-    /// How many there are, and who stands where it cannot be seen.
-    private var head: String {
+    /// The number of sign-ups, and the counts of the columns that do not fit on the screen.
+    private var header: String {
         let shown = shownColumns
         func beside(_ columns: ArraySlice<DraftBoard.Column>) -> String {
             columns.filter { $0.count > 0 }.map { "\($0.step) \($0.count)" }.joined(separator: ", ")
         }
         let (before, after) = (beside(board.columns[..<shown.lowerBound]), beside(board.columns[shown.upperBound...]))
-        return board.head + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
+        return board.title + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
     }
 
-    /// The whole board, as long as it is: columns that have no room stand below the others.
+    /// Returns the whole board with all cards. Columns that do not fit beside the others follow below them.
     static func text(of board: DraftBoard, columns: Int, inColours: Bool) -> String {
         let fitting = fitting(in: columns)
         let bands = stride(from: 0, to: board.columns.count, by: fitting).map { first -> String in
@@ -134,14 +136,14 @@ struct BoardScreen {
                 .map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
                 .trimmingSuffix(while: \.isNewline)
         }
-        return ([board.head] + bands).joined(separator: bands.count > 1 ? "\n\n" : "\n")
+        return ([board.title] + bands).joined(separator: bands.count > 1 ? "\n\n" : "\n")
     }
 
-    private static let leastWidth = 18
+    private static let minimumWidth = 18
 
-    private static func fitting(in columns: Int) -> Int { max(1, (columns + 1) / (leastWidth + 1)) }
+    private static func fitting(in columns: Int) -> Int { max(1, (columns + 1) / (minimumWidth + 1)) }
 
-    /// The columns that fit, with the selected one among them.
+    /// The columns that fit on the screen; the selected one is always among them.
     private var shownColumns: Range<Int> {
         let count = min(board.columns.count, Self.fitting(in: size.columns))
         let first = min(max(0, column - count / 2), board.columns.count - count)
@@ -172,7 +174,7 @@ struct BoardScreen {
         let isHere = index == self.column && row >= 0
         var lines = [painted(.bold, "\(column.step) \(column.count)")]
         lines.append(painted(.dim, String(repeating: "─", count: width)))
-        // Three lines a card; the selected one is always among those that are shown.
+        // A card takes three lines. The selected card is always visible.
         let fitting = max(1, (room - 2) / 3)
         let first = isHere ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
         for (place, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {
@@ -188,14 +190,14 @@ struct BoardScreen {
 }
 
 extension DraftBoard {
-    fileprivate var head: String {
+    fileprivate var title: String {
         let count = columns.reduce(0) { $0 + $1.count }
-        return "\(count)\(isCut ? " or more" : "") unfinished sign-up\(count == 1 ? "" : "s")"
+        return isCut ? "\(count) or more unfinished sign-ups" : counted(count, "unfinished sign-up")
     }
 }
 
 extension DraftSummary {
-    /// How old it is, how long it lives, and how often a code was wrong.
+    /// The age, the time left and the number of wrong codes.
     fileprivate var ages: String {
         let age = span(from: createdAt, to: now)
         let left = span(from: now, to: expiresAt)
@@ -204,7 +206,7 @@ extension DraftSummary {
 }
 
 extension String {
-    /// Exactly so many columns of a terminal.
+    /// The text, shortened or filled with spaces to exactly this width in columns.
     fileprivate func padded(to width: Int) -> String {
         let text = shortened(to: width)
         return text + String(repeating: " ", count: max(0, width - text.columns))

@@ -1,4 +1,4 @@
-/// What somebody presses.
+/// A key of the keyboard.
 enum Key: Hashable, Sendable {
     case up, down, left, right, enter, escape
     case letter(Character)
@@ -6,7 +6,7 @@ enum Key: Hashable, Sendable {
     case interrupt
 }
 
-/// Makes keys of the bytes of a terminal.
+/// Converts the bytes of a terminal to keys.
 struct KeyReader {
     private var rest: [UInt8] = []
 
@@ -14,16 +14,16 @@ struct KeyReader {
         UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right, UInt8(ascii: "D"): .left,
     ]
 
-    /// An escape has come, of which nobody knows yet whether an arrow follows.
+    /// Whether the last byte was an escape, which is either a key or the start of a sequence.
     var isPending: Bool { rest == [0x1B] }
 
-    /// Nothing has followed.
+    /// Returns a pending escape as a key. Call it when no further byte has followed.
     mutating func giveUp() -> [Key] {
         defer { rest = [] }
         return isPending ? [.escape] : []
     }
 
-    /// What came at one time. Arrows are three bytes, which may come apart.
+    /// Converts bytes to keys. An arrow is three bytes, which may arrive in separate reads.
     mutating func read(_ bytes: [UInt8]) -> [Key] {
         var keys: [Key] = []
         rest += bytes
@@ -31,7 +31,7 @@ struct KeyReader {
             switch first {
             case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
-                // Longer sequences end with a letter, and are of no use here.
+                // Longer sequences end with a letter; the board ignores them.
                 guard let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return keys }
                 if end == 2, let key = Self.arrows[rest[2]] { keys.append(key) }
                 rest.removeSubrange(...end)

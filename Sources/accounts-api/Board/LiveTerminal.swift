@@ -2,13 +2,12 @@ import Accounts
 import Foundation
 import Synchronization
 
-/// The terminal while something is drawn on it that lives: no echo, no cursor, another screen, and all of it as it was
-/// afterwards.
+/// The terminal in full-screen mode: no echo, no cursor, the alternate screen. ``restore()`` undoes all of it.
 final class LiveTerminal: Sendable {
     private let before: termios
     private let isRestored = Atomic(false)
 
-    /// Nil where there is no terminal.
+    /// Nil if standard input or output is not a terminal.
     init?() {
         var now = termios()
         guard isatty(STDIN_FILENO) == 1, Terminal.isThere, tcgetattr(STDIN_FILENO, &now) == 0 else { return nil }
@@ -22,7 +21,7 @@ final class LiveTerminal: Sendable {
         restore()
     }
 
-    /// Nothing is drawn afterwards. Signals do again what they do.
+    /// Restores the terminal and the default signal handlers. Do not draw afterwards.
     func restore() {
         if isRestored.exchange(true, ordering: .relaxed) { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
@@ -31,22 +30,22 @@ final class LiveTerminal: Sendable {
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
     }
 
-    /// One write over what stands there, which a terminal that can shows at one time, so nothing flickers.
+    /// Replaces the screen in one synchronized write, so that nothing flickers.
     func draw(_ lines: [String]) {
         let text = lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n")
         Self.write("\u{1B}[?2026h\u{1B}[H\(text)\u{1B}[J\u{1B}[?2026l")
     }
 
-    /// The keys as they are pressed, until the terminal is gone.
+    /// The pressed keys; ends when the terminal is closed.
     static func keys() -> AsyncStream<Key> {
         AsyncStream { keys in
-            // Ends with the process: nothing interrupts a thread that waits for a key.
+            // The thread lives until the process ends, because nothing can interrupt its read.
             _ = DedicatedThread(named: "keyboard") {
                 var reader = KeyReader()
                 var buffer = [UInt8](repeating: 0, count: 256)
                 while true {
                     var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                    // What belongs to an escape follows at once.
+                    // The rest of an escape sequence follows immediately; an escape alone is the key.
                     if reader.isPending, poll(&keyboard, 1, 50) == 0 {
                         for key in reader.giveUp() { keys.yield(key) }
                     }

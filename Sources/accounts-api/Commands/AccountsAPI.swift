@@ -6,14 +6,14 @@ import Foundation
 struct AccountsAPI: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts-api",
-        abstract: "A registration service: drafts become accounts.",
+        abstract: "Runs and operates the sign-up service.",
         discussion: """
-            Settings come from the environment, or from flags of the same names: DATABASE_URL and, wherever drafts are read, \
-            ACCOUNTS_KEYS. NAME_FILE reads a value from a file. FLOW_FILE is the flow of the servers, where it is not the \
-            built-in one.
+            Each command reads its settings from flags or from environment variables of the same names. NAME_FILE \
+            names a file to read the value of NAME from. Commands that use the database need DATABASE_URL; commands \
+            that read drafts also need ACCOUNTS_KEYS, and FLOW_FILE if the servers do not use the built-in flow.
 
             EXIT CODES
-              0 done, 1 refused or not found, 2 usage, 69 database unavailable
+              0 success, 1 refused or not found, 2 usage error, 69 database unavailable
 
             EXAMPLES
               accounts-api serve --migrate
@@ -28,9 +28,11 @@ struct AccountsAPI: AsyncParsableCommand {
         ]
     )
 
-    /// Exit codes: 0 done, 1 refused or not found, 2 usage, 69 database unavailable.
+    /// Runs the command. Exits with 0 for success, 1 if the request was refused or the object was not found, 2 for a usage
+    /// error, 69 if the database is unavailable.
     static func main() async {
-        // Process 1 of a container gets no signal that it has no handler for. Whoever wants more than to end asks for it.
+        // The kernel does not deliver a signal to process 1 of a container unless the process handles it. Commands that
+        // shut down gracefully replace these handlers.
         for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
         do {
             var command = try parseAsRoot()

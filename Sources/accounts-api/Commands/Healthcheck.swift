@@ -4,7 +4,7 @@ import Foundation
 
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks the server on this host whether it is ready; for containers without a shell.",
+        abstract: "Checks that the server on this host is ready; for containers without a shell.",
         discussion: """
             EXAMPLE
               accounts-api healthcheck --listen 127.0.0.1:8080
@@ -17,16 +17,18 @@ struct Healthcheck: AsyncParsableCommand {
         let address = try SettingSource([.listen: listen]).read { $0.address(.listen) }
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.ask(host, port: "\(address.port)") else {
-            complain("the server does not answer")
+            complain(
+                "no answer from \(host):\(address.port): check that the server runs and that LISTEN matches its own"
+            )
             throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            complain("the server is not ready")
+            complain("the server at \(host):\(address.port) is not ready: see its log")
             throw ExitCode(1)
         }
     }
 
-    /// The beginning of the server's answer. Five seconds at most for each step.
+    /// Returns the start of the server's answer. Sending and receiving time out after five seconds each.
     private static func ask(_ host: String, port: String) -> String? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

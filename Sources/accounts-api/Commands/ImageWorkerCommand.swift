@@ -1,11 +1,11 @@
 import Accounts
 import ArgumentParser
 
-/// What the server starts for each image that somebody sends.
+/// The process that the server starts for each uploaded image.
 struct ImageWorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image-worker",
-        abstract: "Reads an image and writes the photo that is made of it.",
+        abstract: "Reads an image and writes the photo made from it.",
         shouldDisplay: false
     )
 

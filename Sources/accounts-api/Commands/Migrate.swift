@@ -5,9 +5,9 @@ import Logging
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Brings the database to the schema of this version.",
+        abstract: "Applies the migrations that the database lacks.",
         discussion: """
-            Safe to run by several servers at once: one of them does it, the others wait.
+            Several servers may run this at the same time: one applies the migrations, the others wait.
 
             EXAMPLES
               accounts-api migrate --status
@@ -16,8 +16,8 @@ struct Migrate: AsyncParsableCommand {
     )
 
     @Option(help: .of(.databaseURL)) var databaseUrl: String?
-    @Flag(help: "Only shows what was applied and what is missing; exits with 1 where something is.") var status = false
-    @Flag(help: "Answers in JSON.") var json = false
+    @Flag(help: "Only lists applied and pending migrations; exits with 1 if any are pending.") var status = false
+    @Flag(help: "Prints JSON.") var json = false
 
     func run() async throws {
         let conninfo = try SettingSource([.databaseURL: databaseUrl]).read { reader in
@@ -60,6 +60,6 @@ struct Migrate: AsyncParsableCommand {
         }
         for name in applied { print("\(name)  applied") }
         for name in pending { print("\(name)  pending") }
-        if applied.isEmpty, pending.isEmpty { print("nothing to do") }
+        if applied.isEmpty, pending.isEmpty { print("the schema is up to date") }
     }
 }

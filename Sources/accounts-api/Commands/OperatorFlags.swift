@@ -3,24 +3,24 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// What every command needs that looks at drafts and accounts.
+/// The flags of every command that reads or changes drafts, accounts or mail.
 struct OperatorFlags: ParsableArguments {
     @Option(help: .of(.databaseURL)) var databaseUrl: String?
     @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"]))
     var flowFile: String?
-    @Option(name: .customLong("operator"), help: "Who the audit says you are; who is logged in where it is left out.")
+    @Option(name: .customLong("operator"), help: "Your name in audit records; the default is your login name.")
     var name: String?
-    @Flag(help: "Answers in JSON.") var json = false
+    @Flag(help: "Prints JSON.") var json = false
 
-    /// Lends an operator, and closes the database afterwards.
+    /// Runs the body with an operator, and closes the database afterwards.
     ///
-    /// - Parameter leavesTrace: whether the audit will name them, so that a name there has to be.
+    /// - Parameter writesAudit: whether the body writes an audit record, which requires a valid name.
     func withOperator<Value>(
-        leavesTrace: Bool = false,
+        writesAudit: Bool = false,
         _ body: (Operator) async throws -> Value
     ) async throws -> Value {
         let name = name ?? Self.login
-        if leavesTrace { try Operator.check(name: name) }
+        if writesAudit { try Operator.check(name: name) }
         let settings = try OperatorSettings(SettingSource([.databaseURL: databaseUrl, .flowFile: flowFile]))
         let database = Database(
             settings.databaseURL,
@@ -34,14 +34,14 @@ struct OperatorFlags: ParsableArguments {
                 serviceName: settings.flow.serviceName ?? "Accounts",
                 database: database,
                 keys: settings.keys,
-                // Nothing is hashed here.
+                // A pool without workers: these commands hash no passwords.
                 hashing: try HashingPool(workers: 0, queue: 0),
                 images: .none,
                 outbox: Outbox(keys: settings.keys)
             )
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }
-            // What the operator ended is in the funnel as well, also where not all of it was ended.
+            // Count the drafts that were deleted even if the command failed after deleting some of them.
             try await signups.funnel.flush(to: database)
             let value = try outcome.get()
             await database.shutdown()
@@ -52,7 +52,7 @@ struct OperatorFlags: ParsableArguments {
         }
     }
 
-    /// Who is at the keyboard, also behind `sudo`.
+    /// The name of the user who is logged in, also behind `sudo`; empty if unknown.
     private static var login: String {
         let environment = ProcessInfo.processInfo.environment
         return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
@@ -60,19 +60,20 @@ struct OperatorFlags: ParsableArguments {
 }
 
 extension Operator {
-    /// Throws where the audit would not know who it is.
+    /// Throws if the name cannot be used in an audit record.
     func checkName() throws {
         try Self.check(name: name)
     }
 
     fileprivate static func check(name: String) throws {
-        if name.isEmpty || !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
-            throw ValidationError("the audit wants to know who you are: say it with --operator")
+        if name.isEmpty { throw ValidationError("pass --operator NAME: this command writes an audit record") }
+        if !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
+            throw ValidationError("invalid operator name \"\(name.printable)\": control characters are not allowed")
         }
     }
 }
 
-/// The id that a command was given.
+/// An id given as an argument.
 struct Identity<Owner>: ExpressibleByArgument, Sendable {
     let id: ID<Owner>
 
@@ -82,10 +83,10 @@ struct Identity<Owner>: ExpressibleByArgument, Sendable {
     }
 }
 
-/// A time such as `90s`, `45m`, `12h` or `7d`.
+/// A duration given as an argument, such as `90s`, `45m`, `12h` or `7d`.
 struct Period: ExpressibleByArgument, Sendable {
     let duration: Duration
-    /// As it was written.
+    /// The text that was given.
     let defaultValueDescription: String
 
     init?(argument: String) {
@@ -95,13 +96,13 @@ struct Period: ExpressibleByArgument, Sendable {
     }
 }
 
-/// What was asked for is not there.
+/// The object that the command names does not exist.
 struct NotFound: Error, CustomStringConvertible {
     let description: String
 }
 
 extension Language {
-    /// That of the terminal, from the environment as POSIX has it.
+    /// The language of the terminal, from the environment variables that POSIX defines.
     static var ofTerminal: Language {
         let environment = ProcessInfo.processInfo.environment
         let locale = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
@@ -109,7 +110,7 @@ extension Language {
     }
 }
 
-/// How long ago, or how long until then, in the largest unit that fits.
+/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits.
 func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -> String {
     let isAhead = date.timeIntervalSince(now).rounded() > 0
     let text = span(from: now, to: date, in: language)
@@ -119,11 +120,12 @@ func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -
     }
 }
 
-/// The time between the two, in the largest unit that fits.
+/// Returns the time between two dates, such as "5 min", in the largest unit that fits.
 func span(from start: Date, to end: Date, in language: Language = .ofTerminal) -> String {
     span(of: abs(Int(end.timeIntervalSince(start).rounded())), in: language)
 }
 
+/// Returns a number of seconds as a text such as "5 min", in the largest unit that fits.
 func span(of seconds: Int, in language: Language = .ofTerminal) -> String {
     let (number, unit) =
         switch seconds {
@@ -136,4 +138,9 @@ func span(of seconds: Int, in language: Language = .ofTerminal) -> String {
     case .english: "\(number) \(["s", "min", "h", "d"][unit])"
     case .korean: "\(number)\(["초", "분", "시간", "일"][unit])"
     }
+}
+
+/// Returns a text such as "1 draft" or "3 drafts".
+func counted(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
 }

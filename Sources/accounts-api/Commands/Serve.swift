@@ -10,9 +10,9 @@ import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serves sign-ups until it is told to stop (SIGTERM, SIGINT).",
+        abstract: "Runs the server until SIGTERM or SIGINT.",
         discussion: """
-            Settings come from flags or the environment; NAME_FILE reads a secret from a file.
+            Settings come from flags or environment variables; NAME_FILE names a file to read the value of NAME from.
 
             EXAMPLES
               accounts-api serve
@@ -21,7 +21,7 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var flags: SettingFlags
-    @Flag(help: "Brings the database to the schema of this version first; for a service of one node.")
+    @Flag(help: "Applies pending migrations first; for a service with one server.")
     var migrate = false
 
     func run() async throws {

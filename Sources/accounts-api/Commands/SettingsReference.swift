@@ -5,17 +5,17 @@ import ArgumentParser
 struct SettingsReference: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Prints every setting of the service, with what it means and what holds without it.",
+        abstract: "Prints every setting with its default and its meaning.",
         discussion: """
-            docs/configuration.md is what --markdown prints.
+            --markdown prints the page docs/configuration.md.
 
             EXAMPLE
               accounts-api settings
             """
     )
 
-    @Flag(help: "Answers as a page of Markdown.") var markdown = false
-    @Flag(help: "Answers in JSON.") var json = false
+    @Flag(help: "Prints a page of Markdown.") var markdown = false
+    @Flag(help: "Prints JSON.") var json = false
 
     func run() throws {
         if markdown {
@@ -26,7 +26,7 @@ struct SettingsReference: ParsableCommand {
             let rows = Setting.allCases.map { setting -> [Table.Cell] in
                 [.init(setting.rawValue), .init(Self.standard(setting)), .init(setting.meaning)]
             }
-            print(Table(["NAME", "WITHOUT IT", "MEANING"], rows).text)
+            print(Table(["NAME", "DEFAULT", "MEANING"], rows).text)
         }
     }
 

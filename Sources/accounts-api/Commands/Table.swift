@@ -1,8 +1,9 @@
 import Accounts
 
-/// Rows of words, each column as wide as its widest, but where the terminal is narrower: then the widest give way.
+/// A table of text. Each column is as wide as its widest cell; if the terminal is narrower than the table, the widest
+/// columns are shortened.
 struct Table {
-    /// A word, and how it is painted where there are colours.
+    /// A text, and its style on a terminal with colours.
     struct Cell: ExpressibleByStringInterpolation {
         let text: String
         var paint = Paint.plain
@@ -26,11 +27,11 @@ struct Table {
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
 
-    /// - Parameter most: columns of a line; nil for as many as it takes.
-    func text(within most: Int?, inColours: Bool = false) -> String {
+    /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
+    func text(within limit: Int?, inColours: Bool = false) -> String {
         var widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].text.columns }.max() ?? 0 }
-        // Ids are of no use in part.
-        while let most, widths.reduce(2 * (widths.count - 1), +) > most,
+        // The first column keeps its width, because a shortened id is useless.
+        while let limit, widths.reduce(2 * (widths.count - 1), +) > limit,
             let widest = widths.indices.dropFirst().max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
         {
             widths[widest] -= 1
@@ -47,6 +48,7 @@ struct Table {
 }
 
 extension String {
+    /// The text, cut to a width in columns with an ellipsis at the end if it is wider.
     func shortened(to width: Int) -> String {
         if columns <= width { return self }
         var short = ""
@@ -57,13 +59,13 @@ extension String {
         return short + "…"
     }
 
-    /// Without anything that a terminal would obey, or that would show it in another order than it stands.
+    /// The text with U+FFFD in place of control characters and of characters that change the text direction.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isAllowedInLine ? $0 : "\u{FFFD}" }))
     }
 
-    /// How many columns of a terminal it takes: two for each wide character (Unicode Standard Annex 11), none for what is
-    /// put on the one before.
+    /// The width on a terminal in columns: two for each wide character (Unicode Standard Annex 11), zero for combining
+    /// characters.
     var columns: Int { unicodeScalars.reduce(0) { $0 + Self.columns(of: $1) } }
 
     private static let wide: [ClosedRange<UInt32>] = [

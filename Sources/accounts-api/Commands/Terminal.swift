@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where the answers of commands go.
+/// Properties of standard output.
 enum Terminal {
     static let isThere = isatty(STDOUT_FILENO) == 1
 
-    /// Colours are for eyes that want them (https://no-color.org).
+    /// False if `NO_COLOR` is set (https://no-color.org).
     static let hasColours: Bool = {
         let environment = ProcessInfo.processInfo.environment
         return isThere && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }()
 
-    /// Columns and lines; nil where the output goes elsewhere.
+    /// The size in columns and lines; nil if standard output is not a terminal.
     static var size: (columns: Int, lines: Int)? {
         var size = winsize()
         guard isThere, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -20,7 +20,7 @@ enum Terminal {
     }
 }
 
-/// How a word is shown on a terminal that has colours.
+/// The style of a text on a terminal with colours.
 enum Paint: String {
     case plain = ""
     case bold = "1"
@@ -35,7 +35,7 @@ enum Paint: String {
     }
 }
 
-/// Says on standard error what went wrong.
+/// Writes a message to standard error.
 func complain(_ text: String) {
     FileHandle.standardError.write(Data((text + "\n").utf8))
 }

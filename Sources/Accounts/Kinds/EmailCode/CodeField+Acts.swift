@@ -57,7 +57,7 @@ extension CodeField {
     }
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
-        draft.proofs[field.name].map { $0.isProved ? "proved" : "sent" }
+        draft.proofs[field.name].map { $0.isProved ? "verified" : "sent" }
     }
 
     package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? {

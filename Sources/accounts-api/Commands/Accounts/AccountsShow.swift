@@ -5,22 +5,22 @@ import Foundation
 extension AccountCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One account, masked.",
+            abstract: "Shows one account with masked values.",
             discussion: """
-                --reveal shows what was typed, but no secrets, and leaves a row in the audit.
+                --reveal shows values unmasked, except secrets, and writes an audit record.
 
                 EXAMPLE
                   accounts-api accounts show kim@example.com
                 """
         )
 
-        @Argument(help: "The account's id, or its address.") var account: String
-        @Flag(help: "Shows the values, and says so in the audit.") var reveal = false
+        @Argument(help: "The account's id or e-mail address.") var account: String
+        @Flag(help: "Shows values unmasked; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
             let address = UUID(uuidString: account) == nil ? try canonicalAddress(account) : nil
-            let report = try await flags.withOperator(leavesTrace: reveal) { worker -> AccountReport? in
+            let report = try await flags.withOperator(writesAudit: reveal) { worker -> AccountReport? in
                 let id =
                     if let address { try await worker.account(named: address) } else {
                         UUID(uuidString: account).map { ID<Account>($0) }
@@ -29,13 +29,15 @@ extension AccountCommands {
                 if reveal { try await worker.note(.revealAccount, of: id) }
                 return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
             }
-            guard let report else { throw NotFound(description: "there is no account \(account.printable)") }
+            guard let report else {
+                throw NotFound(description: "no account with the id or address \"\(account.printable)\"")
+            }
             print(flags.json ? report.json.text : report.text)
         }
     }
 }
 
-/// All that is told of one account.
+/// Everything that the command shows of one account.
 private struct AccountReport {
     let detail: AccountDetail
     let flow: Flow
@@ -49,7 +51,7 @@ private struct AccountReport {
         return values
             + profile.map { member in
                 let field = flow.field(named: FieldName(member.name))
-                // The flow may have lost the field since.
+                // A field that the flow no longer has is masked completely.
                 let masked = field?.kind.masked(member.value) ?? "•••"
                 return (member.name, reveals ? field?.kind.revealed(member.value) ?? member.value.plain : masked)
             }
@@ -62,11 +64,11 @@ private struct AccountReport {
 
     var text: String {
         var lines = [
-            "account  \(detail.account.id)", "flow     \(detail.flow)",
-            "made     \(relative(detail.account.createdAt, to: detail.now))",
+            "account   \(detail.account.id)", "flow      \(detail.flow)",
+            "created   \(relative(detail.account.createdAt, to: detail.now))",
         ]
-        if let proved = detail.provedAt { lines.append("proved   \(relative(proved, to: detail.now))") }
-        lines += factors.map { "factor   \($0)" }
+        if let proved = detail.provedAt { lines.append("verified  \(relative(proved, to: detail.now))") }
+        lines += factors.map { "factor    \($0)" }
         var rows = values.map { [Table.Cell($0.name), Table.Cell($0.value)] }
         rows += detail.photos.map { [.init($0.field), .init("photo, \($0.bytes) bytes")] }
         rows += detail.consents.map { consent in

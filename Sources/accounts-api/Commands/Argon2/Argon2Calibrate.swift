@@ -4,9 +4,9 @@ import ArgumentParser
 extension Argon2Commands {
     struct Calibrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Finds the parameters with which a hash takes about so long on this machine.",
+            abstract: "Finds parameters with which a hash takes about the target time on this machine.",
             discussion: """
-                Measures with all workers at once, as under a storm. Passwords that are hashed already keep their parameters.
+                Measures with all workers busy, as under full load. Existing password hashes keep their parameters.
 
                 EXAMPLES
                   accounts-api argon2 calibrate --target 250ms
@@ -14,18 +14,21 @@ extension Argon2Commands {
                 """
         )
 
-        @Option(help: "How long a hash may take, such as 250ms.") var target: HashTime
+        @Option(help: "The target time of a hash, such as 250ms.") var target: HashTime
         @Option(help: .of(.argon2Workers)) var workers: String?
-        @Option(help: "The most memory of all workers, such as 512MiB.") var memoryLimit: MemorySize?
-        @Flag(help: "Answers in JSON.") var json = false
+        @Option(help: "The maximum memory of all workers together, such as 512MiB.") var memoryLimit: MemorySize?
+        @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(SettingSource([.argon2Workers: workers]))
             let workers = settings.workers
-            // Each worker has two MiB beside.
-            let room = memoryLimit.map { $0.kibibytes / workers - 2048 } ?? Argon2Parameters.ceiling.memoryKiB
-            guard room >= Argon2Parameters().memoryKiB else {
-                throw ValidationError("that is no room for \(workers) workers with the least memory that is accepted")
+            // Each worker uses 2 MiB besides the memory of the hash.
+            let overhead = 2048
+            let room = memoryLimit.map { $0.kibibytes / workers - overhead } ?? Argon2Parameters.ceiling.memoryKiB
+            let minimum = Argon2Parameters().memoryKiB
+            guard room >= minimum else {
+                let required = (workers * (minimum + overhead) + 1023) / 1024
+                throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
             }
             let parameters = try await Calibration.parameters(
                 for: target.duration,
@@ -37,15 +40,15 @@ extension Argon2Commands {
             print(json ? JSON.object(report.members).text : report.text)
             let isLeast = parameters == Argon2Parameters()
             if isLeast, report.cost.time > target.duration * 1.2 {
-                complain("less than this is not accepted, however long it takes")
+                complain("these are the minimum parameters, but a hash takes longer than the target on this machine")
             } else if !isLeast, report.cost.time < target.duration * 0.8 {
-                complain("more than this is not accepted, however short it takes")
+                complain("these are the maximum parameters within the limits, but a hash takes less than the target")
             }
         }
     }
 }
 
-/// Memory such as `512MiB` or `2GiB`.
+/// An amount of memory such as `512MiB` or `2GiB`.
 struct MemorySize: ExpressibleByArgument, Sendable {
     let kibibytes: Int
 
@@ -60,7 +63,7 @@ struct MemorySize: ExpressibleByArgument, Sendable {
     }
 }
 
-/// A time such as `250ms` or `1s`.
+/// A duration such as `250ms` or `1s`.
 struct HashTime: ExpressibleByArgument, Sendable {
     let duration: Duration
 

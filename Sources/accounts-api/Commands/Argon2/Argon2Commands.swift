@@ -4,12 +4,12 @@ import ArgumentParser
 struct Argon2Commands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "argon2",
-        abstract: "Shows what hashing a password costs on this machine, and finds what it should.",
+        abstract: "Measures the cost of a password hash on this machine, and finds suitable parameters.",
         subcommands: [Info.self, Calibrate.self]
     )
 }
 
-/// What a command says about parameters that it has tried.
+/// The parameters of a hash and their measured cost.
 struct HashingReport {
     let parameters: Argon2Parameters
     let workers: Int
@@ -25,7 +25,7 @@ struct HashingReport {
 
     private var milliseconds: Int { Int((cost.time / .milliseconds(1)).rounded()) }
     private var mebibytes: Int { parameters.memoryKiB * workers / 1024 }
-    /// Of the last in a full queue, for the end of the hash.
+    /// The seconds until the last password in a full queue is hashed.
     private var worst: Double { cost.time * (queue + workers) / workers / .seconds(1) }
 
     var text: String {
@@ -35,10 +35,10 @@ struct HashingReport {
             ARGON2_ITERATIONS=\(parameters.iterations)
             ARGON2_WORKERS=\(workers)
 
-            a hash    \(milliseconds) ms, while all workers hash
-            a second  \(perSecond) passwords, and so many sign-ups
-            memory    \(mebibytes) MiB for all workers
-            at worst  \((worst * 10).rounded() / 10) s, behind \(queue) others
+            time per hash  \(milliseconds) ms with all workers busy
+            throughput     \(perSecond) passwords per second
+            memory         \(mebibytes) MiB for all workers
+            longest wait   \((worst * 10).rounded() / 10) s behind a full queue of \(queue)
             """
     }
 

@@ -4,11 +4,10 @@ import ArgumentParser
 extension Argon2Commands {
     struct Info: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Which libargon2 is loaded, and how many passwords a second it hashes with the settings of the server.",
+            abstract: "Shows which libargon2 is loaded and measures the cost of a hash with the server's settings.",
             discussion: """
-                Hashes for a moment with all workers at once. glibc loads a build for the processor at hand where there is \
-                one in glibc-hwcaps; the path tells which it is.
+                Measures with all workers busy. glibc prefers a build for this processor from a glibc-hwcaps folder; \
+                the printed path shows which build is loaded.
 
                 EXAMPLE
                   accounts-api argon2 info
@@ -19,7 +18,7 @@ extension Argon2Commands {
         @Option(help: .of(.argon2Iterations)) var argon2Iterations: String?
         @Option(help: .of(.argon2Workers)) var argon2Workers: String?
         @Option(help: .of(.argon2Queue)) var argon2Queue: String?
-        @Flag(help: "Answers in JSON.") var json = false
+        @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(
@@ -40,9 +39,7 @@ extension Argon2Commands {
                 print("\(Argon2.library)\n\n\(report.text)")
             }
             if !Argon2.isForThisProcessor {
-                complain(
-                    "this build is for any processor; scripts/argon2 makes those that hash faster"
-                )
+                complain("this libargon2 is a generic build: run scripts/argon2 for a faster one for this processor")
             }
         }
     }

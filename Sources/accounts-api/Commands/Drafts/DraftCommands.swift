@@ -4,7 +4,7 @@ import ArgumentParser
 struct DraftCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drafts",
-        abstract: "Shows, ends and extends unfinished sign-ups.",
+        abstract: "Lists, shows, extends and deletes unfinished sign-ups.",
         subcommands: [List.self, Show.self, Why.self, Board.self, Expire.self, Purge.self, Extend.self, Funnel.self]
     )
 }
@@ -12,26 +12,31 @@ struct DraftCommands: AsyncParsableCommand {
 extension DraftState: ExpressibleByArgument {}
 
 extension DraftFilter {
-    /// An address is looked for in its canonical form.
+    /// Converts the address to its canonical form.
     init(state: DraftState? = nil, step: String? = nil, olderThan: Period?, email: String?) throws {
         self.init(state: state, step: step, olderThan: olderThan?.duration, email: try email.map(canonicalAddress))
     }
 }
 
-/// The form in which an address is stored.
+/// Returns the form in which an e-mail address is stored.
 func canonicalAddress(_ text: String) throws -> String {
-    guard let address = EmailAddress(text) else { throw ValidationError("\(text.printable) is no address") }
+    guard let address = EmailAddress(text) else {
+        throw ValidationError("invalid e-mail address \"\(text.printable)\"")
+    }
     return address.rawValue
 }
 
 extension Operator {
-    /// Says where this command judges a draft otherwise than the servers did.
+    /// Writes a warning if this command uses another flow than the server that last changed the draft.
     func warn(of draft: Draft) {
         guard draft.account == nil, draft.flow != flow.id else { return }
-        complain("the draft was judged by the flow \(draft.flow), and is by \(flow.id) here: see FLOW_FILE")
+        complain(
+            "warning: the servers use the flow \(draft.flow) for this draft, but this command uses \(flow.id): "
+                + "set FLOW_FILE to the flow file of the servers"
+        )
     }
 
-    /// The draft of that id, or a word on why there is none.
+    /// Returns the draft with that id; throws ``NotFound`` with the reason if it cannot be shown.
     func existing(_ id: ID<Draft>) async throws -> Draft {
         do throws(FindError) {
             if let draft = try await draft(id) {
@@ -41,10 +46,12 @@ extension Operator {
             switch error {
             case .database(let error): throw error
             case .unreadable:
-                throw NotFound(description: "draft \(id) is sealed with a key that is not in ACCOUNTS_KEYS")
+                throw NotFound(
+                    description: "cannot decrypt draft \(id): add the key that encrypted it to ACCOUNTS_KEYS"
+                )
             case .ended, .unknown: throw NotFound(description: "draft \(id) has ended")
             }
         }
-        throw NotFound(description: "there is no draft \(id)")
+        throw NotFound(description: "no draft \(id)")
     }
 }

@@ -5,11 +5,11 @@ import UnixSignals
 extension DraftCommands {
     struct Board: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Unfinished sign-ups as cards in columns, one for each step.",
+            abstract: "Draws unfinished sign-ups as cards, in one column per step.",
             discussion: """
-                A card has the masked address, its age, the time left, and how many codes were wrong (✗). The counts are of \
-                the newest 10,000. --watch draws it anew each second; arrows (or h j k l) move, Enter shows a draft, x ends it after a question, q \
-                leaves.
+                A card shows the masked address, the age, the time left and the number of wrong codes (✗). The counts \
+                cover the newest 10,000 sign-ups. --watch updates the board every second: arrows (or h j k l) move, \
+                Enter shows a draft, x deletes it after a confirmation, q quits.
 
                 EXAMPLES
                   accounts-api drafts board
@@ -17,11 +17,11 @@ extension DraftCommands {
                 """
         )
 
-        @Flag(help: "Stays, and follows what happens.") var watch = false
+        @Flag(help: "Keeps the board on the screen and updates it.") var watch = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            if watch, flags.json { throw ValidationError("--watch draws, and --json does not") }
+            if watch, flags.json { throw ValidationError("pass either --watch or --json, not both") }
             if watch { return try await flags.withOperator { try await LiveBoard(worker: $0).run() } }
             let board = try await flags.withOperator { try await $0.board() }
             if flags.json {
@@ -46,16 +46,16 @@ extension DraftBoard {
     }
 }
 
-/// The board that stays: what is pressed, what happens in the database, and a terminal that changes its size.
+/// The board of `--watch`: handles keys, changes in the database and changes of the window size.
 ///
-/// Keys and signals never wait for the database: whoever asks it is a task of its own.
+/// Each query runs in its own task, so keys and signals never wait for the database.
 private struct LiveBoard {
     let worker: Operator
 
     private enum Event {
         case key(Key)
         case resized
-        case leave
+        case quit
         case board(DraftBoard)
         case trouble(String)
         case detail([String])
@@ -64,24 +64,24 @@ private struct LiveBoard {
 
     func run() async throws {
         var screen = BoardScreen(try await worker.board(), size: Terminal.size ?? (80, 24))
-        // Before the terminal is changed, so that no signal leaves it so.
+        // Trap signals before changing the terminal, so that a signal cannot leave it changed.
         let signals = await UnixSignalsSequence(trapping: .sigwinch, .sigint, .sigterm, .sighup)
         guard let terminal = LiveTerminal() else { throw ValidationError("--watch needs a terminal") }
         let (events, sink) = AsyncStream<Event>.makeStream()
-        let (looks, wish) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let (refreshes, refresh) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
                 for await key in LiveTerminal.keys() { sink.yield(.key(key)) }
-                sink.yield(.leave)
+                sink.yield(.quit)
             }
             tasks.addTask {
-                for await signal in signals { sink.yield(signal == .sigwinch ? .resized : .leave) }
+                for await signal in signals { sink.yield(signal == .sigwinch ? .resized : .quit) }
             }
             tasks.addTask {
-                for await _ in Ticks(every: .seconds(1)) { wish.yield() }
+                for await _ in Ticks(every: .seconds(1)) { refresh.yield() }
             }
             tasks.addTask {
-                for await _ in looks { sink.yield(await look()) }
+                for await _ in refreshes { sink.yield(await load()) }
             }
             var drawn: [String] = []
             func draw() {
@@ -92,7 +92,7 @@ private struct LiveBoard {
             draw()
             loop: for await event in events {
                 switch event {
-                case .leave: break loop
+                case .quit: break loop
                 case .resized: screen.size = Terminal.size ?? screen.size
                 case .board(let board):
                     screen.update(board)
@@ -101,28 +101,28 @@ private struct LiveBoard {
                 case .detail(let lines): screen.show(lines)
                 case .notice(let text): screen.notice = text
                 case .key(let key):
-                    switch screen.take(key) {
+                    switch screen.handle(key) {
                     case nil: break
-                    case .leave: break loop
+                    case .quit: break loop
                     case .show(let id):
                         let columns = screen.size.columns
                         tasks.addTask { sink.yield(await report(of: id, within: columns)) }
                     case .expire(let id):
                         tasks.addTask {
                             sink.yield(await expire(id))
-                            wish.yield()
+                            refresh.yield()
                         }
                     }
                 }
                 draw()
             }
-            // The terminal is as it was before anybody waits for an answer of the database that nobody wants any more.
+            // Restore the terminal first: the tasks may still wait for the database before they end.
             terminal.restore()
             tasks.cancelAll()
         }
     }
 
-    private func look() async -> Event {
+    private func load() async -> Event {
         do throws(DatabaseError) { return .board(try await worker.board()) } catch { return .trouble("\(error)") }
     }
 
@@ -145,7 +145,7 @@ private struct LiveBoard {
     private func expire(_ id: ID<Draft>) async -> Event {
         do {
             try worker.checkName()
-            return .notice(try await worker.expire(id) ? "\(id) is gone" : "there is no open draft \(id)")
+            return .notice(try await worker.expire(id) ? "deleted draft \(id)" : "no open draft \(id)")
         } catch {
             return .notice("\(error)")
         }

@@ -4,9 +4,9 @@ import ArgumentParser
 extension DraftCommands {
     struct Extend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Gives a draft its whole time anew.",
+            abstract: "Restarts the lifetime of a draft.",
             discussion: """
-                It ends as if it had begun now. One that has expired does not come back.
+                The draft expires as if it were created now. An expired draft cannot be extended.
 
                 EXAMPLE
                   accounts-api drafts extend 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -17,8 +17,8 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard let end = try await flags.withOperator(leavesTrace: true, { try await $0.extend(draft.id) }) else {
-                throw NotFound(description: "there is no open draft \(draft.id)")
+            guard let end = try await flags.withOperator(writesAudit: true, { try await $0.extend(draft.id) }) else {
+                throw NotFound(description: "no open draft \(draft.id)")
             }
             if flags.json {
                 print(
@@ -27,7 +27,7 @@ extension DraftCommands {
                     ]).text
                 )
             } else {
-                print("\(draft.id) ends \(relative(end.expiresAt, to: end.now))")
+                print("extended draft \(draft.id): expires \(relative(end.expiresAt, to: end.now))")
             }
         }
     }

@@ -4,9 +4,9 @@ import ArgumentParser
 extension DraftCommands {
     struct Funnel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Where people give up: per step who came, who went on, how long it took, what was refused.",
+            abstract: "Shows where people abandon the sign-up: entries, completions, time and refusals per step.",
             discussion: """
-                The bar is the part of all who began. Servers add their counts every ten seconds.
+                The bar is the share of all started sign-ups. Servers write their counts every ten seconds.
 
                 EXAMPLES
                   accounts-api drafts funnel
@@ -14,7 +14,7 @@ extension DraftCommands {
                 """
         )
 
-        @Option(help: "From the day before which so much time lies, such as 7d.")
+        @Option(help: "The period to report, such as 7d, in whole days; today is one of them.")
         var since = Period(argument: "7d")!
         @OptionGroup var flags: OperatorFlags
 
@@ -23,7 +23,7 @@ extension DraftCommands {
             if flags.json {
                 print(JSON.array(reports.map(\.json)).text)
             } else {
-                print(reports.isEmpty ? "nobody has begun" : reports.map(\.text).joined(separator: "\n\n"))
+                print(reports.isEmpty ? "no sign-ups in this period" : reports.map(\.text).joined(separator: "\n\n"))
             }
         }
     }
@@ -31,18 +31,18 @@ extension DraftCommands {
 
 extension FunnelReport {
     fileprivate var text: String {
-        let begun = max(1, steps.map(\.entered).max() ?? 0)
+        let started = max(1, steps.map(\.entered).max() ?? 0)
         let rows = steps.map { step -> [Table.Cell] in
             [
                 .init(step.name), "\(step.entered)", "\(step.passed)",
                 .init(Self.percent(step.passed, of: step.entered)),
-                .init(Self.bar(Double(step.passed) / Double(begun)), .green),
+                .init(Self.bar(Double(step.passed) / Double(started)), .green),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
                 .init(step.refusals.prefix(3).map { "\($0.code) \($0.count)" }.joined(separator: ", ")),
             ]
         }
-        let header = ["STEP", "CAME", "WENT ON", "", "OF ALL", "MEDIAN", "GAVE UP", "REFUSED"]
+        let header = ["STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "REFUSALS"]
         return "\(flow)\n\n" + Table(header, rows).text
     }
 
@@ -50,7 +50,7 @@ extension FunnelReport {
         whole > 0 ? "\((part * 100 + whole / 2) / whole) %" : ""
     }
 
-    /// Twenty columns for the whole, in steps of an eighth of one.
+    /// Returns a bar of at most 20 columns, in steps of an eighth of a column.
     static func bar(_ part: Double) -> String {
         let eighths = Int((min(max(part, 0), 1) * 160).rounded())
         let last = eighths % 8 > 0 ? String(Character(UnicodeScalar(0x2590 - UInt32(eighths % 8))!)) : ""

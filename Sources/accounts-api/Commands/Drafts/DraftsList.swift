@@ -4,7 +4,7 @@ import ArgumentParser
 extension DraftCommands {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One line a draft, newest first, masked.",
+            abstract: "Lists drafts with masked addresses, newest first.",
             discussion: """
                 EXAMPLES
                   accounts-api drafts list --state open --older-than 2h
@@ -12,17 +12,19 @@ extension DraftCommands {
                 """
         )
 
-        @Option(help: "Only these: \(DraftState.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Option(help: "Only drafts in this state: \(DraftState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: DraftState?
-        @Option(help: "Only those that stand at this step, or at review.") var step: String?
-        @Option(help: "Only those begun longer ago, such as 2h.") var olderThan: Period?
-        @Option(help: "Only those for this address.") var email: String?
-        @Option(help: "How many at most.") var limit = 50
+        @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
+        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
+        @Option(help: "Only drafts with this e-mail address.") var email: String?
+        @Option(help: "The maximum number of lines.") var limit = 50
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
-            guard (1...10_000).contains(limit) else { throw ValidationError("--limit is from 1 to 10000") }
+            guard (1...10_000).contains(limit) else {
+                throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
+            }
             let drafts = try await flags.withOperator { try await $0.drafts(filter, limit: limit) }
             print(flags.json ? JSON.array(drafts.map(\.json)).text : Self.table(of: drafts))
         }
@@ -37,7 +39,7 @@ extension DraftCommands {
                     .init(relative(draft.expiresAt, to: draft.now)),
                 ] as [Table.Cell]
             }
-            return Table(["ID", "STATE", "STEP", "ADDRESS", "WRONG", "BEGUN", "TOUCHED", "ENDS"], rows).text
+            return Table(["ID", "STATE", "STEP", "ADDRESS", "FAILURES", "CREATED", "UPDATED", "EXPIRES"], rows).text
         }
     }
 }

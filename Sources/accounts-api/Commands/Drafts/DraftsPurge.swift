@@ -4,7 +4,7 @@ import ArgumentParser
 extension DraftCommands {
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends all open drafts that are meant.",
+            abstract: "Deletes all open drafts that match.",
             discussion: """
                 EXAMPLES
                   accounts-api drafts purge --email kim@example.com --dry-run
@@ -12,24 +12,26 @@ extension DraftCommands {
                 """
         )
 
-        @Option(help: "Those begun longer ago, such as 2h.") var olderThan: Period?
-        @Option(help: "Those for this address.") var email: String?
-        @Flag(help: "Only says how many they are.") var dryRun = false
+        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
+        @Option(help: "Only drafts with this e-mail address.") var email: String?
+        @Flag(help: "Only counts the drafts.") var dryRun = false
         @OptionGroup var flags: OperatorFlags
 
         func validate() throws {
-            if olderThan == nil, email == nil { throw ValidationError("say which: --older-than or --email") }
+            if olderThan == nil, email == nil {
+                throw ValidationError("pass --older-than, --email or both to choose the drafts")
+            }
         }
 
         func run() async throws {
             let filter = try DraftFilter(olderThan: olderThan, email: email)
-            let count = try await flags.withOperator(leavesTrace: !dryRun) { worker in
+            let count = try await flags.withOperator(writesAudit: !dryRun) { worker in
                 dryRun ? try await worker.count(filter) : try await worker.purge(filter)
             }
             if flags.json {
                 print(JSON.object([.init("drafts", .integer(count)), .init("dry_run", .bool(dryRun))]).text)
             } else {
-                print(dryRun ? "open drafts that would be gone: \(count)" : "drafts that are gone: \(count)")
+                print("\(dryRun ? "would delete" : "deleted") \(counted(count, "draft"))")
             }
         }
     }

@@ -4,9 +4,9 @@ import ArgumentParser
 extension DraftCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Everything about one draft, masked.",
+            abstract: "Shows one draft with masked values.",
             discussion: """
-                --reveal shows what was typed, but no secrets, and leaves a row in the audit.
+                --reveal shows values unmasked, except secrets, and writes an audit record.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -14,11 +14,11 @@ extension DraftCommands {
         )
 
         @Argument(help: "The draft's id.") var draft: Identity<Draft>
-        @Flag(help: "Shows the values, and says so in the audit.") var reveal = false
+        @Flag(help: "Shows values unmasked; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator(leavesTrace: reveal) { worker in
+            let report = try await flags.withOperator(writesAudit: reveal) { worker in
                 let draft = try await worker.existing(self.draft.id)
                 worker.warn(of: draft)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
@@ -34,7 +34,7 @@ extension DraftCommands {
     }
 }
 
-/// All that is told of one draft.
+/// Everything that the command shows of one draft.
 struct DraftReport {
     let draft: Draft
     let standing: Standing
@@ -47,11 +47,11 @@ struct DraftReport {
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
 
-    /// - Parameter most: columns of a line; nil for as many as it takes.
-    func text(within most: Int?, inColours: Bool) -> String {
+    /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
+    func text(within limit: Int?, inColours: Bool) -> String {
         var lines = [
             "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.rawValue)",
-            "revision  \(draft.revision)", "ends      \(relative(draft.expiresAt, to: draft.now))",
+            "revision  \(draft.revision)", "expires   \(relative(draft.expiresAt, to: draft.now))",
         ]
         if let account = draft.account { return (lines + ["account   \(account)"]).joined(separator: "\n") }
         lines.append("next      \(standing.next?.name.rawValue ?? "review")")
@@ -66,7 +66,7 @@ struct DraftReport {
             }
         }
         return lines.joined(separator: "\n") + "\n\n"
-            + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text(within: most, inColours: inColours)
+            + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text(within: limit, inColours: inColours)
     }
 
     var json: JSON {

@@ -4,7 +4,7 @@ import ArgumentParser
 extension DraftCommands {
     struct Why: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What keeps a draft from becoming an account.",
+            abstract: "Lists what a draft still needs to become an account.",
             discussion: """
                 EXAMPLE
                   accounts-api drafts why 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -30,9 +30,9 @@ extension DraftCommands {
                 }
                 print(JSON.object([.init("committed", .bool(isCommitted)), .init("obstacles", .array(reasons))]).text)
             } else if isCommitted {
-                print("nothing: it is an account already")
+                print("nothing is missing: the draft is already an account")
             } else if obstacles.isEmpty {
-                print("nothing: a commit would be accepted now")
+                print("nothing is missing: a commit would succeed now")
             } else {
                 let rows = obstacles.map { obstacle -> [Table.Cell] in
                     [
@@ -40,14 +40,14 @@ extension DraftCommands {
                         .init(obstacle.reason.text, obstacle.reason.paint),
                     ]
                 }
-                print(Table(["STEP", "FIELD", "WHY"], rows).text)
+                print(Table(["STEP", "FIELD", "REASON"], rows).text)
             }
         }
     }
 }
 
 extension Obstacle.Reason {
-    /// What only somebody else can help with stands out.
+    /// Red for an obstacle that the person cannot remove in this sign-up.
     fileprivate var paint: Paint {
         switch self {
         case .missing, .notAnswered, .noCode, .codeNotGiven: .plain
@@ -72,18 +72,18 @@ extension Obstacle.Reason {
 
     fileprivate var text: String {
         switch self {
-        case .missing: "not given yet"
-        case .notAnswered: "not answered yet"
+        case .missing: "missing"
+        case .notAnswered: "step not submitted yet"
         case .refused(let refusals):
             refusals.isEmpty
-                ? "does not hold under the flow as it is now"
+                ? "not valid under the current flow"
                 : refusals.map { Language.ofTerminal.messages.message(for: $0) }.joined(separator: " ")
         case .noCode: "no code was sent"
-        case .codeNotGiven: "a code is on its way"
-        case .codeExpired: "the code has expired; another has to be asked for"
-        case .codeUsedUp: "every attempt on the code was wrong; another has to be asked for"
-        case .exhausted: "too many wrong codes; the sign-up has to begin again"
-        case .taken: "an account has it already"
+        case .codeNotGiven: "code sent, not entered yet"
+        case .codeExpired: "the code has expired: the person must request a new one"
+        case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
+        case .exhausted: "too many wrong codes: the person must start a new sign-up"
+        case .taken: "already used by another account"
         }
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 extension FlowCommands {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Reads a flow file as the server would; exits with 1 where it refuses it.",
+            abstract: "Validates a flow file as the server does; exits with 1 if it is invalid.",
             discussion: """
                 EXAMPLE
                   accounts-api flow check signup.yaml
@@ -12,13 +12,13 @@ extension FlowCommands {
         )
 
         @Argument(help: "The flow file.", completion: .file(extensions: ["yaml", "yml"])) var file: String
-        @Flag(help: "Answers in JSON.") var json = false
+        @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             do throws(FlowFileError) {
                 let flow = try Flow(contentsOf: file)
-                let counts = "\(flow.steps.count) steps, \(flow.fields.count) fields"
-                print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is good: \(counts)")
+                let counts = "\(counted(flow.steps.count, "step")), \(counted(flow.fields.count, "field"))"
+                print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is valid: \(counts)")
             } catch {
                 guard json else { throw error }
                 print(Self.verdict(on: error).text)

@@ -4,7 +4,7 @@ import ArgumentParser
 struct FlowCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flow",
-        abstract: "Checks and shows what a sign-up asks.",
+        abstract: "Validates and shows the flow of a sign-up.",
         subcommands: [Check.self, Show.self]
     )
 }

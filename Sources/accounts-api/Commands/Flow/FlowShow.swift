@@ -6,7 +6,7 @@ extension FlowCommands {
         static let configuration = CommandConfiguration(
             abstract: "Prints the steps and fields of the flow as a table.",
             discussion: """
-                Without FLOW_FILE it is the flow that ships with the service.
+                Without FLOW_FILE it shows the built-in flow.
 
                 EXAMPLE
                   accounts-api flow show --flow-file signup.yaml
@@ -14,9 +14,9 @@ extension FlowCommands {
         )
 
         @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"])) var flowFile: String?
-        @Option(help: "The language of the texts; the first of the flow where it is left out.")
+        @Option(help: "The language of the texts; the default is the first language of the flow.")
         var language: String?
-        @Flag(help: "Answers in JSON.") var json = false
+        @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let path = try SettingSource([.flowFile: flowFile]).read { $0.text(.flowFile) }
@@ -33,7 +33,7 @@ extension FlowCommands {
         private func spoken(_ word: String, in flow: Flow) throws -> Language {
             guard let language = flow.languages.first(where: { $0.rawValue == word }) else {
                 let known = flow.languages.map(\.rawValue).joined(separator: " or ")
-                throw ValidationError("the language of this flow is \(known)")
+                throw ValidationError("unknown language \"\(word.printable)\": pass \(known)")
             }
             return language
         }
@@ -62,7 +62,7 @@ extension FlowCommands {
 }
 
 extension JSON {
-    /// A rule in a few words.
+    /// The value of a rule as short text.
     fileprivate var brief: String {
         switch self {
         case .string(let text): text

@@ -4,11 +4,12 @@ import ArgumentParser
 extension KeyCommands {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seals with the first key whatever another key has sealed.",
+            abstract: "Re-encrypts with the first key all data that another key has encrypted.",
             discussion: """
-                Put the new key first in ACCOUNTS_KEYS of all servers, the old ones behind it, and restart them. Then run \
-                this. Codes that are on their way stay with the old key, so wait ten minutes before you take it away. Exits \
-                with 1 where something is sealed with a key that is not in the ring.
+                First put the new key in front of the old ones in ACCOUNTS_KEYS of all servers, and restart the \
+                servers. Then run this command. Codes that were already sent depend on the old key for ten minutes: \
+                wait that long before you remove it. Exits with 1 if some data cannot be decrypted with the keys in \
+                ACCOUNTS_KEYS.
 
                 EXAMPLE
                   ACCOUNTS_KEYS_FILE=keys accounts-api keys rotate
@@ -18,17 +19,21 @@ extension KeyCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let rotated = try await flags.withOperator(leavesTrace: true) { try await $0.rotateKeys() }
+            let rotated = try await flags.withOperator(writesAudit: true) { try await $0.rotateKeys() }
             let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }
             let counts = [(name: "drafts", count: rotated.drafts)] + rows
             if flags.json {
                 let counts = counts.map { JSON.Member($0.name, .integer($0.count)) }
                 print(JSON.object(counts + [.init("unreadable", .integer(rotated.unreadable))]).text)
             } else {
-                print("sealed anew: " + counts.map { "\($0.count) \($0.name)" }.joined(separator: ", "))
+                let texts = counts.map { counted($0.count, String($0.name.dropLast())) }
+                print("re-encrypted \(texts.joined(separator: ", "))")
             }
             guard rotated.unreadable > 0 else { return }
-            complain("\(rotated.unreadable) are sealed with a key that is not in ACCOUNTS_KEYS")
+            complain(
+                "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing key to ACCOUNTS_KEYS "
+                    + "and run this command again"
+            )
             throw ExitCode(1)
         }
     }

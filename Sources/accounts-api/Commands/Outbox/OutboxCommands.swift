@@ -4,7 +4,7 @@ import ArgumentParser
 struct OutboxCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "Shows mail that waits or failed, and has it tried again.",
+        abstract: "Lists outgoing mail and retries its delivery.",
         subcommands: [List.self, Retry.self, Flush.self]
     )
 }

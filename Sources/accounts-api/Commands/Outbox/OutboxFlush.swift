@@ -4,7 +4,7 @@ import ArgumentParser
 extension OutboxCommands {
     struct Flush: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Has all mail that failed and waits tried at once, as if for the first time.",
+            abstract: "Retries all failed mail now, with a full set of attempts.",
             discussion: """
                 EXAMPLE
                   accounts-api outbox flush
@@ -14,8 +14,8 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(leavesTrace: true) { try await $0.flush() }
-            print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "mails that are due now: \(count)")
+            let count = try await flags.withOperator(writesAudit: true) { try await $0.flush() }
+            print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "mail"))")
         }
     }
 }

@@ -4,20 +4,22 @@ import ArgumentParser
 extension OutboxCommands {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One line a mail, newest first, masked.",
+            abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
                 EXAMPLE
                   accounts-api outbox list --state waiting
                 """
         )
 
-        @Option(help: "Only these: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Option(help: "Only mail in this state: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: OutboxRow.State?
-        @Option(help: "How many at most.") var limit = 50
+        @Option(help: "The maximum number of lines.") var limit = 50
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard (1...10_000).contains(limit) else { throw ValidationError("--limit is from 1 to 10000") }
+            guard (1...10_000).contains(limit) else {
+                throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
+            }
             let mails = try await flags.withOperator { try await $0.mails(state, limit: limit) }
             print(flags.json ? JSON.array(mails.map(\.json)).text : Self.table(of: mails))
         }
@@ -32,7 +34,8 @@ extension OutboxCommands {
                     .init(mail.lastError ?? ""),
                 ] as [Table.Cell]
             }
-            return Table(["ID", "STATE", "MAIL", "TO", "TRIES", "MADE", "DUE", "WHY IT FAILED"], rows).text
+            return Table(["ID", "STATE", "TEMPLATE", "RECIPIENT", "ATTEMPTS", "CREATED", "DUE", "LAST ERROR"], rows)
+                .text
         }
     }
 }
