@@ -72,7 +72,8 @@ struct DeployTests {
         for name in sections {
             let start = try #require(document.range(of: "### \(name)\n"))
             let section = document[start.upperBound...].prefix { _ in true }.components(separatedBy: "\n##")[0]
-            #expect(section.lowercased().contains("cure:"), "\(name)")
+            #expect(section.contains("\n\nCheck: ") || section.contains("\n\nCheck:\n"), "\(name)")
+            #expect(section.contains("\n\nFix: "), "\(name)")
         }
     }
 }
