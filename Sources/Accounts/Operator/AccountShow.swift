@@ -10,7 +10,7 @@ package struct AccountDetail: Sendable {
     package let hasAuthenticator: Bool
     package let recoveryCodes: Int
     package let consents: [Consent]
-    /// Their sizes in bytes, by field.
+    /// The size of each photo in bytes, by field.
     package let photos: [(field: String, bytes: Int)]
     package let now: Date
 
@@ -22,7 +22,7 @@ package struct AccountDetail: Sendable {
 }
 
 extension Operator {
-    /// The account of that id; nil where there is none.
+    /// Returns the account with that id, or nil if it does not exist.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
         let rows = try await database.transaction(
             """
@@ -37,7 +37,7 @@ extension Operator {
         return rows[0].isEmpty ? nil : try AccountDetail(await signups.account(id), rows)
     }
 
-    /// Whose account that address is.
+    /// Returns the id of the account with that e-mail address, in canonical form, or nil if there is none.
     package func account(named email: String) async throws(DatabaseError) -> ID<Account>? {
         try await database.read("SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)").first?
             .decode(ID<Account>.self)
@@ -45,7 +45,7 @@ extension Operator {
 }
 
 extension AccountDetail {
-    /// Of the rows of the account, of its credentials, of its consents and of its photos.
+    /// - Parameter rows: the results for the account, its credentials, its consents and its photos, in this order.
     fileprivate init(_ account: Account, _ rows: [Rows]) throws(DatabaseError) {
         self.account = account
         (flow, provedAt, now, hasAuthenticator, recoveryCodes) = try rows[0].only.decode(

@@ -1,4 +1,4 @@
-/// The unfinished sign-ups that live, by the step where they stand.
+/// The unfinished, unexpired sign-ups, grouped by their current step.
 package struct DraftBoard: Sendable {
     package let columns: [Column]
 
@@ -6,7 +6,7 @@ package struct DraftBoard: Sendable {
         /// A step, or `review`.
         package let step: String
         package let count: Int
-        /// The newest, newest first.
+        /// The newest sign-ups at this step, newest first.
         package let cards: [DraftSummary]
 
         package init(step: String, count: Int, cards: [DraftSummary]) {
@@ -14,7 +14,7 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    /// Whether there may be more than were looked at.
+    /// Whether the query reached its limit, so that the counts may be too low.
     package let isCut: Bool
 
     package init(columns: [Column], isCut: Bool = false) {
@@ -23,11 +23,11 @@ package struct DraftBoard: Sendable {
 }
 
 extension Operator {
-    /// The newest sign-ups, by step.
+    /// Returns the newest sign-ups, grouped by step.
     ///
     /// - Parameters:
-    ///   - cards: how many of each step at most.
-    ///   - limit: how many are looked at in all; counts are of these.
+    ///   - cards: the maximum number of sign-ups per step.
+    ///   - limit: the maximum number of sign-ups that are read and counted.
     package func board(cards: Int = 100, limit: Int = 10_000) async throws(DatabaseError) -> DraftBoard {
         let rows = try await database.transaction(
             """
@@ -48,7 +48,7 @@ extension Operator {
             drafts[draft.step, default: []].append(draft)
             counts[draft.step] = number
         }
-        // Steps that left the flow meanwhile still have people on them.
+        // Drafts may still be at steps that the flow no longer has.
         let known = flow.steps.map(\.name.rawValue)
         let others = drafts.keys.filter { !known.contains($0) && $0 != "review" }.sorted()
         return DraftBoard(

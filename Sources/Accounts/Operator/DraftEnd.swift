@@ -1,5 +1,5 @@
 extension Operator {
-    /// Ends one draft; false where there is none that is open.
+    /// Deletes one open draft. Returns false if there is no open draft with that id.
     package func expire(_ id: ID<Draft>) async throws(DatabaseError) -> Bool {
         let rows = try await database.transaction(
             ["SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE", end(where: "id = \(id) AND account_id IS NULL")]
@@ -8,15 +8,15 @@ extension Operator {
         return try signups.countEnded(rows[1], as: .removed)
     }
 
-    /// How many open drafts ``purge(_:)`` would end.
+    /// Returns the number of open drafts that ``purge(_:)`` would delete.
     package func count(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         try await database.read(
             "SELECT count(*) FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))"
         ).only.decode(Int.self)
     }
 
-    /// Ends all open drafts that the filter means, in batches, and returns how many. Those that somebody writes to at the
-    /// moment stay.
+    /// Deletes all open drafts that match the filter, in batches, and returns their number. Skips drafts that are
+    /// locked by a concurrent write.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         var count = 0
         while true {
@@ -33,7 +33,7 @@ extension Operator {
         }
     }
 
-    /// The holders read that their sign-up has expired.
+    /// A statement that deletes drafts, so that their clients are told `expired`.
     private func end(where condition: SQL) -> SQL {
         signups.end(
             in: "drafts",

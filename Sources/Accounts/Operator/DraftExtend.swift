@@ -1,10 +1,10 @@
 package import Foundation
 
 extension Operator {
-    /// Gives a draft its whole time anew, as if it had begun now. One that expired does not come back: its name may be
-    /// another's by now.
+    /// Restarts the lifetime of a draft, as if it were created now. An expired draft cannot be extended, because
+    /// another draft may have taken its username.
     ///
-    /// - Returns: when it ends now; nil where there is none that is open.
+    /// - Returns: the new expiry and the time of the database; nil if there is no open draft with that id.
     package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
         let row = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",

@@ -1,22 +1,22 @@
 package import Foundation
 
 package enum DraftState: String, CaseIterable, Sendable {
-    /// Something is missing.
+    /// A step is incomplete.
     case open
-    /// Nothing more is asked; the commit, or a last look at optional steps, is left.
+    /// All required steps are complete; the commit is left.
     case review
-    /// It ended, and waits to be erased.
+    /// The draft has expired but is not erased yet.
     case expired
     case committed
 }
 
-/// Which drafts are meant; all of them where nothing is said.
+/// Selects drafts. A property that is nil does not restrict the selection.
 package struct DraftFilter: Sendable {
     package var state: DraftState?
     package var step: String?
-    /// Begun longer ago.
+    /// Selects drafts that were created longer ago than this.
     package var olderThan: Duration?
-    /// In its canonical form. Committed drafts have no address any more.
+    /// The e-mail address in canonical form. Committed drafts never match, because they no longer have an address.
     package var email: String?
 
     package init(state: DraftState? = nil, step: String? = nil, olderThan: Duration? = nil, email: String? = nil) {
@@ -31,20 +31,20 @@ package struct DraftFilter: Sendable {
 package struct DraftSummary: Sendable {
     package let id: ID<Draft>
     package let state: DraftState
-    /// The first that is not met.
+    /// The first incomplete step, or `review`.
     package let step: String
-    /// Masked; nil where there is none, or the key to it is gone.
+    /// The masked address; nil if there is none or if it cannot be decrypted.
     package let address: String?
     package let revision: Int
-    /// Wrong codes so far.
+    /// The number of wrong codes.
     package let failures: Int
     package let createdAt, updatedAt, expiresAt: Date
-    /// The database's clock.
+    /// The time of the database.
     package let now: Date
 }
 
 extension Operator {
-    /// The newest drafts that the filter means, newest first.
+    /// Returns the newest drafts that match the filter, newest first.
     package func drafts(_ filter: DraftFilter, limit: Int) async throws(DatabaseError) -> [DraftSummary] {
         let rows = try await database.read(
             """
@@ -56,7 +56,7 @@ extension Operator {
         return drafts
     }
 
-    /// The columns of a draft in a list, over `drafts` and its `deadline`.
+    /// The columns of ``DraftSummary``, selected from `drafts` and ``life``.
     var summary: SQL {
         """
         id, \(state), step, sealed, revision, created_at, updated_at, deadline, now(),
@@ -64,7 +64,7 @@ extension Operator {
         """
     }
 
-    /// Those columns, and one number after them.
+    /// Decodes the columns of ``summary``, followed by one number.
     func summary(of row: Row) throws(DatabaseError) -> (draft: DraftSummary, number: Int) {
         let (id, state, step, sealed, revision, createdAt, updatedAt, expiresAt, now, failures, number) =
             try row.decode(
@@ -96,7 +96,7 @@ extension Operator {
         return (draft, number)
     }
 
-    /// Until when a draft lives, or its token leads to the account.
+    /// A lateral join with the column `deadline`: the expiry of a draft, or of the token of a committed draft.
     var life: SQL {
         "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS life"
     }
@@ -108,12 +108,12 @@ extension Operator {
         """
     }
 
-    /// Over the columns of `drafts` and its `deadline`.
+    /// A condition on the columns of `drafts` and ``life``.
     func condition(_ filter: DraftFilter) -> SQL {
         var all: SQL = "true"
         if let wanted = filter.state {
             all = "\(all) AND \(state) = \(wanted.rawValue)"
-            // Their index has no others.
+            // Lets PostgreSQL use the index, which covers only drafts without an account.
             if wanted != .committed { all = "\(all) AND account_id IS NULL" }
         }
         if let step = filter.step { all = "\(all) AND step = \(step)" }

@@ -1,35 +1,36 @@
 internal import Foundation
 
-/// What keeps a draft from its commit.
+/// A reason why a draft cannot be committed.
 package struct Obstacle: Sendable {
     package let step: StepName
-    /// Nil where the step as a whole is meant.
+    /// Nil if the reason concerns the whole step.
     package let field: FieldName?
     package let reason: Reason
 
     package enum Reason: Sendable {
-        /// Nothing was given.
+        /// The field has no value.
         case missing
-        /// Nothing has to be given, but the step was not answered yet.
+        /// The step has no required fields, but has not been submitted yet.
         case notAnswered
-        /// What was given does not hold, or not any more.
+        /// The value is not valid, or no longer valid.
         case refused([Refusal])
-        /// No code is on its way.
+        /// No code was sent.
         case noCode
-        /// A code is on its way, and was not given yet.
+        /// A code was sent but not entered yet.
         case codeNotGiven
         case codeExpired
-        /// Its attempts are used up; another has to be asked for.
+        /// All attempts with this code are used; the person must request a new one.
         case codeUsedUp
-        /// There were too many wrong codes for any other: only another sign-up helps.
+        /// Too many wrong codes: the draft gets no further code, and the person must start a new sign-up.
         case exhausted
-        /// Another account has it.
+        /// Another account has this identifier.
         case taken
     }
 }
 
 extension Operator {
-    /// The draft of that id, open or committed; nil where there is none. One that has expired throws `ended`.
+    /// Returns the open or committed draft with that id, or nil if it does not exist. Throws `ended` for an expired
+    /// draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let tokenHash: [UInt8]?
         do throws(DatabaseError) {
@@ -46,7 +47,7 @@ extension Operator {
 
     package var flow: Flow { signups.flow }
 
-    /// Everything that keeps the draft from its commit, in the order of the steps; empty where nothing does.
+    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let situation = signups.situation(of: draft)
         var obstacles: [Obstacle] = []

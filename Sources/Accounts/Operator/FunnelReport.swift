@@ -1,8 +1,8 @@
-/// Where people gave up in one version of the flow, over some days.
+/// The funnel of one version of the flow: how many people entered, completed and abandoned each step.
 package struct FunnelReport: Sendable {
     /// Such as `default@1`.
     package let flow: String
-    /// In the order in which they are asked; `review` is the last look before the account.
+    /// In the order of the flow; the last is `review`.
     package let steps: [Step]
 
     package struct Step: Sendable {
@@ -14,22 +14,22 @@ package struct FunnelReport: Sendable {
         package var cancelled = 0
         package var superseded = 0
         package var removed = 0
-        /// Codes of refused answers, the commonest first.
+        /// The error codes of refused answers, the most frequent first.
         package var refusals: [(code: String, count: Int)] = []
-        /// Half of those who completed it took no longer; nil where nobody did.
+        /// The median time of a completion in seconds; nil if there is none.
         package var medianSeconds: Int?
 
-        /// Those who went on.
+        /// The number of sign-ups that completed or skipped the step.
         package var passed: Int { completed + skipped }
-        /// Those who will not.
+        /// The number of sign-ups that expired or were cancelled at the step.
         package var abandoned: Int { expired + cancelled }
     }
 }
 
 extension Operator {
-    /// One report for each flow that anybody met, the present one first.
+    /// Returns one report for each version of the flow with counts in the period, the current one first.
     ///
-    /// - Parameter period: whole days of UTC, today's among them; a part of a day is all of it.
+    /// - Parameter period: rounded up to whole days in UTC; today is one of them.
     package func funnel(over period: Duration) async throws(DatabaseError) -> [FunnelReport] {
         let rows = try await database.read(
             """
@@ -58,7 +58,7 @@ extension Operator {
         }
     }
 
-    /// Steps that the present flow does not have come after those that it has.
+    /// Sorts the steps in the order of the current flow. Steps that it does not have follow before `review`.
     private func order(_ names: [String]) -> [String] {
         let known = flow.steps.map(\.name.rawValue)
         return known.filter(names.contains) + names.filter { !known.contains($0) && $0 != "review" }.sorted()
@@ -66,7 +66,7 @@ extension Operator {
     }
 }
 
-/// The counts of one step, as they are read.
+/// Adds up the counts of one step while the rows are read.
 private struct Tally {
     private(set) var step: FunnelReport.Step
     private var times: [(seconds: Int, count: Int)] = []

@@ -1,20 +1,20 @@
 internal import Foundation
 
 extension Operator {
-    /// What was moved to the first key of the ring.
+    /// The numbers of re-encrypted rows.
     package struct Rotated: Hashable, Sendable {
         package var drafts = 0
-        /// Rows of other tables, by their name in the report. A table without such rows is not there.
+        /// By the name of the table in the report; a table without such rows has no entry.
         package var rows: [String: Int] = [:]
-        /// Drafts and rows whose key is not in the ring.
+        /// The number of drafts and rows that no key of the ring can decrypt.
         package var unreadable = 0
     }
 
-    /// Seals with the first key of the ring whatever another key has sealed, and writes its digests with that key, so that
-    /// the others can be taken from the ring. Only codes that are on their way stay with the key of their time: their
-    /// digests cannot be made anew.
+    /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
+    /// keys can be removed. The exception are codes that were already sent: their digests cannot be recomputed, so they
+    /// need the old key until they expire.
     ///
-    /// It may be broken off and run again, and whatever is written meanwhile is written with the first key.
+    /// The rotation can be interrupted and run again. Concurrent writes use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
         _ = try await database.transaction(
             "WITH \(audited(.rotateKeys, over: "(SELECT) AS once")) SELECT 1"
@@ -49,7 +49,7 @@ extension Operator {
         }
     }
 
-    /// False where nothing of the draft was another key's, or somebody wrote to it meanwhile.
+    /// Returns false if the draft uses only the first key already, or if a concurrent write has changed it.
     private func rotate(_ id: ID<Draft>, _ sealed: [UInt8], _ values: Values) async throws(DatabaseError) -> Bool {
         let isCurrent = signups.keys.hasSealedWithFirst(sealed)
         let renewed = isCurrent ? sealed : signups.keys.seal(values.sealable, for: id.bytes)
@@ -67,6 +67,7 @@ extension Operator {
         return try await !database.transaction([lock, reseal] + renewDigests)[1].isEmpty
     }
 
+    /// Re-encrypts the column `sealed` of a table. Each value is bound to the key column of its row.
     private func rotate(_ table: SealedTable, _ rotated: inout Rotated) async throws(DatabaseError) {
         var last = Self.first
         while true {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Everything that whoever runs the service can see and do. Each act is a file beside this one; what changes something, or
-/// shows what is not everybody's to see, leaves a row in `audit`.
+/// The queries and actions of an operator. Each one is a file in this folder. Actions that change data or reveal values
+/// write a row to `audit`.
 package struct Operator: Sendable {
     let signups: Signups
-    /// As the audit names them.
+    /// The name in audit records.
     package let name: String
 
     var database: Database { signups.database }
@@ -21,7 +21,7 @@ package struct Operator: Sendable {
         case expire, purge, extend, retry, flush
     }
 
-    /// Part of a statement: a row of the audit for each row of the table.
+    /// A CTE that writes one audit record for each row of the table.
     func audited(_ act: Act, over table: SQL, of subject: SQL = "NULL::uuid") -> SQL {
         """
         audited AS (
@@ -30,7 +30,7 @@ package struct Operator: Sendable {
         """
     }
 
-    /// A statement that leaves a row in the audit for each draft that has just ended.
+    /// A statement that writes an audit record for each draft that has just ended.
     func auditEnded(_ act: Act) -> SQL {
         """
         INSERT INTO audit (operator, act, subject)
@@ -38,7 +38,7 @@ package struct Operator: Sendable {
         """
     }
 
-    /// Says in the audit who looked at what.
+    /// Writes an audit record.
     package func note<Subject>(_ act: Act, of subject: ID<Subject>) async throws(DatabaseError) {
         _ = try await database.transaction(
             """

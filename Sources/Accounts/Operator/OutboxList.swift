@@ -5,7 +5,7 @@ package struct OutboxRow: Sendable {
     package let id: ID<Outbox>
     package let template: String
     package let state: State
-    /// Masked; nil once it is finished.
+    /// The masked address; nil if the mail is delivered or dead.
     package let recipient: String?
     package let attempts: Int
     package let createdAt, dueAt, now: Date
@@ -17,7 +17,7 @@ package struct OutboxRow: Sendable {
 }
 
 extension Operator {
-    /// The newest mails, newest first.
+    /// Returns the newest mails, newest first.
     package func mails(_ state: OutboxRow.State?, limit: Int) async throws(DatabaseError) -> [OutboxRow] {
         let condition: SQL = state.map { "state = \($0.rawValue)" } ?? "true"
         let rows = try await database.read(

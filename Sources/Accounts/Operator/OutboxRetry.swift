@@ -1,6 +1,6 @@
 extension Operator {
-    /// Makes one mail due at once, with all its attempts before it; false where none waits under that id. Those that are
-    /// finished keep nothing that could be sent. One that is on its way at this moment may come twice.
+    /// Makes one waiting mail due now and resets its attempts. Returns false if there is no waiting mail with that id:
+    /// delivered and dead mail has no content. A mail that is in delivery at this moment may arrive twice.
     package func retry(_ id: ID<Outbox>) async throws(DatabaseError) -> Bool {
         try await database.transaction(
             """
@@ -12,8 +12,8 @@ extension Operator {
         )[0].only.decode(Bool.self)
     }
 
-    /// Makes all mail due at once that failed and waits for its next attempt, with all its attempts before it, and returns
-    /// how many there are.
+    /// Makes all failed mail that waits for its next attempt due now, resets its attempts, and returns the number of
+    /// mails.
     package func flush() async throws(DatabaseError) -> Int {
         try await database.transaction(
             """

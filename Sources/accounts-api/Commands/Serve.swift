@@ -27,9 +27,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings(flags.source)
         try await settings.checkPorts()
-        // A reader that went away is an error of the write, not the end of the server.
+        // Writing to a closed connection then returns an error instead of killing the server.
         signal(SIGPIPE, SIG_IGN)
-        // Else nobody hears how a process of ours has ended.
+        // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
         let level = settings.logging.level
         let isJSON = settings.logging.isJSON
@@ -44,7 +44,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// The running service: what stands on what, from the database up.
+/// Builds the running service from its parts, in the order of their dependencies.
 struct Server {
     private let settings: Settings
     private let logger: Logger
@@ -65,7 +65,7 @@ struct Server {
         try await run(on: database, meters)
     }
 
-    /// Closes the connections at the end.
+    /// Runs until the service stops, then closes the connections.
     func run(on database: Database, _ meters: Meters) async throws {
         do {
             try Argon2.selfTest()
@@ -81,7 +81,7 @@ struct Server {
     }
 
     private func serve(on database: Database, _ meters: Meters) async throws {
-        // Before anything serves, so that no signal finds nobody.
+        // Trap signals before anything serves, so that no signal is missed.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let shutdown = ShutdownSignal()
         let hashing = try HashingPool(
@@ -93,7 +93,7 @@ struct Server {
             meters: meters
         )
         let images = ImagePool(
-            // Also where the file has been replaced since.
+            // Works even if the file of the executable has been replaced since the start.
             program: "/proc/self/exe",
             workers: settings.imageWorkers,
             meters: meters,
@@ -123,7 +123,8 @@ struct Server {
         )
         var configuration = ServiceGroupConfiguration(
             services: [
-                // Each stands on those before it: what the reaper counts is written after its last batch.
+                // Services stop in reverse order, so the funnel writer still writes what the reaper counts in its last
+                // batch.
                 database, Partitions(database: database, days: signups.days, meters: meters, logger: logger),
                 FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
             ],
@@ -151,8 +152,7 @@ struct Server {
         images.shutdown()
     }
 
-    /// The first signal begins a graceful shutdown: requests that are on their way may still arrive, and all of them finish.
-    /// A second signal ends the process at once.
+    /// Starts a graceful shutdown on the first signal, after the shutdown delay. Exits immediately on the second.
     private func obey(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
