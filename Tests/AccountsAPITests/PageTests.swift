@@ -305,3 +305,21 @@ struct AssetsTests {
         #expect(throws: AssetsError.self) { try Assets(directory: "/nowhere") }
     }
 }
+
+@Suite("The built-in script")
+struct ScriptTests {
+    private let script = String(decoding: PackageResources.signup_js, as: UTF8.self)
+
+    @Test func `names no kind of field`() {
+        for kind in Flow.kinds { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
+        #expect(!script.contains(".kind"))
+    }
+
+    @Test(arguments: Assets.templateNames.filter { $0.hasPrefix("field-") })
+    func `is told by each template of a field how to read its answer`(template: String) {
+        let html = Assets.builtIn.draw(template, ["answer_type": "integer"])
+        let type = html.firstMatch(of: /data-answer="([a-z]+)"/)?.1
+        #expect(type.map { ["string", "integer", "boolean", "array", "file"].contains($0) } == true)
+        #expect(html.contains("data-live-check=") != html.contains("data-cut"))
+    }
+}

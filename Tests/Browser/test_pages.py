@@ -401,6 +401,22 @@ def test_a_phone_number_is_written_as_people_do_when_it_is_left(person):
     kim.until(lambda: "how this is written" in kim.refusal("phone"))
 
 
+def test_without_a_connection_a_new_number_is_not_replaced_by_the_one_before(person):
+    kim = person().walk("contact")
+    kim.pick("birth_date", "2001-02-28")
+    field = kim.type("phone", "01012345678")
+    kim.press(Keys.TAB)
+    kim.until(lambda: field.get_attribute("value") == "+82 10-1234-5678")
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    kim.browser.execute_cdp_cmd("Network.enable", {})
+    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    kim.type("phone", "01087654321")
+    kim.press(Keys.TAB)
+    kim.until(lambda: kim.is_ready)
+    assert field.get_attribute("value") == "01087654321"
+    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+
+
 def test_the_text_of_a_consent_opens_in_the_page(person):
     kim = person().walk("terms")
     document = kim.one("[data-field=terms] .document")

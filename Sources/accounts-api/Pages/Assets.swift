@@ -61,6 +61,8 @@ struct Assets: Sendable {
         do { return try Assets() } catch { preconditionFailure("\(error)") }
     }()
 
+    static var templateNames: [String] { templateFiles.map(\.name) }
+
     /// Every file of `Templates` once; a test compares the two.
     static let templateFiles: [(name: String, bytes: [UInt8])] = [
         ("page", PackageResources.page_mustache), ("start", PackageResources.start_mustache),

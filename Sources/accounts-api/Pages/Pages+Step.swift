@@ -101,6 +101,7 @@ private struct StepForm {
         members.removeAll { $0.name == "value" }
         members += [
             .init("control", .string(assets.template(ofField: field.kind.template))),
+            .init("answer_type", field.kind.answerSchema["type"] ?? "string"),
             .init("value", field.kind.written(value).map(JSON.string) ?? value.asText),
             .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
             .init("id", .string("field-\(field.name)")),

@@ -1,100 +1,161 @@
-// Makes the pages pleasant; they work without. Every rule is the server's: what is typed is judged by /check, and what
-// is sent by the step itself.
+// The script of the pages. It only adds comfort: every page works without it, and the server decides every rule.
+// The templates tell it with `data-` attributes what each field does (docs/pages.md), so it knows no kind of field by name.
 "use strict";
 
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+/// The form of the step; null on the other pages.
 const form = document.getElementById("answers");
-const next = form && one("button.main", form);
+const nextButton = form && one("button.main", form);
 const language = document.documentElement.lang;
 
-// MARK: The server's clock, by which everything ends.
-
-const ahead = form?.dataset.now ? Date.parse(form.dataset.now) - Date.now() : 0;
-const now = () => Date.now() + ahead;
-
-/// Draws whenever the number of whole seconds left has changed: `left` tells the milliseconds, `draw` takes the seconds.
-const countDown = (left, draw) => {
-  const rest = left();
-  draw(Math.max(0, Math.ceil(rest / 1000)));
-  if (rest > 0) setTimeout(countDown, (rest % 1000) + 1, left, draw);
-};
-
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-
-for (const element of all(".clock")) {
-  const { until, whole, period, left: text, over } = element.dataset;
-  const label = one("span", element);
-  const ring = one(".rest", element);
-  element.hidden = false;
-  if (period) {
-    const length = period * 1000;
-    countDown(() => length - (now() % length), (seconds) => {
-      label.textContent = text.replace("{left}", seconds);
-      ring.setAttribute("stroke-dashoffset", 100 - (100 * seconds) / period);
-    });
-  } else {
-    const end = Date.parse(until);
-    countDown(() => end - now(), (seconds) => {
-      label.textContent = seconds ? text.replace("{left}", clock(seconds)) : over;
-      ring.setAttribute("stroke-dashoffset", 100 - Math.min(100, (100 * seconds) / whole));
-    });
-  }
+/// Lets a screen reader say the text.
+function announce(text) {
+  document.getElementById("live").textContent = text;
 }
 
-for (const resend of all("[data-resend]")) {
-  const button = one("button", resend);
-  const text = button.textContent;
-  const end = now() + resend.dataset.resend * 1000;
-  countDown(() => end - now(), (seconds) => {
-    button.disabled = seconds > 0;
-    button.textContent = seconds ? resend.dataset.waiting.replace("{left}", seconds) : text;
-  });
-}
-
-// MARK: Fields
-
-const live = document.getElementById("live");
-const notice = document.getElementById("notice");
-
-const say = (text) => {
+/// Shows the text above the form, or hides the place where it stood.
+function showNotice(text) {
+  const notice = document.getElementById("notice");
   notice.textContent = text;
   notice.hidden = !text;
+}
+
+// Countdowns. They follow the server's clock, because the clock of the device may be wrong.
+
+const serverIsAheadBy = form?.dataset.now ? Date.parse(form.dataset.now) - Date.now() : 0;
+const serverNow = () => Date.now() + serverIsAheadBy;
+
+/// Calls `show` with the whole seconds left, now and each time their number changes. `timeLeft` returns milliseconds.
+function countDown(timeLeft, show) {
+  const left = timeLeft();
+  show(Math.max(0, Math.ceil(left / 1000)));
+  if (left > 0) setTimeout(countDown, (left % 1000) + 1, timeLeft, show);
+}
+
+const minutesAndSeconds = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+/// Counts down to a moment, or again and again to the end of a period.
+function startClock(element) {
+  element.hidden = false;
+  if (element.dataset.period) repeatPeriod(element);
+  else countDownToEnd(element);
+}
+
+function repeatPeriod(element) {
+  const { period, left } = element.dataset;
+  const length = period * 1000;
+  countDown(
+    () => length - (serverNow() % length),
+    (seconds) => drawClock(element, left.replace("{left}", seconds), seconds / period),
+  );
+}
+
+function countDownToEnd(element) {
+  const { until, whole, left, over } = element.dataset;
+  const end = Date.parse(until);
+  countDown(
+    () => end - serverNow(),
+    (seconds) => {
+      const text = seconds ? left.replace("{left}", minutesAndSeconds(seconds)) : over;
+      drawClock(element, text, Math.min(1, seconds / whole));
+    },
+  );
+}
+
+/// - share: how much of the ring is drawn, from 0 to 1.
+function drawClock(element, text, share) {
+  one("span", element).textContent = text;
+  one(".rest", element).setAttribute("stroke-dashoffset", 100 - 100 * share);
+}
+
+/// Keeps the button of a form disabled until the server will send another mail.
+function waitToResend(resend) {
+  const button = one("button", resend);
+  const text = button.textContent;
+  const end = serverNow() + resend.dataset.resend * 1000;
+  countDown(
+    () => end - serverNow(),
+    (seconds) => {
+      button.disabled = seconds > 0;
+      button.textContent = seconds ? resend.dataset.waiting.replace("{left}", seconds) : text;
+    },
+  );
+}
+
+// Operators may have copied templates from a version that had no `data-answer`. Such a field gets the attributes that its
+// contents imply.
+
+function completeOlderField(element) {
+  const { dataset } = element;
+  if (dataset.answer) return;
+  const has = (selector) => !!one(selector, element);
+  const isPicture = has("canvas");
+  if (isPicture) dataset.answer = "file";
+  else if (element.matches("fieldset")) dataset.answer = "array";
+  else if (has("[type=checkbox]")) dataset.answer = "boolean";
+  else dataset.answer = has("[type=number]") ? "integer" : "string";
+
+  if (isPicture) dataset.cut = "";
+  else dataset.liveCheck = has("select, [type=checkbox]") ? "at-once" : "after-pause";
+  if (has(".eye, .boxes")) dataset.secret = "";
+  if (has(".eye")) dataset.retype = "";
+  if (has("[data-period]")) dataset.nativeSubmit = "";
+  for (const eye of all(".eye", element)) eye.dataset.reveal = "";
+  for (const output of all("output", element)) output.dataset.dayInWords = "";
+}
+
+/// Reads the answer from the controls of a field, by its `data-answer`.
+const answerReaders = {
+  string: ({ control }) => control.value,
+  integer: ({ control }) => (/^-?\d+$/.test(control.value) ? Number(control.value) : control.value),
+  boolean: ({ control }) => control.checked,
+  array: ({ controls }) => controls.filter((control) => control.checked).map((control) => control.value),
+  // The file itself travels with the form.
+  file: ({ control }) => (control.files.length ? "a file" : ""),
 };
 
-/// One field of the page: its controls, what the server thinks of it, and its message.
+/// One field of the step: its controls, its message, and what the server said about its value.
 class Field {
   constructor(element) {
+    const { dataset } = element;
     this.element = element;
-    this.name = element.dataset.field;
-    this.kind = element.dataset.kind;
+    this.name = dataset.field;
     this.controls = all("[name]", element);
     this.control = this.controls[0];
     this.message = one(".refusal", element);
-    this.isRequired = !!this.control?.required || "required" in element.dataset;
-    this.isSecret = ["password", "confirmation", "code", "totp"].includes(this.kind);
+    this.read = answerReaders[dataset.answer] ?? answerReaders.string;
+    /// When the server checks the value: "after-pause" in typing, "at-once", or never (undefined).
+    this.liveCheck = dataset.liveCheck;
+    this.isSecret = "secret" in dataset;
+    this.isRetyped = "retype" in dataset;
+    /// The name of the field whose value this one repeats.
+    this.confirms = dataset.confirms;
+    this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
     this.isRefused = !!this.message?.textContent;
-    /// The value that the server accepted last.
+    /// The value that the server accepted last, as JSON.
     this.accepted = undefined;
+    /// The accepted value as people write it, where that differs.
+    this.written = undefined;
   }
 
   get value() {
-    if (this.kind === "consent") return this.control.checked;
-    if (this.controls.length > 1 || this.element.matches("fieldset")) {
-      return this.controls.filter((control) => control.checked).map((control) => control.value);
-    }
-    if (this.kind === "number" && /^-?\d+$/.test(this.control.value)) return Number(this.control.value);
-    return this.control.value;
+    return this.read(this);
   }
 
   set value(value) {
     for (const control of this.controls) {
-      if (control.type === "checkbox") control.checked = value === true || (Array.isArray(value) && value.includes(control.value));
-      else control.value = value;
+      if (control.type !== "checkbox") control.value = value;
+      else control.checked = value === true || (Array.isArray(value) && value.includes(control.value));
     }
   }
 
-  /// What comes back with the page.
+  get json() {
+    return JSON.stringify(this.value);
+  }
+
+  /// What the browser keeps until the step is sent, and gives back when the page is loaded again.
   get kept() {
     return this.value;
   }
@@ -103,26 +164,38 @@ class Field {
     this.value = value;
   }
 
+  /// True for a half-typed day or an impossible number: the browser then reports an empty value.
+  get isUnreadable() {
+    return !!this.control.validity?.badInput;
+  }
+
   get isEmpty() {
-    // Half a date, or no number: the browser keeps it to itself.
-    if (this.control.validity?.badInput) return false;
-    return this.value === "" || this.value === false || this.value.length === 0;
+    return !this.isUnreadable && (this.value === "" || this.value === false || this.value.length === 0);
   }
 
   get isHidden() {
     return this.element.hidden;
   }
 
-  /// True where nothing stands in the way of the next step.
+  get isAccepted() {
+    return this.accepted === this.json;
+  }
+
+  /// True when this field does not keep the person from the next step.
   get isFine() {
-    if (this.isRefused) return false;
-    return this.isEmpty ? !this.isRequired : !this.control.validity?.badInput && this.accepted === JSON.stringify(this.value);
+    if (this.isRefused || this.isUnreadable) return false;
+    if (this.isEmpty) return !this.isRequired;
+    return !this.liveCheck || this.isAccepted;
+  }
+
+  accept() {
+    this.accepted = this.json;
   }
 
   refuse(text) {
     this.isRefused = true;
     this.mark(text);
-    live.textContent = text;
+    announce(text);
   }
 
   clear() {
@@ -139,66 +212,162 @@ class Field {
   }
 }
 
-/// How far two fingers are from each other.
-const apart = (one, other) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+const zoomStep = 0.1;
+const cropMoves = { ArrowLeft: [-0.05, 0], ArrowRight: [0.05, 0], ArrowUp: [0, -0.05], ArrowDown: [0, 0.05] };
 
-/// A picture that is chosen, dragged here or pasted, and cut to a square before it is sent.
-class Picture extends Field {
+const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+
+/// The dialog in which a person moves and zooms a picture until the square shows the part to use.
+class Crop {
+  /// - use: is called with the part that was chosen, as a data URL.
+  constructor(dialog, use) {
+    this.dialog = dialog;
+    this.canvas = one("canvas", dialog);
+    this.slider = one("[type=range]", dialog);
+    /// The fingers on the picture, by pointer id. One finger moves the picture, two zoom it.
+    this.fingers = new Map();
+    this.use = () => {
+      dialog.close();
+      use(this.canvas.toDataURL("image/jpeg", 0.92));
+    };
+    this.listen();
+  }
+
+  get isOpen() {
+    return this.dialog.open;
+  }
+
+  open(bitmap) {
+    this.bitmap?.close();
+    this.bitmap = bitmap;
+    this.slider.value = 1;
+    [this.x, this.y] = [bitmap.width / 2, bitmap.height / 2];
+    this.draw();
+    this.dialog.showModal();
+  }
+
+  listen() {
+    const { canvas, dialog } = this;
+    this.slider.addEventListener("input", () => this.draw());
+    canvas.addEventListener("wheel", (event) => this.zoom(event, event.deltaY < 0 ? zoomStep : -zoomStep));
+    canvas.addEventListener("pointerdown", (event) => this.touch(event));
+    canvas.addEventListener("pointermove", (event) => this.drag(event));
+    for (const type of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(type, (event) => this.fingers.delete(event.pointerId));
+    }
+    canvas.addEventListener("click", (event) => this.centre(event));
+    dialog.addEventListener("keydown", (event) => this.press(event));
+    one("[data-use]", dialog).addEventListener("click", this.use);
+    one("[data-leave]", dialog).addEventListener("click", () => dialog.close());
+  }
+
+  /// The side of the chosen square, in pixels of the picture.
+  get side() {
+    return Math.min(this.bitmap.width, this.bitmap.height) / this.slider.value;
+  }
+
+  draw() {
+    const { bitmap, canvas, side } = this;
+    const within = (place, length) => Math.min(Math.max(place, side / 2), length - side / 2);
+    [this.x, this.y] = [within(this.x, bitmap.width), within(this.y, bitmap.height)];
+    const context = canvas.getContext("2d");
+    context.fillStyle = "#fff";
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(bitmap, this.x - side / 2, this.y - side / 2, side, side, 0, 0, canvas.width, canvas.height);
+  }
+
+  /// Moves the square by fractions of its side.
+  move(right, down) {
+    this.x += right * this.side;
+    this.y += down * this.side;
+    this.draw();
+  }
+
+  centre(event) {
+    if (this.isDragged) return;
+    this.move(event.offsetX / this.canvas.clientWidth - 0.5, event.offsetY / this.canvas.clientHeight - 0.5);
+  }
+
+  zoom(event, step) {
+    event.preventDefault();
+    this.slider.value = Number(this.slider.value) + step;
+    this.draw();
+  }
+
+  touch(event) {
+    this.canvas.setPointerCapture(event.pointerId);
+    const [other] = this.fingers.values();
+    this.isDragged = !!other;
+    if (other) this.pinchStart = { zoom: Number(this.slider.value), distance: Math.max(distance(event, other), 1) };
+    this.fingers.set(event.pointerId, event);
+  }
+
+  drag(event) {
+    const before = this.fingers.get(event.pointerId);
+    if (!before) return;
+    this.fingers.set(event.pointerId, event);
+    const [right, down] = [event.clientX - before.clientX, event.clientY - before.clientY];
+    if (!right && !down) return;
+    this.isDragged = true;
+    const other = [...this.fingers.values()].find((finger) => finger.pointerId !== event.pointerId);
+    if (other) this.pinch(distance(event, other));
+    else this.move(-right / this.canvas.clientWidth, -down / this.canvas.clientHeight);
+  }
+
+  /// Measures from where the pinch began: the slider rounds to its steps, so many small changes would be lost.
+  pinch(length) {
+    this.slider.value = (this.pinchStart.zoom * length) / this.pinchStart.distance;
+    this.draw();
+  }
+
+  press(event) {
+    const move = event.target === this.canvas && cropMoves[event.key];
+    if (event.key === "Enter" && !event.target.matches("button")) {
+      event.preventDefault();
+      this.use();
+    } else if (move) {
+      event.preventDefault();
+      this.move(...move);
+    } else if ("+-".includes(event.key)) this.zoom(event, event.key === "+" ? zoomStep : -zoomStep);
+  }
+}
+
+const noFiles = () => new DataTransfer().files;
+
+/// A field with `data-cut`: a picture that is chosen, dropped or pasted, and cut to a square before it is sent.
+class PictureField extends Field {
   constructor(element) {
     super(element);
-    this.isRequired &&= !("set" in element.dataset);
     this.preview = one(".preview", element);
-    this.stored = this.preview.getAttribute("src");
-    this.dialog = one("dialog", element);
-    this.canvas = one("canvas", element);
-    this.size = one("[type=range]", element);
+    this.storedSource = this.preview.getAttribute("src");
+    this.crop = new Crop(one("dialog", element), (data) => this.use(data));
+    this.discardButton = one("[data-drop]", element);
+    /// Sends the form that erases the picture which the server holds.
+    this.eraseButton = one("[form]", element);
     one(".picture .help", element).hidden = false;
+    this.listen();
+  }
+
+  listen() {
     this.control.addEventListener("change", () => this.open(this.control.files[0]));
-    for (const type of ["dragover", "drop"]) {
-      element.addEventListener(type, (event) => {
-        event.preventDefault();
-        if (type === "drop") this.open(event.dataTransfer.files[0]);
-      });
-    }
-    this.size.addEventListener("input", () => this.draw());
-    this.canvas.addEventListener("wheel", (event) => this.grow(event, event.deltaY < 0 ? 0.1 : -0.1));
-    // Fingers on the picture, by their numbers: one moves it, two make it larger or smaller.
-    this.fingers = new Map();
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      const [other] = this.fingers.values();
-      this.isDragged = !!other;
-      if (other) this.pinch = { size: Number(this.size.value), distance: Math.max(apart(event, other), 1) };
-      this.fingers.set(event.pointerId, event);
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.open(event.dataTransfer.files[0]);
     });
-    this.canvas.addEventListener("pointermove", (event) => this.drag(event));
-    for (const type of ["pointerup", "pointercancel"]) {
-      this.canvas.addEventListener(type, (event) => this.fingers.delete(event.pointerId));
-    }
-    this.canvas.addEventListener("click", (event) => {
-      if (!this.isDragged) this.move(event.offsetX / this.canvas.clientWidth - 0.5, event.offsetY / this.canvas.clientHeight - 0.5);
-    });
-    this.dialog.addEventListener("keydown", (event) => this.press(event));
-    this.remove = one("[data-drop]", element);
-    this.remove.addEventListener("click", () => {
-      this.drop();
+    this.discardButton.addEventListener("click", () => {
+      this.discard();
       this.clear();
-      keep();
-      judgeNext();
-      this.control.focus();
+      this.changed();
     });
-    one("[form]", element)?.addEventListener("click", () => {
-      this.drop();
-      keep();
+    this.eraseButton?.addEventListener("click", () => {
+      this.discard();
+      keepAnswers();
     });
-    one("[data-use]", element).addEventListener("click", () => this.use());
-    one("[data-leave]", element).addEventListener("click", () => this.dialog.close());
   }
 
-  get value() {
-    return this.control.files.length ? "a file" : "";
-  }
-
+  /// A data URL, because a page cannot give a file back to its control after it was loaded again.
   get kept() {
     return this.data ?? "";
   }
@@ -208,485 +377,522 @@ class Picture extends Field {
   }
 
   get isFine() {
-    return !this.isRefused && !this.isBusy && !(this.isRequired && this.isEmpty);
+    return !this.isBusy && super.isFine;
   }
 
-  /// What the server refused is gone, so that only somebody who needs a picture has to choose another.
+  /// The server refused the file, so it is discarded. Only a required picture then keeps the person from going on.
   refuse(text) {
-    this.drop();
-    this.tell(text);
-    keep();
+    this.discard();
+    this.explain(text);
+    keepAnswers();
   }
 
-  tell(text) {
+  explain(text) {
     super.refuse(text);
     this.isRefused = this.isRequired && this.isEmpty;
-  }
-
-  set isBusy(isBusy) {
-    this.element.setAttribute("aria-busy", isBusy);
-    judgeNext();
   }
 
   get isBusy() {
     return this.element.getAttribute("aria-busy") === "true";
   }
 
+  set isBusy(isBusy) {
+    this.element.setAttribute("aria-busy", isBusy);
+    updateNext();
+  }
+
+  /// Shows the picture of the file in the dialog.
   async open(file) {
-    // What was chosen counts when it is cut, and until then what was there.
-    this.control.files = this.files ?? new DataTransfer().files;
-    if (!file || this.dialog.open) return;
+    // The browser has replaced the file in the control. The new one counts only when it is cut.
+    this.control.files = this.files ?? noFiles();
+    if (!file || this.crop.isOpen) return;
     this.clear();
-    const turn = (this.turn = {});
+    const attempt = (this.lastAttempt = {});
     this.isBusy = true;
-    let picture;
-    try {
-      if (!this.control.accept.split(",").includes(file.type)) throw file.type;
-      picture = await createImageBitmap(file);
-    } catch {
-      if (turn === this.turn) this.tell(this.element.dataset.unsupported);
+    const bitmap = await this.decode(file);
+    // The person has chosen another file meanwhile.
+    if (attempt !== this.lastAttempt) {
+      bitmap?.close();
+      return;
     }
-    // Another was chosen meanwhile.
-    if (turn !== this.turn) return picture?.close();
+    if (!bitmap) this.explain(this.element.dataset.unsupported);
     this.isBusy = false;
-    if (!picture) return;
-    this.picture?.close();
-    this.picture = picture;
-    this.size.value = 1;
-    [this.x, this.y] = [picture.width / 2, picture.height / 2];
-    this.draw();
-    this.dialog.showModal();
+    if (bitmap) this.crop.open(bitmap);
   }
 
-  /// The side of the part that is shown, in pixels of the picture.
-  get side() {
-    return Math.min(this.picture.width, this.picture.height) / this.size.value;
+  /// Resolves to nothing if the file is not a picture that the server takes.
+  async decode(file) {
+    if (!this.control.accept.split(",").includes(file.type)) return undefined;
+    return createImageBitmap(file).catch(() => undefined);
   }
 
-  draw() {
-    const { picture, canvas, side } = this;
-    const within = (place, length) => Math.min(Math.max(place, side / 2), length - side / 2);
-    [this.x, this.y] = [within(this.x, picture.width), within(this.y, picture.height)];
-    const context = canvas.getContext("2d");
-    context.fillStyle = "#fff";
-    context.fillRect(0, 0, canvas.width, canvas.height);
-    context.imageSmoothingQuality = "high";
-    context.drawImage(picture, this.x - side / 2, this.y - side / 2, side, side, 0, 0, canvas.width, canvas.height);
+  use(data) {
+    this.take(data);
+    this.changed();
   }
 
-  /// By shares of what is shown.
-  move(right, down) {
-    this.x += right * this.side;
-    this.y += down * this.side;
-    this.draw();
-  }
-
-  drag(event) {
-    const before = this.fingers.get(event.pointerId);
-    if (!before) return;
-    const [other] = [...this.fingers.values()].filter((finger) => finger.pointerId !== event.pointerId);
-    const [right, down] = [event.clientX - before.clientX, event.clientY - before.clientY];
-    this.fingers.set(event.pointerId, event);
-    if (!right && !down) return;
-    this.isDragged = true;
-    if (other) {
-      // From where they began: the slider goes by steps, in which the little ones would be lost.
-      this.size.value = (this.pinch.size * apart(event, other)) / this.pinch.distance;
-      this.draw();
-    } else this.move(-right / this.canvas.clientWidth, -down / this.canvas.clientHeight);
-  }
-
-  grow(event, step) {
-    event.preventDefault();
-    this.size.value = Number(this.size.value) + step;
-    this.draw();
-  }
-
-  press(event) {
-    const moves = { ArrowLeft: [-0.05, 0], ArrowRight: [0.05, 0], ArrowUp: [0, -0.05], ArrowDown: [0, 0.05] };
-    if (event.key === "Enter" && !event.target.matches("button")) {
-      event.preventDefault();
-      this.use();
-    } else if (event.target === this.canvas && moves[event.key]) {
-      event.preventDefault();
-      this.move(...moves[event.key]);
-    } else if ("+-".includes(event.key)) this.grow(event, event.key === "+" ? 0.1 : -0.1);
-  }
-
-  use() {
-    this.take(this.canvas.toDataURL("image/jpeg", 0.92));
-    this.dialog.close();
+  changed() {
     this.control.focus();
-    keep();
-    judgeNext();
+    keepAnswers();
+    updateNext();
   }
 
+  /// Puts the picture into the control and shows it.
   take(data) {
     const bytes = Uint8Array.from(atob(data.split(",")[1]), (letter) => letter.charCodeAt(0));
     const transfer = new DataTransfer();
     transfer.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
     this.data = data;
     this.files = this.control.files = transfer.files;
-    this.preview.src = data;
-    this.preview.hidden = this.remove.hidden = false;
-    one("[form]", this.element)?.setAttribute("hidden", "");
+    this.show(data, true);
   }
 
-  /// Back to what the server has.
-  drop() {
+  /// Goes back to the picture that the server holds, if it holds one.
+  discard() {
     this.data = this.files = undefined;
-    this.control.files = new DataTransfer().files;
-    this.remove.hidden = true;
-    one("[form]", this.element)?.removeAttribute("hidden");
-    this.preview.src = this.stored ?? "";
-    this.preview.hidden = !this.stored;
+    this.control.files = noFiles();
+    this.show(this.storedSource, false);
+  }
+
+  show(source, isNew) {
+    this.preview.src = source ?? "";
+    this.preview.hidden = !source;
+    this.discardButton.hidden = !isNew;
+    if (this.eraseButton) this.eraseButton.hidden = isNew;
   }
 }
 
-const fieldOf = (element) => (element.dataset.kind === "image" ? new Picture(element) : new Field(element));
-const fields = form ? all("[data-field]", form).map(fieldOf).filter((field) => field.control) : [];
-const pictures = fields.filter((field) => field instanceof Picture);
-const texts = fields.filter((field) => !pictures.includes(field));
-const named = (name) => fields.find((field) => field.name === name);
-const shown = () => fields.filter((field) => !field.isHidden);
+/// Opens a pasted picture in the picture field that has the focus, or else in the first.
+function pastePicture(event) {
+  const { files, types } = event.clipboardData;
+  const isTyping = event.target.matches?.("textarea, input:not([type=file], [type=range])");
+  // Spreadsheets, for example, put a picture of the copied text beside the text.
+  if (!files.length || (isTyping && types.includes("text/plain"))) return;
+  event.preventDefault();
+  const focused = pictures.find((picture) => picture.element.contains(document.activeElement));
+  (focused ?? pictures[0]).open(files[0]);
+}
+
+/// Without this, a file dropped beside the field would replace the page.
+function ignoreDroppedFile(event) {
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+}
+
+function listenForPictures() {
+  document.addEventListener("paste", pastePicture);
+  for (const type of ["dragover", "drop"]) document.addEventListener(type, ignoreDroppedFile);
+}
+
+/// The fields of the step that can be answered; empty on the other pages.
+const fields = form ? findFields() : [];
+const pictures = fields.filter((field) => field instanceof PictureField);
+
+function findFields() {
+  const elements = all("[data-field]", form);
+  elements.forEach(completeOlderField);
+  const found = elements.map((element) => ("cut" in element.dataset ? new PictureField(element) : new Field(element)));
+  // A field that is already confirmed shows a text and has no control.
+  return found.filter((field) => field.control);
+}
+
+const shownFields = () => fields.filter((field) => !field.isHidden);
 const isReady = () => fields.every((field) => field.isFine);
-/// Whoever presses it all the same, or comes by with the keyboard, hears what is missing.
-const judgeNext = () => next?.setAttribute("aria-disabled", !isReady());
 
-// MARK: Live checks
+/// The button keeps working: pressing it, or hearing it from a screen reader, tells what is missing.
+function updateNext() {
+  nextButton?.setAttribute("aria-disabled", !isReady());
+}
 
-/// Asks the server what it thinks of some fields, and resolves to their refusals by name. Without an answer nobody is held up.
-const check = async (...asked) => {
+// Live checks: the server checks values while the person is still typing.
+
+/// Asks the server about some fields and resolves to their refusals by name. Without an answer nothing is refused, because
+/// the server checks the values again when the step is sent.
+async function check(...asked) {
   const values = Object.fromEntries(asked.map((field) => [field.name, field.value]));
-  const isAsItWas = (field) => JSON.stringify(field.value) === JSON.stringify(values[field.name]);
-  const refusals = {};
+  const { errors, written } = await askServer(values);
+  const refusals = firstMessages(errors);
+  for (const field of asked) {
+    // The person may have changed the value meanwhile.
+    if (field.json !== JSON.stringify(values[field.name])) continue;
+    field.written = written[field.name];
+    if (!refusals[field.name]) field.accept();
+  }
+  return refusals;
+}
+
+async function askServer(values) {
   try {
     const answer = await fetch(`${form.getAttribute("action")}/check`, {
       method: "POST",
       headers: { "Content-Type": "application/json", Accept: "application/json", "Accept-Language": language },
       body: JSON.stringify(values),
     });
-    if (answer.ok) {
-      const { errors, written } = await answer.json();
-      for (const error of errors) refusals[error.field] ??= error.message;
-      for (const field of asked) if (isAsItWas(field)) field.written = written[field.name];
-    }
+    if (answer.ok) return await answer.json();
   } catch {
-    // The step itself will tell.
+    // There is no connection.
   }
-  for (const field of asked) {
-    if (!refusals[field.name] && isAsItWas(field)) field.accepted = JSON.stringify(values[field.name]);
-  }
-  return refusals;
-};
+  return { errors: [], written: {} };
+}
 
-/// - isLeft: false after a pause in typing, when a password is not yet what it will be.
-const judge = async (field, isLeft) => {
-  if (field.isEmpty || pictures.includes(field)) return judgeNext();
-  const value = JSON.stringify(field.value);
-  if (field.accepted === value) {
-    if (field.kind === "password") confirmationOf(field)?.element.removeAttribute("hidden");
-    if (!isLeft || !field.written) return judgeNext();
+/// The first message about each field, by its name.
+function firstMessages(errors) {
+  const messages = {};
+  for (const { field, message } of errors) messages[field] ??= message;
+  return messages;
+}
+
+/// - hasLeft: false after a pause in typing, when a secret is probably not complete.
+async function checkAndShow(field, hasLeft) {
+  if (field.isEmpty || !field.liveCheck) return updateNext();
+  if (field.isAccepted) {
+    showConfirmation(field);
+    if (!hasLeft || !field.written) return updateNext();
   }
-  const partner = field.kind === "confirmation" ? [named(field.element.dataset.confirms)].filter(Boolean) : [];
-  const refusal = (await check(...partner, field))[field.name];
-  // It was typed on meanwhile, and will be judged again.
-  if (JSON.stringify(field.value) !== value) return;
-  if (refusal && (isLeft || !field.isSecret)) field.refuse(refusal);
-  if (isLeft && !refusal && field.written) {
+  const asked = field.json;
+  const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
+  // The person has typed on, so another check follows.
+  if (field.json !== asked) return;
+  if (refusal) showRefusal(field, refusal, hasLeft);
+  else showAcceptance(field, hasLeft);
+  updateNext();
+}
+
+function showRefusal(field, refusal, hasLeft) {
+  if (hasLeft || !field.isSecret) field.refuse(refusal);
+  if (hasLeft && field.isRetyped) emptyForRetyping(field);
+}
+
+function showAcceptance(field, hasLeft) {
+  if (hasLeft && field.written) {
     field.value = field.written;
-    field.accepted = JSON.stringify(field.value);
+    field.accept();
   }
-  if (field.kind === "password") {
-    if (refusal && isLeft) empty(field);
-    else if (!refusal) confirmationOf(field)?.element.removeAttribute("hidden");
-  }
-  if (field.kind === "confirmation" && refusal && isLeft) empty(field);
-  judgeNext();
-};
+  showConfirmation(field);
+}
 
-// MARK: Passwords
+/// Checks what the browser has given back, so that a wrong answer is marked at once.
+async function checkFilledFields() {
+  const filled = fields.filter((field) => field.liveCheck && !field.isSecret && !field.isEmpty && !field.isRefused);
+  if (!filled.length) return;
+  const refusals = await check(...filled);
+  for (const field of filled) if (refusals[field.name]) field.refuse(refusals[field.name]);
+  updateNext();
+}
 
-const confirmationOf = (field) => fields.find((other) => other.element.dataset.confirms === field.name);
+// Secrets that are typed twice, and the buttons that show what was typed.
 
-/// What was refused is typed anew, unless the person has gone somewhere else than to another field.
-const empty = (field) => {
-  field.value = "";
-  field.accepted = undefined;
-  hideConfirmation(field);
-  const goes = document.activeElement;
-  if (goes === document.body || goes === next || fields.some((other) => other.element.contains(goes))) field.control.focus();
-};
+const confirmationOf = (field) => fields.find((other) => other.confirms === field.name);
 
-const hideConfirmation = (field) => {
+/// The confirmation appears when the server has accepted the value to confirm.
+function showConfirmation(field) {
+  const confirmation = confirmationOf(field);
+  if (confirmation) confirmation.element.hidden = false;
+}
+
+/// Whoever returns to the value has to confirm it again.
+function hideConfirmation(field) {
   const confirmation = confirmationOf(field);
   if (!confirmation) return;
   confirmation.value = "";
   confirmation.accepted = undefined;
   confirmation.clear();
   confirmation.element.hidden = true;
-  judgeNext();
-};
-
-for (const eye of all(".eye")) {
-  const input = eye.previousElementSibling;
-  const show = eye.getAttribute("aria-label");
-  const set = (isShown) => {
-    input.type = isShown ? "text" : "password";
-    eye.setAttribute("aria-pressed", isShown);
-    eye.setAttribute("aria-label", isShown ? eye.dataset.hide : show);
-  };
-  eye.hidden = false;
-  // So that the field keeps the focus.
-  eye.addEventListener("pointerdown", (event) => event.preventDefault());
-  eye.addEventListener("click", () => {
-    const isShown = input.type === "password";
-    input.focus();
-    set(isShown);
-  });
-  input.addEventListener("blur", () => set(false));
+  updateNext();
 }
 
-// MARK: Typing
+/// Empties a refused field and takes the focus back to it, unless the person has left the fields.
+function emptyForRetyping(field) {
+  field.value = "";
+  field.accepted = undefined;
+  hideConfirmation(field);
+  const focused = document.activeElement;
+  const isNearby = focused === document.body || focused === nextButton;
+  if (isNearby || fields.some((other) => other.element.contains(focused))) field.control.focus();
+}
 
-const stored = form && `signup:${form.dataset.draft}:${form.dataset.step}`;
+/// Lets the button show and hide what is typed into the control before it.
+function startReveal(button) {
+  const input = button.previousElementSibling;
+  const hiddenType = input.type;
+  const labelToShow = button.getAttribute("aria-label");
+  const reveal = (isShown) => {
+    if (isShown) input.removeAttribute("type");
+    else input.type = hiddenType;
+    button.setAttribute("aria-pressed", isShown);
+    button.setAttribute("aria-label", isShown ? button.dataset.hide : labelToShow);
+  };
+  button.hidden = false;
+  // Otherwise the press would take the focus from the control.
+  button.addEventListener("pointerdown", (event) => event.preventDefault());
+  button.addEventListener("click", () => {
+    const isShown = input.type !== hiddenType;
+    input.focus();
+    reveal(!isShown);
+  });
+  input.addEventListener("blur", () => reveal(false));
+}
 
-/// What is typed and not sent yet comes back with the page, but never what is secret.
-const keep = () => {
-  const values = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
+// The tab keeps what was typed and not sent, and gives it back when the page is loaded again. It never keeps secrets.
+
+const storagePrefix = "signup:";
+const storageKey = form && `${storagePrefix}${form.dataset.draft}:${form.dataset.step}`;
+
+function keepAnswers() {
+  const kept = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
   try {
-    if (values.length) sessionStorage.setItem(stored, JSON.stringify(Object.fromEntries(values)));
+    if (kept.length) sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(kept)));
   } catch {
-    // There is no more room: it is still on the page.
+    // The storage is full. The answers are still on the page.
   }
-};
+}
 
-const restore = () => {
-  const values = JSON.parse(sessionStorage.getItem(stored) ?? "{}");
+function restoreAnswers() {
+  const kept = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
   for (const field of fields) {
-    if (!field.isSecret && !field.isRefused && field.name in values) field.kept = values[field.name];
+    if (!field.isSecret && !field.isRefused && field.name in kept) field.kept = kept[field.name];
   }
-};
+}
 
-for (const field of texts) {
+function forgetAnswers() {
+  sessionStorage.removeItem(storageKey);
+}
+
+/// Forgets the answers to every sign-up but the one with this prefix.
+function forgetSignups(exceptPrefix) {
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(storagePrefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);
+  }
+}
+
+// What happens while a person types, leaves a field, or presses Enter.
+
+/// In milliseconds. A word is usually complete after such a pause.
+const pauseInTyping = 500;
+
+function listenToTyping(field) {
   let pause;
   field.element.addEventListener("input", () => {
-    const { digits } = field.control.dataset;
-    if (digits) field.control.value = field.control.value.replace(/\D/g, "").slice(0, digits);
+    keepDigits(field.control);
     field.clear();
-    if (field.kind === "password") hideConfirmation(field);
-    keep();
-    judgeNext();
+    hideConfirmation(field);
+    keepAnswers();
+    updateNext();
+    showDayInWords(field);
     clearTimeout(pause);
-    // A choice is made at once; who types is let come to the end of a word.
-    pause = setTimeout(judge, field.control.matches("[type=checkbox], select") ? 0 : 500, field, false);
-    if (field.kind === "date") tellDate(field);
+    pause = setTimeout(checkAndShow, field.liveCheck === "at-once" ? 0 : pauseInTyping, field, false);
   });
   field.element.addEventListener("focusout", (event) => {
-    // To its own eye, or to another window.
+    // A button of the field, or another window, has the focus: the person has not left the field.
     if (field.element.contains(event.relatedTarget) || !document.hasFocus()) return;
     clearTimeout(pause);
-    judge(field, true);
+    checkAndShow(field, true);
   });
-  if (field.kind === "password") field.control.addEventListener("focus", () => hideConfirmation(field));
+  field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
-/// The picture that somebody is at, or else the first.
-const nearest = () => pictures.find((picture) => picture.element.contains(document.activeElement)) ?? pictures[0];
-
-if (pictures.length) {
-  document.addEventListener("paste", (event) => {
-    const { files, types } = event.clipboardData;
-    const isTyping = event.target.matches?.("textarea, input:not([type=file], [type=range])");
-    // Some programs put a picture of a text beside it.
-    if (!files.length || (isTyping && types.includes("text/plain"))) return;
-    event.preventDefault();
-    nearest().open(files[0]);
-  });
-  // A file that misses the field does not take the place of the page.
-  for (const type of ["dragover", "drop"]) {
-    document.addEventListener(type, (event) => {
-      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-    });
-  }
+/// Removes all but digits, and those beyond the number that `data-digits` allows.
+function keepDigits(control) {
+  const { digits } = control.dataset;
+  if (digits) control.value = control.value.replace(/\D/g, "").slice(0, digits);
 }
 
-/// The chosen day in words of the person's language.
-const tellDate = (field) => {
+/// Writes the chosen day out in the language of the page.
+function showDayInWords(field) {
+  const output = one("[data-day-in-words]", field.element);
+  if (!output) return;
   const day = new Date(`${field.value}T00:00:00Z`);
-  one("output", field.element).textContent = isNaN(day)
-    ? "" : new Intl.DateTimeFormat(language, { dateStyle: "full", timeZone: "UTC" }).format(day);
-};
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "full", timeZone: "UTC" });
+  output.textContent = isNaN(day) ? "" : format.format(day);
+}
 
-form?.addEventListener("keydown", (event) => {
-  const isText = event.target.matches("input, select") && !event.target.closest("dialog");
-  if (event.key !== "Enter" || event.isComposing || !isText) return;
+/// Enter moves to the next control. On the last one it sends the step.
+function goOnByEnter(event) {
+  const isAnswer = event.target.matches("input, select") && !event.target.closest("dialog");
+  if (event.key !== "Enter" || event.isComposing || !isAnswer) return;
   event.preventDefault();
-  const controls = shown().flatMap((field) => field.controls);
+  const controls = shownFields().flatMap((field) => field.controls);
   const following = controls[controls.indexOf(event.target) + 1];
   if (following) following.focus();
-  else goOn();
-});
+  else submitOrShowProblems();
+}
 
-/// Enter on the last field, or Next: sends the page, or shows what is still wrong with it.
-const goOn = async () => {
-  for (const field of fields) {
-    if (field.kind === "password" && field.isFine) confirmationOf(field)?.element.removeAttribute("hidden");
-  }
-  for (const field of shown()) {
-    if (field.isFine) continue;
-    const refusal = field.isEmpty && (await check(field))[field.name];
-    if (refusal) field.refuse(refusal);
-    else await judge(field, true);
-  }
-  const wrong = shown().find((field) => !field.isFine);
-  judgeNext();
-  if (wrong) wrong.control.focus();
-  else form.requestSubmit();
-};
+/// The keyboard of a phone covers half of the page; this keeps the control with the focus in sight.
+function showFocusedControl() {
+  const focused = document.activeElement;
+  if (focused?.matches("input, textarea, select")) focused.scrollIntoView({ block: "nearest" });
+}
 
-// MARK: Sending
+// Sending the step.
 
 let isSending = false;
 
-const send = async () => {
+/// Submits the form, or shows what is wrong with it and moves the focus there.
+async function submitOrShowProblems() {
+  for (const field of fields) if (field.isFine) showConfirmation(field);
+  for (const field of shownFields()) if (!field.isFine) await showProblem(field);
+  updateNext();
+  const wrong = shownFields().find((field) => !field.isFine);
+  if (wrong) wrong.control.focus();
+  else form.requestSubmit();
+}
+
+async function showProblem(field) {
+  const refusal = field.isEmpty && (await check(field))[field.name];
+  if (refusal) field.refuse(refusal);
+  else await checkAndShow(field, true);
+}
+
+function submit(event) {
+  if (!isReady()) {
+    event.preventDefault();
+    submitOrShowProblems();
+  } else if (fields.some((field) => "nativeSubmit" in field.element.dataset)) submitOnce(event);
+  else {
+    event.preventDefault();
+    sendStep();
+  }
+}
+
+/// For forms that the browser sends: a second press does nothing.
+function submitOnce(event) {
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+}
+
+/// A page that the browser shows again, after going back, can be sent again.
+function allowSending() {
+  isSending = false;
+  for (const sent of all("form")) delete sent.dataset.sent;
+}
+
+async function sendStep() {
   if (isSending) return;
   isSending = true;
-  say("");
-  const goTo = await answered();
-  if (goTo) location.assign(goTo);
+  showNotice("");
+  const destination = await postStep();
+  if (destination) location.assign(destination);
   else isSending = false;
-};
+}
 
-/// Resolves to where the person goes on; to nothing where they stay.
-const answered = async () => {
+/// Resolves to the address of the next page, or to nothing if the person stays on this one.
+async function postStep() {
   try {
     const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
       headers: { Accept: "application/json", "Accept-Language": language },
-      body: sent(),
+      body: stepBody(),
     });
     const body = await answer.json();
     if (answer.ok) {
-      sessionStorage.removeItem(stored);
+      forgetAnswers();
       return body.next.href;
     }
-    if (answer.status === 422) return refuse(body.errors);
+    if (answer.status === 422) return showErrors(body.errors);
     if ([401, 409, 410].includes(answer.status)) return "/signup";
-    say(body.title);
+    showNotice(body.title);
   } catch {
-    say(form.dataset.offline);
+    showNotice(form.dataset.offline);
   }
-};
+  return undefined;
+}
 
-/// A form with a file, or one of texts alone, which is read with less ado.
-const sent = () => {
+/// Without a new picture the form is sent as plain parameters, which the server reads with less work.
+function stepBody() {
   const data = new FormData(form);
   if (pictures.some((picture) => picture.files)) return data;
   for (const picture of pictures) data.delete(picture.name);
   return new URLSearchParams(data);
-};
+}
 
-const refuse = (errors) => {
-  const first = {};
-  for (const error of errors) first[error.field] ??= error.message;
-  const refused = fields.filter((field) => first[field.name]);
+function showErrors(errors) {
+  const messages = firstMessages(errors);
+  const refused = fields.filter((field) => messages[field.name]);
   for (const field of refused) {
     if (field.isSecret) field.value = "";
-    field.refuse(first[field.name]);
+    field.refuse(messages[field.name]);
   }
-  if (!refused.length) say(form.dataset.marked);
+  if (!refused.length) showNotice(form.dataset.marked);
   refused.find((field) => !field.isHidden)?.control.focus();
-  judgeNext();
-};
-
-form?.addEventListener("submit", (event) => {
-  if (!isReady()) {
-    event.preventDefault();
-    return goOn();
-  }
-  // Recovery codes come as a page of their own, once.
-  if (fields.some((field) => field.kind === "totp")) return once(event);
-  event.preventDefault();
-  send();
-});
-
-// What makes something is pressed once.
-const once = (event) => {
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "yes";
-};
-for (const other of all("form")) if (other !== form) other.addEventListener("submit", once);
-addEventListener("pageshow", () => {
-  isSending = false;
-  for (const other of all("form")) delete other.dataset.sent;
-});
-
-// The keyboard of a phone takes half of the page: what is typed into stays in sight.
-window.visualViewport?.addEventListener("resize", () => {
-  if (document.activeElement?.matches("input, textarea, select")) document.activeElement.scrollIntoView({ block: "nearest" });
-});
-
-// MARK: Coming and going
-
-one("[data-cancel]")?.addEventListener("click", (event) => {
-  event.preventDefault();
-  document.getElementById("cancel").showModal();
-});
-one("[data-close]")?.addEventListener("click", () => document.getElementById("cancel").close());
-one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem("signup-back", "yes"));
-
-const isBack = () => {
-  const isByLink = sessionStorage.getItem("signup-back");
-  sessionStorage.removeItem("signup-back");
-  return isByLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
-};
-
-if (form) {
-  // What another sign-up left in this browser is nobody's business.
-  for (const key of Object.keys(sessionStorage)) {
-    if (key.startsWith("signup:") && !key.startsWith(`signup:${form.dataset.draft}:`)) sessionStorage.removeItem(key);
-  }
-  restore();
-  for (const field of fields) {
-    if (field.kind === "confirmation" && !field.isRefused) field.element.hidden = true;
-    if (field.kind === "date") tellDate(field);
-  }
-  const wanting = fields.find((field) => field.isRefused) ?? fields.find((field) => field.isRequired && field.isEmpty)
-    ?? fields.find((field) => field.isEmpty);
-  if (!isBack() && !wanting?.isHidden) wanting?.control.focus();
-  const filled = texts.filter((field) => !field.isSecret && !field.isEmpty && !field.isRefused);
-  if (filled.length) {
-    check(...filled).then((refusals) => {
-      for (const field of filled) if (refusals[field.name]) field.refuse(refusals[field.name]);
-      judgeNext();
-    });
-  }
-  judgeNext();
-} else {
-  // Nothing is left to go back to.
-  for (const key of Object.keys(sessionStorage)) {
-    if (key.startsWith("signup:") && one("[data-page=start], [data-page=done]")) sessionStorage.removeItem(key);
-  }
+  updateNext();
 }
 
-// MARK: Recovery codes
+// The page that shows the recovery codes once: it copies, downloads and prints them.
 
-const tools = one("[data-codes]");
-if (tools) {
-  const codes = () => all("#codes code").map((code) => code.textContent).join("\n") + "\n";
+function startRecoveryCodes(tools) {
+  const text = all("#codes code").map((code) => `${code.textContent}\n`).join("");
   tools.hidden = false;
-  const copy = one("[data-copy]", tools);
-  copy.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(codes());
-    copy.textContent = live.textContent = tools.dataset.copied;
+  one("[data-copy]", tools).addEventListener("click", async (event) => {
+    const button = event.currentTarget;
+    await navigator.clipboard.writeText(text);
+    button.textContent = tools.dataset.copied;
+    announce(tools.dataset.copied);
   });
-  one("[data-download]", tools).addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([codes()], { type: "text/plain" }));
-    link.download = `${tools.dataset.name}.txt`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  });
+  one("[data-download]", tools).addEventListener("click", () => download(text, `${tools.dataset.name}.txt`));
   one("[data-print]", tools).addEventListener("click", () => print());
 }
+
+function download(text, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// Prepares what the page has.
+
+const backKey = "signup-back";
+
+/// True when the person came by Back, of the page or of the browser.
+function cameBack() {
+  const isByLink = sessionStorage.getItem(backKey);
+  sessionStorage.removeItem(backKey);
+  return isByLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+}
+
+/// Moves the focus to the first field that needs the person.
+function focusFirstField() {
+  const first =
+    fields.find((field) => field.isRefused) ??
+    fields.find((field) => field.isRequired && field.isEmpty) ??
+    fields.find((field) => field.isEmpty);
+  if (!first?.isHidden) first?.control.focus();
+}
+
+function startStep() {
+  // Another sign-up in this tab may have been somebody else's.
+  forgetSignups(`${storagePrefix}${form.dataset.draft}:`);
+  restoreAnswers();
+  for (const field of fields) {
+    if (field.confirms && !field.isRefused) field.element.hidden = true;
+    showDayInWords(field);
+    if (!pictures.includes(field)) listenToTyping(field);
+  }
+  if (pictures.length) listenForPictures();
+  all("[data-reveal]", form).forEach(startReveal);
+  form.addEventListener("keydown", goOnByEnter);
+  form.addEventListener("submit", submit);
+  if (!cameBack()) focusFirstField();
+  checkFilledFields();
+  updateNext();
+}
+
+function startCancel() {
+  const dialog = document.getElementById("cancel");
+  one("[data-cancel]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    dialog.showModal();
+  });
+  one("[data-close]")?.addEventListener("click", () => dialog.close());
+}
+
+all("[data-until], [data-period]").forEach(startClock);
+all("[data-resend]").forEach(waitToResend);
+all("[data-codes]").forEach(startRecoveryCodes);
+one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem(backKey, "yes"));
+startCancel();
+if (form) startStep();
+else if (one("[data-page=start], [data-page=done]")) forgetSignups();
+for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
+addEventListener("pageshow", allowSending);
+window.visualViewport?.addEventListener("resize", showFocusedControl);
