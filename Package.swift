@@ -14,9 +14,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 
-/// A folder stands for all files in it. `Assets` gives the templates their names.
+/// A folder stands for all files in it. `Assets` names the templates and the parts of the script, in their order.
 let pages: [Resource] = [
-    .embedInCode("Pages/Templates"), .embedInCode("Pages/signup.css"), .embedInCode("Pages/signup.js"),
+    .embedInCode("Pages/Templates"), .embedInCode("Pages/Script"), .embedInCode("Pages/signup.css"),
 ]
 
 let package = Package(

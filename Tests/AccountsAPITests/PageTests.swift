@@ -299,6 +299,12 @@ struct AssetsTests {
         #expect(assets.draw("done", ["title": "a < b"]) == "<p>a &lt; b</p>")
     }
 
+    @Test func `replace the script as one file`() throws {
+        try Data("\"use strict\";".utf8).write(to: directory.appending(path: "signup.js"))
+        let assets = try Assets(directory: directory.path)
+        #expect(assets.script.path != Assets.builtIn.script.path && assets.styles.path == Assets.builtIn.styles.path)
+    }
+
     @Test func `are refused where they are no templates`() throws {
         try Data("{{#open}}".utf8).write(to: directory.appending(path: "done.mustache"))
         #expect(throws: AssetsError.self) { try Assets(directory: directory.path) }
@@ -308,7 +314,24 @@ struct AssetsTests {
 
 @Suite("The built-in script")
 struct ScriptTests {
-    private let script = String(decoding: PackageResources.signup_js, as: UTF8.self)
+    private let script = String(decoding: Assets.builtInScript, as: UTF8.self)
+
+    @Test func `is joined without comments, empty lines and indentation`() {
+        let parts = ["// Why.\n\"use strict\";\n", "\n/// Adds one.\nfunction f(a) {\n  return a + 1; // here\n}"]
+        #expect(
+            Assets.joinScript(parts.map { Array($0.utf8) })
+                == "\"use strict\";\nfunction f(a) {\nreturn a + 1; // here\n}\n"
+        )
+    }
+
+    @Test func `has no text that spans lines, so joining it changes nothing`() {
+        #expect(!script.contains("/*"))
+        for line in script.split(separator: "\n") { #expect(line.count { $0 == "`" }.isMultiple(of: 2), "\(line)") }
+    }
+
+    @Test func `is strict from its first line and light`() {
+        #expect(script.hasPrefix("\"use strict\";\n") && script.utf8.count < 26_000)
+    }
 
     @Test func `names no kind of field`() {
         for kind in Flow.kinds { #expect(!script.contains("\"\(kind)\""), "\(kind)") }

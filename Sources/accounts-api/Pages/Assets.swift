@@ -29,7 +29,7 @@ struct Assets: Sendable {
         styles = Asset("signup.css", try bytes("signup.css", PackageResources.signup_css), "text/css; charset=utf-8")
         script = Asset(
             "signup.js",
-            try bytes("signup.js", PackageResources.signup_js),
+            try bytes("signup.js", Self.builtInScript),
             "text/javascript; charset=utf-8"
         )
         MustacheContentTypes.register(SafeHTML(), named: SafeHTML.name)
@@ -60,6 +60,36 @@ struct Assets: Sendable {
     static let builtIn: Assets = {
         do { return try Assets() } catch { preconditionFailure("\(error)") }
     }()
+
+    /// The built-in script: one file to the browser, several in the sources.
+    static var builtInScript: [UInt8] { Array(joinScript(scriptParts).utf8) }
+
+    /// In the order in which the browser runs them. `page` comes first, because all others use it; a class comes after the
+    /// class that it extends; `start` comes last, because it calls the others.
+    private static let scriptParts: [[UInt8]] = [
+        PackageResources.page_js,
+        PackageResources.clock_js,
+        PackageResources.older_templates_js,
+        PackageResources.field_js,
+        PackageResources.crop_js,
+        PackageResources.picture_js,
+        PackageResources.fields_js,
+        PackageResources.check_js,
+        PackageResources.confirm_js,
+        PackageResources.keep_js,
+        PackageResources.type_js,
+        PackageResources.send_js,
+        PackageResources.recovery_codes_js,
+        PackageResources.start_js,
+    ]
+
+    /// Joins the parts without indentation, empty lines and lines that are comments, which would be a quarter of what a
+    /// browser loads. It does not parse JavaScript, so no string of the script may span lines.
+    static func joinScript(_ parts: [[UInt8]]) -> String {
+        let lines = parts.flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n") }
+        let statements = lines.map { $0.drop { $0 == " " } }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
+        return statements.map { $0 + "\n" }.joined()
+    }
 
     static var templateNames: [String] { templateFiles.map(\.name) }
 

@@ -1,0 +1,75 @@
+// Live checks: the server checks values while the person is still typing.
+
+/// Asks the server about some fields and resolves to their refusals by name. Without an answer nothing is refused, because
+/// the server checks the values again when the step is sent.
+async function check(...asked) {
+  const values = Object.fromEntries(asked.map((field) => [field.name, field.value]));
+  const { errors, written } = await askServer(values);
+  const refusals = firstMessages(errors);
+  for (const field of asked) {
+    // The person may have changed the value meanwhile.
+    if (field.json !== JSON.stringify(values[field.name])) continue;
+    field.written = written[field.name];
+    if (!refusals[field.name]) field.accept();
+  }
+  return refusals;
+}
+
+async function askServer(values) {
+  try {
+    const answer = await fetch(`${form.getAttribute("action")}/check`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/json", "Accept-Language": language },
+      body: JSON.stringify(values),
+    });
+    if (answer.ok) return await answer.json();
+  } catch {
+    // There is no connection.
+  }
+  return { errors: [], written: {} };
+}
+
+/// The first message about each field, by its name.
+function firstMessages(errors) {
+  const messages = {};
+  for (const { field, message } of errors) messages[field] ??= message;
+  return messages;
+}
+
+/// - hasLeft: false after a pause in typing, when a secret is probably not complete.
+async function checkAndShow(field, hasLeft) {
+  if (field.isEmpty || !field.liveCheck) return updateNext();
+  if (field.isAccepted) {
+    showConfirmation(field);
+    if (!hasLeft || !field.written) return updateNext();
+  }
+  const asked = field.json;
+  const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
+  // The person has typed on, so another check follows.
+  if (field.json !== asked) return;
+  if (refusal) showRefusal(field, refusal, hasLeft);
+  else showAcceptance(field, hasLeft);
+  updateNext();
+}
+
+function showRefusal(field, refusal, hasLeft) {
+  if (hasLeft || !field.isSecret) field.refuse(refusal);
+  if (hasLeft && field.isRetyped) emptyForRetyping(field);
+}
+
+function showAcceptance(field, hasLeft) {
+  if (hasLeft && field.written) {
+    field.value = field.written;
+    field.accept();
+  }
+  showConfirmation(field);
+}
+
+/// Checks what the browser has given back, so that a wrong answer is marked at once.
+async function checkFilledFields() {
+  const filled = fields.filter((field) => field.liveCheck && !field.isSecret && !field.isEmpty && !field.isRefused);
+  if (!filled.length) return;
+  const refusals = await check(...filled);
+  for (const field of filled) if (refusals[field.name]) field.refuse(refusals[field.name]);
+  updateNext();
+}

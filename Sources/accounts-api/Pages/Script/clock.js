@@ -1,0 +1,61 @@
+// Countdowns. They follow the server's clock, because the clock of the device may be wrong.
+
+const serverIsAheadBy = form?.dataset.now ? Date.parse(form.dataset.now) - Date.now() : 0;
+const serverNow = () => Date.now() + serverIsAheadBy;
+
+/// Calls `show` with the whole seconds left, now and each time their number changes. `timeLeft` returns milliseconds.
+function countDown(timeLeft, show) {
+  const left = timeLeft();
+  show(Math.max(0, Math.ceil(left / 1000)));
+  if (left > 0) setTimeout(countDown, (left % 1000) + 1, timeLeft, show);
+}
+
+const minutesAndSeconds = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+/// Counts down to a moment, or again and again to the end of a period.
+function startClock(element) {
+  element.hidden = false;
+  if (element.dataset.period) repeatPeriod(element);
+  else countDownToEnd(element);
+}
+
+function repeatPeriod(element) {
+  const { period, left } = element.dataset;
+  const length = period * 1000;
+  countDown(
+    () => length - (serverNow() % length),
+    (seconds) => drawClock(element, left.replace("{left}", seconds), seconds / period),
+  );
+}
+
+function countDownToEnd(element) {
+  const { until, whole, left, over } = element.dataset;
+  const end = Date.parse(until);
+  countDown(
+    () => end - serverNow(),
+    (seconds) => {
+      const text = seconds ? left.replace("{left}", minutesAndSeconds(seconds)) : over;
+      drawClock(element, text, Math.min(1, seconds / whole));
+    },
+  );
+}
+
+/// - share: how much of the ring is drawn, from 0 to 1.
+function drawClock(element, text, share) {
+  one("span", element).textContent = text;
+  one(".rest", element).setAttribute("stroke-dashoffset", 100 - 100 * share);
+}
+
+/// Keeps the button of a form disabled until the server will send another mail.
+function waitToResend(resend) {
+  const button = one("button", resend);
+  const text = button.textContent;
+  const end = serverNow() + resend.dataset.resend * 1000;
+  countDown(
+    () => end - serverNow(),
+    (seconds) => {
+      button.disabled = seconds > 0;
+      button.textContent = seconds ? resend.dataset.waiting.replace("{left}", seconds) : text;
+    },
+  );
+}

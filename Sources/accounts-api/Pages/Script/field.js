@@ -1,0 +1,105 @@
+/// Reads the answer from the controls of a field, by its `data-answer`.
+const answerReaders = {
+  string: ({ control }) => control.value,
+  integer: ({ control }) => (/^-?\d+$/.test(control.value) ? Number(control.value) : control.value),
+  boolean: ({ control }) => control.checked,
+  array: ({ controls }) => controls.filter((control) => control.checked).map((control) => control.value),
+  // The file itself travels with the form.
+  file: ({ control }) => (control.files.length ? "a file" : ""),
+};
+
+/// One field of the step: its controls, its message, and what the server said about its value.
+class Field {
+  constructor(element) {
+    const { dataset } = element;
+    this.element = element;
+    this.name = dataset.field;
+    this.controls = all("[name]", element);
+    this.control = this.controls[0];
+    this.message = one(".refusal", element);
+    this.read = answerReaders[dataset.answer] ?? answerReaders.string;
+    /// When the server checks the value: "after-pause" in typing, "at-once", or never (undefined).
+    this.liveCheck = dataset.liveCheck;
+    this.isSecret = "secret" in dataset;
+    this.isRetyped = "retype" in dataset;
+    /// The name of the field whose value this one repeats.
+    this.confirms = dataset.confirms;
+    this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
+    this.isRefused = !!this.message?.textContent;
+    /// The value that the server accepted last, as JSON.
+    this.accepted = undefined;
+    /// The accepted value as people write it, where that differs.
+    this.written = undefined;
+  }
+
+  get value() {
+    return this.read(this);
+  }
+
+  set value(value) {
+    for (const control of this.controls) {
+      if (control.type !== "checkbox") control.value = value;
+      else control.checked = value === true || (Array.isArray(value) && value.includes(control.value));
+    }
+  }
+
+  get json() {
+    return JSON.stringify(this.value);
+  }
+
+  /// What the browser keeps until the step is sent, and gives back when the page is loaded again.
+  get kept() {
+    return this.value;
+  }
+
+  set kept(value) {
+    this.value = value;
+  }
+
+  /// True for a half-typed day or an impossible number: the browser then reports an empty value.
+  get isUnreadable() {
+    return !!this.control.validity?.badInput;
+  }
+
+  get isEmpty() {
+    return !this.isUnreadable && (this.value === "" || this.value === false || this.value.length === 0);
+  }
+
+  get isHidden() {
+    return this.element.hidden;
+  }
+
+  get isAccepted() {
+    return this.accepted === this.json;
+  }
+
+  /// True when this field does not keep the person from the next step.
+  get isFine() {
+    if (this.isRefused || this.isUnreadable) return false;
+    if (this.isEmpty) return !this.isRequired;
+    return !this.liveCheck || this.isAccepted;
+  }
+
+  accept() {
+    this.accepted = this.json;
+  }
+
+  refuse(text) {
+    this.isRefused = true;
+    this.mark(text);
+    announce(text);
+  }
+
+  clear() {
+    this.isRefused = false;
+    this.mark("");
+  }
+
+  mark(text) {
+    this.message.textContent = text;
+    for (const control of this.controls) {
+      if (text) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    }
+  }
+}

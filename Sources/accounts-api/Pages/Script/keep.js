@@ -1,0 +1,31 @@
+// The tab keeps what was typed and not sent, and gives it back when the page is loaded again. It never keeps secrets.
+
+const storagePrefix = "signup:";
+const storageKey = form && `${storagePrefix}${form.dataset.draft}:${form.dataset.step}`;
+
+function keepAnswers() {
+  const kept = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
+  try {
+    if (kept.length) sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(kept)));
+  } catch {
+    // The storage is full. The answers are still on the page.
+  }
+}
+
+function restoreAnswers() {
+  const kept = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+  for (const field of fields) {
+    if (!field.isSecret && !field.isRefused && field.name in kept) field.kept = kept[field.name];
+  }
+}
+
+function forgetAnswers() {
+  sessionStorage.removeItem(storageKey);
+}
+
+/// Forgets the answers to every sign-up but the one with this prefix.
+function forgetSignups(exceptPrefix) {
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(storagePrefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);
+  }
+}

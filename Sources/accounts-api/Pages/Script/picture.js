@@ -1,0 +1,149 @@
+const noFiles = () => new DataTransfer().files;
+
+/// A field with `data-cut`: a picture that is chosen, dropped or pasted, and cut to a square before it is sent.
+class PictureField extends Field {
+  constructor(element) {
+    super(element);
+    this.preview = one(".preview", element);
+    this.storedSource = this.preview.getAttribute("src");
+    this.crop = new Crop(one("dialog", element), (data) => this.use(data));
+    this.discardButton = one("[data-drop]", element);
+    /// Sends the form that erases the picture which the server holds.
+    this.eraseButton = one("[form]", element);
+    one(".picture .help", element).hidden = false;
+    this.listen();
+  }
+
+  listen() {
+    this.control.addEventListener("change", () => this.open(this.control.files[0]));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => {
+      event.preventDefault();
+      this.open(event.dataTransfer.files[0]);
+    });
+    this.discardButton.addEventListener("click", () => {
+      this.discard();
+      this.clear();
+      this.changed();
+    });
+    this.eraseButton?.addEventListener("click", () => {
+      this.discard();
+      keepAnswers();
+    });
+  }
+
+  /// A data URL, because a page cannot give a file back to its control after it was loaded again.
+  get kept() {
+    return this.data ?? "";
+  }
+
+  set kept(data) {
+    if (data) this.take(data);
+  }
+
+  get isFine() {
+    return !this.isBusy && super.isFine;
+  }
+
+  /// The server refused the file, so it is discarded. Only a required picture then keeps the person from going on.
+  refuse(text) {
+    this.discard();
+    this.explain(text);
+    keepAnswers();
+  }
+
+  explain(text) {
+    super.refuse(text);
+    this.isRefused = this.isRequired && this.isEmpty;
+  }
+
+  get isBusy() {
+    return this.element.getAttribute("aria-busy") === "true";
+  }
+
+  set isBusy(isBusy) {
+    this.element.setAttribute("aria-busy", isBusy);
+    updateNext();
+  }
+
+  /// Shows the picture of the file in the dialog.
+  async open(file) {
+    // The browser has replaced the file in the control. The new one counts only when it is cut.
+    this.control.files = this.files ?? noFiles();
+    if (!file || this.crop.isOpen) return;
+    this.clear();
+    const attempt = (this.lastAttempt = {});
+    this.isBusy = true;
+    const bitmap = await this.decode(file);
+    // The person has chosen another file meanwhile.
+    if (attempt !== this.lastAttempt) {
+      bitmap?.close();
+      return;
+    }
+    if (!bitmap) this.explain(this.element.dataset.unsupported);
+    this.isBusy = false;
+    if (bitmap) this.crop.open(bitmap);
+  }
+
+  /// Resolves to nothing if the file is not a picture that the server takes.
+  async decode(file) {
+    if (!this.control.accept.split(",").includes(file.type)) return undefined;
+    return createImageBitmap(file).catch(() => undefined);
+  }
+
+  use(data) {
+    this.take(data);
+    this.changed();
+  }
+
+  changed() {
+    this.control.focus();
+    keepAnswers();
+    updateNext();
+  }
+
+  /// Puts the picture into the control and shows it.
+  take(data) {
+    const bytes = Uint8Array.from(atob(data.split(",")[1]), (letter) => letter.charCodeAt(0));
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
+    this.data = data;
+    this.files = this.control.files = transfer.files;
+    this.show(data, true);
+  }
+
+  /// Goes back to the picture that the server holds, if it holds one.
+  discard() {
+    this.data = this.files = undefined;
+    this.control.files = noFiles();
+    this.show(this.storedSource, false);
+  }
+
+  show(source, isNew) {
+    this.preview.src = source ?? "";
+    this.preview.hidden = !source;
+    this.discardButton.hidden = !isNew;
+    if (this.eraseButton) this.eraseButton.hidden = isNew;
+  }
+}
+
+/// Opens a pasted picture in the picture field that has the focus, or else in the first.
+function pastePicture(event) {
+  const { files, types } = event.clipboardData;
+  const isTyping = event.target.matches?.("textarea, input:not([type=file], [type=range])");
+  // Spreadsheets, for example, put a picture of the copied text beside the text.
+  if (!files.length || (isTyping && types.includes("text/plain"))) return;
+  event.preventDefault();
+  const focused = pictures.find((picture) => picture.element.contains(document.activeElement));
+  (focused ?? pictures[0]).open(files[0]);
+}
+
+/// Without this, a file dropped beside the field would replace the page.
+function ignoreDroppedFile(event) {
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+}
+
+function listenForPictures() {
+  document.addEventListener("paste", pastePicture);
+  for (const type of ["dragover", "drop"]) document.addEventListener(type, ignoreDroppedFile);
+}

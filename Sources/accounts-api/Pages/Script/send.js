@@ -1,0 +1,93 @@
+// Sending the step.
+
+let isSending = false;
+
+/// Submits the form, or shows what is wrong with it and moves the focus there.
+async function submitOrShowProblems() {
+  for (const field of fields) if (field.isFine) showConfirmation(field);
+  for (const field of shownFields()) if (!field.isFine) await showProblem(field);
+  updateNext();
+  const wrong = shownFields().find((field) => !field.isFine);
+  if (wrong) wrong.control.focus();
+  else form.requestSubmit();
+}
+
+async function showProblem(field) {
+  const refusal = field.isEmpty && (await check(field))[field.name];
+  if (refusal) field.refuse(refusal);
+  else await checkAndShow(field, true);
+}
+
+function submit(event) {
+  if (!isReady()) {
+    event.preventDefault();
+    submitOrShowProblems();
+  } else if (fields.some((field) => "nativeSubmit" in field.element.dataset)) submitOnce(event);
+  else {
+    event.preventDefault();
+    sendStep();
+  }
+}
+
+/// For forms that the browser sends: a second press does nothing.
+function submitOnce(event) {
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+}
+
+/// A page that the browser shows again, after going back, can be sent again.
+function allowSending() {
+  isSending = false;
+  for (const sent of all("form")) delete sent.dataset.sent;
+}
+
+async function sendStep() {
+  if (isSending) return;
+  isSending = true;
+  showNotice("");
+  const destination = await postStep();
+  if (destination) location.assign(destination);
+  else isSending = false;
+}
+
+/// Resolves to the address of the next page, or to nothing if the person stays on this one.
+async function postStep() {
+  try {
+    const answer = await fetch(form.getAttribute("action"), {
+      method: "POST",
+      headers: { Accept: "application/json", "Accept-Language": language },
+      body: stepBody(),
+    });
+    const body = await answer.json();
+    if (answer.ok) {
+      forgetAnswers();
+      return body.next.href;
+    }
+    if (answer.status === 422) return showErrors(body.errors);
+    if ([401, 409, 410].includes(answer.status)) return "/signup";
+    showNotice(body.title);
+  } catch {
+    showNotice(form.dataset.offline);
+  }
+  return undefined;
+}
+
+/// Without a new picture the form is sent as plain parameters, which the server reads with less work.
+function stepBody() {
+  const data = new FormData(form);
+  if (pictures.some((picture) => picture.files)) return data;
+  for (const picture of pictures) data.delete(picture.name);
+  return new URLSearchParams(data);
+}
+
+function showErrors(errors) {
+  const messages = firstMessages(errors);
+  const refused = fields.filter((field) => messages[field.name]);
+  for (const field of refused) {
+    if (field.isSecret) field.value = "";
+    field.refuse(messages[field.name]);
+  }
+  if (!refused.length) showNotice(form.dataset.marked);
+  refused.find((field) => !field.isHidden)?.control.focus();
+  updateNext();
+}
