@@ -138,8 +138,14 @@ def trade(tmp_path_factory):
 def start_browser(language="en", script=True, *arguments):
     options = webdriver.ChromeOptions()
     for argument in [
-        "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--lang={language}", "--window-size=1000,900",
-        "--disable-background-networking", "--disable-component-update", *arguments,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        f"--lang={language}",
+        "--window-size=1000,900",
+        "--disable-background-networking",
+        "--disable-component-update",
+        *arguments,
     ]:
         options.add_argument(argument)
     preferences = {"intl.accept_languages": language, "credentials_enable_service": False}

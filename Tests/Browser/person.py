@@ -30,7 +30,9 @@ class Person:
     def leave(self):
         """Whatever the console says is a fault of the page, but for answers that were to be refusals."""
         complaints = [
-            entry["message"] for entry in self.browser.get_log("browser") if "Failed to load resource" not in entry["message"]
+            entry["message"]
+            for entry in self.browser.get_log("browser")
+            if "Failed to load resource" not in entry["message"]
         ]
         assert complaints == []
 

@@ -17,7 +17,8 @@ def test_pictures(person, language, scheme, width):
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
     kim.browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 760, "deviceScaleFactor": 1, "mobile": width < 500}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 760, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     try:
         for number, page in enumerate(visit_every_page(kim)):

@@ -182,7 +182,8 @@ def test_pages_can_be_turned_for_languages_that_are_written_from_the_right(perso
 def test_every_page_is_one_column_that_fits(person, language, width):
     kim = person(language)
     kim.browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     try:
         for page in visit_every_page(kim):

@@ -55,7 +55,10 @@ def test_a_sign_up_by_keyboard_alone(person, language):
     kim.arrives("/signup")
     assert kim.email in kim.text
     assert kim.one("h1").text == {"en": "Your account is ready", "ko": "계정이 준비되었습니다"}[language]
-    assert kim.site.sql(f"SELECT profile->>'introduction' FROM accounts WHERE username = '{kim.username}'") == "Hello,\nthere"
+    assert (
+        kim.site.sql(f"SELECT profile->>'introduction' FROM accounts WHERE username = '{kim.username}'")
+        == "Hello,\nthere"
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -347,7 +350,9 @@ def test_the_authenticator_is_set_up_and_its_recovery_codes_are_shown_once(perso
     kim.show_code_of_app()
     kim.until(lambda: kim.one("h1").text == "Recovery codes")
     assert len(kim.all("#codes code")) == 10
-    kim.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    kim.browser.execute_cdp_cmd(
+        "Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    )
     kim.one("[data-copy]").click()
     kim.until(lambda: kim.one("[data-copy]").text == "Copied")
     assert kim.one("#codes code").text in kim.run("return navigator.clipboard.readText()")

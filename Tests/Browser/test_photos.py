@@ -104,9 +104,7 @@ def test_the_cut_is_moved_by_dragging_and_by_clicking(person):
         ActionChains(kim.browser).move_to_element_with_offset(canvas, 130, 130).click().perform()
     assert corners(kim) == ["white"] * 4
     before = kim.one("[type=range]").get_attribute("value")
-    ActionChains(kim.browser).scroll_from_origin(
-        ScrollOrigin.from_element(canvas), 0, 200
-    ).perform()
+    ActionChains(kim.browser).scroll_from_origin(ScrollOrigin.from_element(canvas), 0, 200).perform()
     kim.until(lambda: float(kim.one("[type=range]").get_attribute("value")) < float(before))
 
 
@@ -120,7 +118,10 @@ def test_one_finger_moves_the_cut_and_two_make_it_smaller(person):
     def touch(type_, *points):
         kim.browser.execute_cdp_cmd(
             "Input.dispatchTouchEvent",
-            {"type": type_, "touchPoints": [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)]},
+            {
+                "type": type_,
+                "touchPoints": [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)],
+            },
         )
 
     touch("touchStart", -25, 25)
