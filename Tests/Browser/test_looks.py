@@ -141,6 +141,10 @@ def test_at_twice_the_size_nothing_is_cut_off(person, way):
 def test_the_keyboard_of_a_phone_hides_nothing_that_is_typed_into(person):
     kim = person()
     whole = {"width": 390, "height": 760, "deviceScaleFactor": 1, "mobile": True}
+    is_visible = """
+        const { top, bottom } = document.activeElement.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+    """
     kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole)
     try:
         kim.walk("profile")
@@ -149,8 +153,7 @@ def test_the_keyboard_of_a_phone_hides_nothing_that_is_typed_into(person):
             kim.run("scrollTo(0, 0); document.querySelector(`[name=${arguments[0]}]`).focus()", name)
             # What is left of the page beside the keyboard.
             kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole | {"height": 300})
-            place = "const { top, bottom } = document.activeElement.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight"
-            kim.until(lambda: kim.run("return innerHeight") == 300 and kim.run(place), name)
+            kim.until(lambda: kim.run("return innerHeight") == 300 and kim.run(is_visible), name)
     finally:
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

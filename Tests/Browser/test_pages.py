@@ -67,7 +67,7 @@ def test_a_sign_up_without_script(person, language):
     kim.open("/signup")
     kim.one("button.main").click()
     for step in STEPS:
-        kim.until(lambda: kim.path == f"/signup/{step}", step)
+        kim.until(lambda step=step: kim.path == f"/signup/{step}", step)
         if step == "email":
             kim.type("email", kim.email)
         if step == "code":
