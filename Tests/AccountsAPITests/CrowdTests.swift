@@ -80,7 +80,10 @@ struct CrowdTests {
             #expect(refused.status == 503)
             #expect(refused.slug == "busy")
             #expect(refused.headers[.retryAfter] != nil)
-            #expect(try await people[2].send(.get, "/signup").status == 200, "a step that needs no hash is served meanwhile")
+            #expect(
+                try await people[2].send(.get, "/signup").status == 200,
+                "a step that needs no hash is served meanwhile"
+            )
             gate.signal()
             gate.signal()
             #expect(try await running.status == 200)

@@ -334,7 +334,7 @@ struct ScriptTests {
     }
 
     @Test func `names no kind of field`() {
-        for kind in Flow.kinds { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
+        for kind in Kinds.names { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
         #expect(!script.contains(".kind"))
     }
 
