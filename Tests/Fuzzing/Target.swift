@@ -70,7 +70,7 @@ enum Target: String, CaseIterable {
         // A process of its own has more time.
         guard let file = try? ImageFile(bytes), file.width * file.height <= 1_000_000, let photo = try? Photo(of: bytes)
         else { return }
-        promise(photo.jpeg.count <= Photo.mostBytes, "a photo is small")
+        promise(photo.jpeg.count <= Photo.maximumBytes, "a photo is small")
         let again = try? ImageFile(photo.jpeg)
         promise(again?.width == Photo.side && again?.height == Photo.side, "a photo is an image")
     }

@@ -3,18 +3,18 @@ internal import Foundation
 /// Where mail waits for its delivery. A row is written by the transaction that caused it, sealed, and sent afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
-    /// One ring after new mail; rings that nobody heard yet are one.
-    package let rings: AsyncStream<Void>
-    private let bell: AsyncStream<Void>.Continuation
+    /// One element after new mail; elements that were not read yet are merged into one.
+    package let wakeups: AsyncStream<Void>
+    private let wakeup: AsyncStream<Void>.Continuation
 
     package init(keys: KeyRing) {
         self.keys = keys
-        (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Tells the sender that something waits.
-    package func ring() {
-        bell.yield()
+    package func wakeSender() {
+        wakeup.yield()
     }
 
     /// What a mail needs beyond its template.

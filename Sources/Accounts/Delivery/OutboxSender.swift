@@ -38,7 +38,7 @@ package struct OutboxSender: Sendable {
     }
 
     /// Attempts before a mail is dead: with the waits between them, some sixteen hours.
-    package static let mostAttempts = 12
+    package static let maximumAttempts = 12
 
     /// Delivers what has been due longest; false where nothing is.
     package func deliverNext() async throws(DatabaseError) -> Bool {
@@ -62,7 +62,7 @@ package struct OutboxSender: Sendable {
             Date.self
         )
         if !isUseful {
-            try await bury(id, "nobody has a use for it any more")
+            try await markDead(id, "nobody has a use for it any more")
         } else if template == "withheld" {
             // To the owner of an account, who was told today: made for the sake of its time only.
             try await finish(id)
@@ -95,7 +95,7 @@ package struct OutboxSender: Sendable {
                 )
             )
         } catch {
-            if case .permanent = error { return try await bury(id, "\(error)") }
+            if case .permanent = error { return try await markDead(id, "\(error)") }
             return try await postpone(id, "\(error)", attempts)
         }
         meters.mails.add(1, "delivered")
@@ -118,13 +118,13 @@ package struct OutboxSender: Sendable {
 
     /// Leaves the mail to its next attempt, to which the claim has moved it, unless it has had the last.
     private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
-        if attempts >= Self.mostAttempts { return try await bury(id, reason) }
+        if attempts >= Self.maximumAttempts { return try await markDead(id, reason) }
         meters.mails.add(1, "postponed")
         logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction("UPDATE outbox SET last_error = \(reason) WHERE id = \(id)")
     }
 
-    private func bury(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
+    private func markDead(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
         meters.mails.add(1, "dead")
         logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction(
@@ -155,14 +155,14 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender: Service {
-    /// Delivers at each ring of the bell, and every few seconds what others left or what failed before.
+    /// Delivers at each wake-up, and every few seconds what others left or what failed before.
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await _ in outbox.rings.cancelOnGracefulShutdown() { await deliverAll() }
+                for await _ in outbox.wakeups.cancelOnGracefulShutdown() { await deliverAll() }
             }
             group.addTask {
-                for await _ in Ticks(every: .seconds(5)).cancelOnGracefulShutdown() { outbox.ring() }
+                for await _ in Ticks(every: .seconds(5)).cancelOnGracefulShutdown() { outbox.wakeSender() }
             }
         }
     }

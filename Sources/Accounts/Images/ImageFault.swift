@@ -2,6 +2,6 @@
 package enum ImageFault: Error, Hashable, Sendable {
     /// No whole, still JPEG, PNG or WebP.
     case unsupported
-    /// More bytes or pixels than ``ImageFile/mostBytes`` and ``ImageFile/mostPixels``.
+    /// More bytes or pixels than ``ImageFile/maximumBytes`` and ``ImageFile/maximumPixels``.
     case tooLarge
 }

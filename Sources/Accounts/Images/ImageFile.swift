@@ -3,8 +3,8 @@
 /// A file is one image. Animations are refused, and so is what could be read as something else besides: nothing follows the
 /// end but what cameras put there.
 struct ImageFile {
-    static let mostBytes = 5 * 1024 * 1024
-    static let mostPixels = 40_000_000
+    static let maximumBytes = 5 * 1024 * 1024
+    static let maximumPixels = 40_000_000
 
     enum Format {
         case jpeg, png, webp
@@ -18,7 +18,7 @@ struct ImageFile {
 
     /// By what the bytes are; what somebody calls them does not matter.
     init(_ bytes: [UInt8]) throws(ImageFault) {
-        if bytes.count > Self.mostBytes { throw .tooLarge }
+        if bytes.count > Self.maximumBytes { throw .tooLarge }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
             try self.init(jpeg: bytes)
         } else if bytes.starts(with: PNGChunk.signature) {
@@ -37,7 +37,7 @@ struct ImageFile {
         _ bytes: [UInt8]
     ) throws(ImageFault) {
         guard let size, size.width > 0, size.height > 0 else { throw .unsupported }
-        if size.width > Self.mostPixels / size.height { throw .tooLarge }
+        if size.width > Self.maximumPixels / size.height { throw .tooLarge }
         (self.format, width, height) = (format, size.width, size.height)
         self.orientation = orientation
         self.bytes = bytes

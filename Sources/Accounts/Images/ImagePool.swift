@@ -18,7 +18,7 @@ package final class ImagePool: Sendable {
 
     /// - Parameters:
     ///   - program: the path of what is started, which calls ``ImageWorker/run()`` when it gets these arguments.
-    ///   - workers: how many processes there may be at once; each may take ``ImageWorker/mostMemory``.
+    ///   - workers: how many processes there may be at once; each may take ``ImageWorker/maximumMemory``.
     ///   - queue: how many images may wait.
     package init(
         program: String,

@@ -23,7 +23,7 @@ final class ImageProcess: Sendable {
     }
 
     func photo(of image: [UInt8]) throws(ImageError) -> Photo {
-        if image.count > ImageFile.mostBytes { throw .fault(.tooLarge) }
+        if image.count > ImageFile.maximumBytes { throw .fault(.tooLarge) }
         var ends: [Int32] = [-1, -1]
         // Closed in every process that others start meanwhile.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -92,7 +92,7 @@ final class ImageProcess: Sendable {
     private func receive(from descriptor: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= Photo.mostBytes {
+        while bytes.count <= Photo.maximumBytes {
             let count = read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { return bytes }
@@ -107,7 +107,7 @@ final class ImageProcess: Sendable {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):
             if state.withLock({ $0.isOver }) { throw .unserved(.stopped) }
-            if ending.seconds < Double(ImageWorker.mostSeconds) { throw .unserved(.busy(wait: .seconds(5))) }
+            if ending.seconds < Double(ImageWorker.maximumSeconds) { throw .unserved(.busy(wait: .seconds(5))) }
             throw .fault(.unsupported)
         case (1..., _): throw .fault(.unsupported)
         case (_, .done) where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)

@@ -8,9 +8,9 @@ internal import Foundation
 /// system but memory, and little time. Where the memory of the container ends, it ends first.
 package enum ImageWorker {
     /// Processor time, in seconds.
-    static let mostSeconds = 5
+    static let maximumSeconds = 5
     /// Of 40 million pixels a PNG or a WebP needs four bytes each, a JPEG in many scans six.
-    static let mostMemory = 320 * 1024 * 1024
+    static let maximumMemory = 320 * 1024 * 1024
 
     /// How the process ends.
     enum Status: Int32 {
@@ -48,7 +48,7 @@ package enum ImageWorker {
         }
         nice(10)
         let limits: [(__rlimit_resource, Int)] = [
-            (RLIMIT_CPU, mostSeconds), (RLIMIT_DATA, mostMemory), (RLIMIT_NOFILE, 0), (RLIMIT_FSIZE, 0),
+            (RLIMIT_CPU, maximumSeconds), (RLIMIT_DATA, maximumMemory), (RLIMIT_NOFILE, 0), (RLIMIT_FSIZE, 0),
             (__RLIMIT_NPROC, 0), (RLIMIT_CORE, 0),
         ]
         for (resource, limit) in limits {
@@ -58,7 +58,7 @@ package enum ImageWorker {
             if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.confused) }
         }
         // Also while it waits for bytes that do not come.
-        alarm(UInt32(4 * mostSeconds))
+        alarm(UInt32(4 * maximumSeconds))
     }
 
     private static func read() throws(ImageFault) -> [UInt8] {
@@ -70,7 +70,7 @@ package enum ImageWorker {
             if count < 0 { end(.confused) }
             if count == 0 { return bytes }
             bytes += piece[..<count]
-            if bytes.count > ImageFile.mostBytes { throw .tooLarge }
+            if bytes.count > ImageFile.maximumBytes { throw .tooLarge }
         }
     }
 

@@ -1,11 +1,11 @@
-/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, of at most ``mostBytes``, that says nothing of
+/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, of at most ``maximumBytes``, that says nothing of
 /// where and how it was taken.
 ///
 /// JPEG, because whatever shows pictures shows it; what shone through is white.
 package struct Photo: Sendable {
     package static let side = 512
     package static let type = "image/jpeg"
-    package static let mostBytes = 192 * 1024
+    package static let maximumBytes = 192 * 1024
 
     package let jpeg: [UInt8]
 
@@ -23,7 +23,7 @@ package struct Photo: Sendable {
         // The last is for noise.
         for quality in [85, 70, 50, 25, 10] {
             jpeg = try square.jpeg(quality: quality)
-            if jpeg.count <= Self.mostBytes { break }
+            if jpeg.count <= Self.maximumBytes { break }
         }
         self.jpeg = jpeg
     }

@@ -5,15 +5,15 @@ extension JSON {
     /// The values are strings; those of the `secretMembers` are ``JSON/secret(_:)``, decoded straight into memory that
     /// is wiped, and those of `several` are arrays of strings, whose names alone may come again.
     ///
-    /// - Parameter mostValues: how many pairs there may be.
+    /// - Parameter maximumValues: how many pairs there may be.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
         several: Set<String> = [],
-        mostValues: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> JSON {
         var reader = FormReader(bytes: bytes)
-        var members = FormMembers(several: several, most: mostValues)
+        var members = FormMembers(several: several, most: maximumValues)
         while let pair = try reader.nextPair() {
             let name = try reader.text(pair.name)
             let value: JSON =

@@ -5,13 +5,13 @@ extension JSON {
     /// Strings in the top-level object under one of the `secretMembers` become ``JSON/secret(_:)``, decoded straight
     /// into memory that is wiped. The bytes read from belong to the caller, who wipes them.
     ///
-    /// - Parameter mostValues: how many values there may be in all, arrays and objects included.
+    /// - Parameter maximumValues: how many values there may be in all, arrays and objects included.
     package static func read(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
-        mostValues: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> JSON {
-        var reader = JSONReader(bytes, secretMembers: secretMembers, mostValues: mostValues)
+        var reader = JSONReader(bytes, secretMembers: secretMembers, maximumValues: maximumValues)
         return try reader.document()
     }
 
@@ -60,10 +60,10 @@ package struct JSONReader {
     private var valuesLeft: Int
 
     /// The reader must not outlive `bytes`.
-    fileprivate init(_ bytes: UnsafeRawBufferPointer, secretMembers: Set<String>, mostValues: Int) {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer, secretMembers: Set<String>, maximumValues: Int) {
         self.bytes = bytes
         self.secretMembers = secretMembers
-        valuesLeft = mostValues
+        valuesLeft = maximumValues
     }
 
     fileprivate mutating func document() throws(MalformedBody) -> JSON {

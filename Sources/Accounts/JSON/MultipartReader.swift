@@ -18,16 +18,16 @@ extension JSON {
     ///
     /// - Parameters:
     ///   - boundary: what the type of the body names.
-    ///   - mostValues: how many parts there may be.
+    ///   - maximumValues: how many parts there may be.
     package static func readMultipart(
         _ bytes: UnsafeRawBufferPointer,
         boundary: String,
         secretMembers: Set<String> = [],
         several: Set<String> = [],
-        mostValues: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> JSON {
         var reader = MultipartReader(bytes: bytes, boundary: boundary)
-        var members = FormMembers(several: several, most: mostValues)
+        var members = FormMembers(several: several, most: maximumValues)
         while let part = try reader.nextPart() {
             let value: JSON
             if secretMembers.contains(part.name) {
@@ -43,7 +43,7 @@ extension JSON {
     }
 }
 
-/// One walk over the parts; the rules are those of ``JSON/readMultipart(_:boundary:secretMembers:several:mostValues:)``.
+/// One walk over the parts; the rules are those of ``JSON/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
 private struct MultipartReader {
     private let bytes: UnsafeRawBufferPointer
     private let delimiter: [UInt8]
@@ -56,8 +56,8 @@ private struct MultipartReader {
     }
 
     /// What a line of a header may have, and a header of lines (policy).
-    private static let mostOfLine = 1024
-    private static let mostLines = 8
+    private static let maximumLineLength = 1024
+    private static let maximumLines = 8
 
     init(bytes: UnsafeRawBufferPointer, boundary: String) {
         self.bytes = bytes
@@ -99,9 +99,11 @@ private struct MultipartReader {
 
     private mutating func header() throws(MalformedBody) -> (name: String, isFile: Bool) {
         var found: (name: String, isFile: Bool)?
-        for _ in 0...Self.mostLines {
+        for _ in 0...Self.maximumLines {
             let start = position
-            guard let end = find(Self.lineBreak), end - start <= Self.mostOfLine else { throw fault(.unexpectedEnd) }
+            guard let end = find(Self.lineBreak), end - start <= Self.maximumLineLength else {
+                throw fault(.unexpectedEnd)
+            }
             position = end + Self.lineBreak.count
             if start == end {
                 guard let found else { throw MalformedBody(reason: .unexpectedEnd, offset: start) }

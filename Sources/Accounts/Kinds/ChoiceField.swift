@@ -69,7 +69,7 @@ package struct ChoiceField: FieldKind {
         return isMultiple ? ["type": "array", "items": one] : one
     }
 
-    package func shownSchema(at place: Place) -> JSON {
+    package func shownSchema(at place: DisplayContext) -> JSON {
         isMultiple ? ["type": "array", "items": ["type": "string"]] : ["type": "string"]
     }
 

@@ -83,7 +83,7 @@ package struct DateField: FieldKind {
     }
 
     /// A date of birth is told at the review and in its own step only.
-    package func shown(_ stored: JSON, at place: Place) -> JSON { place == .draft ? .isSet : stored }
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { place == .draft ? .isSet : stored }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("format", "YYYY-MM-DD")] + [minAge.map { .init("min_age", .integer($0)) }].compactMap { $0 }
@@ -93,7 +93,7 @@ package struct DateField: FieldKind {
 
     package var control: Control { Control(type: "date", autocomplete: minAge == nil ? nil : "bday") }
     package var answerSchema: JSON { ["type": "string", "format": "date"] }
-    package func shownSchema(at place: Place) -> JSON { place == .draft ? .isSetSchema : ["type": "string"] }
+    package func shownSchema(at place: DisplayContext) -> JSON { place == .draft ? .isSetSchema : ["type": "string"] }
 
     package func masked(_ stored: JSON) -> String { "•••" }
 

@@ -89,7 +89,7 @@ package protocol FieldBehavior: Sendable {
     // MARK: Representations
 
     /// How the holder of the draft sees the field; nil where it holds nothing.
-    func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON?
+    func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
     /// Members that describe the state of the step beside its fields, such as when another code may be asked for.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
@@ -210,7 +210,7 @@ extension FieldBehavior {
 extension FieldKind {
     package var template: String { "field-\(Self.name)" }
 
-    package func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON? {
+    package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         if isTransient { return nil }
         return draft.values[field.name].map { shown($0, at: place) }
     }

@@ -16,7 +16,7 @@ package protocol FieldKind: FieldBehavior {
     func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool
 
     /// How the holder of the draft sees the value.
-    func shown(_ stored: JSON, at place: Place) -> JSON
+    func shown(_ stored: JSON, at place: DisplayContext) -> JSON
 
     /// How people write the value, where that is another form than the canonical one; it is accepted as an answer, too.
     func written(_ stored: JSON) -> String?
@@ -31,7 +31,7 @@ package protocol FieldKind: FieldBehavior {
     var answerSchema: JSON { get }
 
     /// What `shown` gives, as JSON Schema.
-    func shownSchema(at place: Place) -> JSON
+    func shownSchema(at place: DisplayContext) -> JSON
 
     /// The answer that the texts of a form mean, of which there is at least one, and several only where it `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
@@ -58,11 +58,11 @@ extension FieldKind {
         return canonical == stored
     }
 
-    package func shown(_ stored: JSON, at place: Place) -> JSON { stored }
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { stored }
     package func written(_ stored: JSON) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
     /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
-    package func shownSchema(at place: Place) -> JSON { ["type": answerSchema["type"] ?? "string"] }
+    package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
     package func isBlank(_ answer: JSON) -> Bool { answer.isBlank }
     package var takesSeveral: Bool { false }
@@ -72,7 +72,7 @@ extension FieldKind {
 }
 
 /// Where the holder of a draft looks at a value: among all of them between steps, in its own step, or at the end.
-package enum Place: Sendable {
+package enum DisplayContext: Sendable {
     case draft, step, review
 }
 

@@ -25,7 +25,7 @@ package struct PhoneField: FieldKind {
     }
 
     /// Its own step shows the number, to be mended; elsewhere a glance over a shoulder finds only its ends.
-    package func shown(_ stored: JSON, at place: Place) -> JSON {
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
         guard let number = stored.string, place != .step else { return stored }
         return .string(
             "\(number.prefix(3))\(String(repeating: "•", count: max(0, number.count - 5)))\(number.suffix(2))"

@@ -12,7 +12,7 @@ package struct Refusal: Error, Hashable, Sendable {
     }
 
     /// How many unknown names are told: the answer to a body of nothing else would be ten times its length.
-    package static let mostUnknown = 32
+    package static let maximumUnknown = 32
 
     /// One code, one meaning, one message per language.
     package enum Code: String, CaseIterable, Hashable, Sendable {

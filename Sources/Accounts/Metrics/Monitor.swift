@@ -112,7 +112,7 @@ extension Monitor: Service {
 
 extension Signups {
     /// Rows that are looked at for a number; a number as high means that there may be more.
-    private static let mostCounted = 100_000
+    private static let maximumCounted = 100_000
 
     /// What there is in the database, counted within bounds.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
@@ -121,15 +121,15 @@ extension Signups {
             """
             WITH newest AS (
                 SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
-                 WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.mostCounted)
+                 WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.maximumCounted)
             ), oldest AS (
                 SELECT \(deadline) AS deadline FROM drafts
                  WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.idle.seconds)))
-                 ORDER BY id LIMIT \(Self.mostCounted)
+                 ORDER BY id LIMIT \(Self.maximumCounted)
             ), overdue AS (
                 SELECT deadline FROM oldest WHERE deadline <= now()
             ), waiting AS (
-                SELECT created_at, due_at FROM outbox WHERE state = 'waiting' LIMIT \(Self.mostCounted)
+                SELECT created_at, due_at FROM outbox WHERE state = 'waiting' LIMIT \(Self.maximumCounted)
             )
             SELECT (SELECT count(*) FROM newest WHERE NOT is_past AND NOT is_done),
                    (SELECT count(*) FROM newest WHERE NOT is_past AND is_done),
@@ -153,17 +153,17 @@ extension Signups {
         return [
             .gauge(
                 "accounts_drafts",
-                "Unfinished sign-ups by state, among the newest \(Self.mostCounted).",
+                "Unfinished sign-ups by state, among the newest \(Self.maximumCounted).",
                 by: "state",
                 [("expired", Double(expired)), ("open", Double(open)), ("review", Double(review))]
             ),
             .gauge(
                 "accounts_reaper_backlog",
-                "Expired drafts that are still there, among the oldest \(Self.mostCounted).",
+                "Expired drafts that are still there, among the oldest \(Self.maximumCounted).",
                 Double(overdue)
             ),
             .gauge("accounts_reaper_backlog_seconds", "For how long the first of them has been.", Double(overdueAge)),
-            .gauge("accounts_outbox_waiting", "Mails that wait, \(Self.mostCounted) at most.", Double(waiting)),
+            .gauge("accounts_outbox_waiting", "Mails that wait, \(Self.maximumCounted) at most.", Double(waiting)),
             .gauge("accounts_outbox_waiting_seconds", "For how long the first of them has.", Double(waitingAge)),
             .gauge("accounts_outbox_overdue_seconds", "For how long the first of them is due.", Double(dueAge)),
         ]

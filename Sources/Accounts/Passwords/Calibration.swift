@@ -33,7 +33,7 @@ package enum Calibration {
     /// - Parameter cost: how long a hash takes with them; it grows as memory times passes.
     package static func parameters(
         for target: Duration,
-        mostMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
+        maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
         _ cost: (Argon2Parameters) async throws -> Duration
     ) async rethrows -> Argon2Parameters {
         let least = Argon2Parameters()
@@ -42,7 +42,7 @@ package enum Calibration {
         for _ in 0..<2 {
             let factor = target / (try await cost(found))
             let work = Double(found.memoryKiB * found.iterations) * factor
-            let memory = min(max(Int(work / 2 / 1024) * 1024, least.memoryKiB), max(mostMemoryKiB, least.memoryKiB))
+            let memory = min(max(Int(work / 2 / 1024) * 1024, least.memoryKiB), max(maximumMemoryKiB, least.memoryKiB))
             let passes = Int((work / Double(memory)).rounded())
             found = Argon2Parameters(
                 memoryKiB: memory,

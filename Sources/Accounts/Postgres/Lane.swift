@@ -61,7 +61,7 @@ struct Lane {
         return (longest / 2)...longest
     }
 
-    /// Waits less when the queue stops. The bell is for lanes that can serve.
+    /// Waits less when the queue stops. The wakeup is for lanes that can serve.
     private func waitBeforeRetry(_ failures: Int) {
         var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
         poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
@@ -85,11 +85,11 @@ struct Lane {
     private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
         guard queue.goToSleep() else { return }
         defer { queue.wakeUp() }
-        var sources = [pipeline.socket, queue.bell, queue.end].map { source in
+        var sources = [pipeline.socket, queue.wakeup, queue.end].map { source in
             pollfd(fd: source, events: Int16(POLLIN), revents: 0)
         }
         poll(&sources, nfds_t(sources.count), -1)
-        // The socket first: a lane that has lost its connection leaves the bell to another.
+        // The socket first: a lane that has lost its connection leaves the wakeup to another.
         if sources[0].revents != 0 { try pipeline.readWhileIdle() }
         if sources[1].revents != 0 { queue.answerBell() }
     }

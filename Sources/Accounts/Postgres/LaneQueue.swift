@@ -10,14 +10,14 @@ struct Waiting {
     private(set) var jobs: [Job] = []
     /// Lanes that are connected, or trying for the first time since they last were.
     private(set) var lanesUp: Int
-    private(set) var sleepers = 0
+    private(set) var idleLanes = 0
     /// Sleepers that were called and have not woken yet.
     private var called = 0
     /// How many groups have begun.
     private var begun = 0
     /// The last of them, until it has ended or taken long. Nothing begins beside it, so that what comes meanwhile is one
     /// group, too.
-    private var young: Int?
+    private var openGroup: Int?
     private(set) var isStopped = false
     /// Why the last of the lanes is down.
     private(set) var trouble = "no connection"
@@ -50,7 +50,7 @@ struct Waiting {
     /// Whether to wake somebody for what waits.
     mutating func call() -> Bool {
         let wanted = groupLimit > 1 ? 1 : jobs.count
-        guard !jobs.isEmpty, young == nil, called < min(sleepers, wanted) else { return false }
+        guard !jobs.isEmpty, openGroup == nil, called < min(idleLanes, wanted) else { return false }
         called += 1
         return true
     }
@@ -58,7 +58,7 @@ struct Waiting {
     /// The next jobs that may share a transaction: in order of arrival, at most one for each row that is written, and
     /// sorted by row, so that two lanes take their locks in the same order. Nil where nothing may begin now.
     mutating func takeGroup() -> Group? {
-        guard young == nil else { return nil }
+        guard openGroup == nil else { return nil }
         var group: [Job] = []
         var rows: Set<UUID> = []
         var left: [Job] = []
@@ -77,7 +77,7 @@ struct Waiting {
         jobs.replaceSubrange(..<next, with: left)
         if group.isEmpty { return nil }
         begun += 1
-        if groupLimit > 1 { young = begun }
+        if groupLimit > 1 { openGroup = begun }
         return Group(
             number: begun,
             jobs: group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
@@ -86,18 +86,18 @@ struct Waiting {
 
     /// The group has ended, or takes so long that another shall begin beside it.
     mutating func isYoungNoMore(_ group: Int) {
-        if young == group { young = nil }
+        if openGroup == group { openGroup = nil }
     }
 
     /// True if the lane may sleep: nothing waits, or what waits is not to begin yet, and nobody stops it.
     mutating func goToSleep() -> Bool {
-        guard jobs.isEmpty || young != nil, !isStopped else { return false }
-        sleepers += 1
+        guard jobs.isEmpty || openGroup != nil, !isStopped else { return false }
+        idleLanes += 1
         return true
     }
 
     mutating func wakeUp() {
-        sleepers -= 1
+        idleLanes -= 1
         called = max(0, called - 1)
     }
 
@@ -127,25 +127,25 @@ struct Waiting {
 final class LaneQueue: Sendable {
     private let waiting: Mutex<Waiting>
     /// Readable while a sleeping lane is wanted; each count wakes one.
-    let bell: Int32
+    let wakeup: Int32
     /// Readable from the moment the queue stops.
     let end: Int32
 
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
         waiting = Mutex(Waiting(capacity: capacity, lanes: lanes, groupLimit: groupLimit))
-        bell = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
+        wakeup = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
         end = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
-        precondition(bell >= 0 && end >= 0, "the system gave no eventfd")
+        precondition(wakeup >= 0 && end >= 0, "the system gave no eventfd")
     }
 
     deinit {
-        close(bell)
+        close(wakeup)
         close(end)
     }
 
     func submit(_ job: Job) {
         switch waiting.withLock({ $0.add(job) }) {
-        case .taken(let wake): if wake { ring(bell) }
+        case .taken(let wake): if wake { signal(wakeup) }
         case .refused(let reason): job.answer(.failure(.unavailable(reason)))
         }
     }
@@ -162,12 +162,12 @@ final class LaneQueue: Sendable {
             waiting.isYoungNoMore(number)
             return waiting.call()
         }
-        if wake { ring(bell) }
+        if wake { signal(wakeup) }
     }
 
     /// To be called by a lane that does not go on: what waits is for another.
     func handOver() {
-        if waiting.withLock({ $0.call() }) { ring(bell) }
+        if waiting.withLock({ $0.call() }) { signal(wakeup) }
     }
 
     func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
@@ -180,7 +180,7 @@ final class LaneQueue: Sendable {
     /// To be called by a lane that is about to serve; another may have been faster.
     func answerBell() {
         var count: UInt64 = 0
-        read(bell, &count, 8)
+        read(wakeup, &count, 8)
     }
 
     func laneIsDown(_ reason: String) {
@@ -190,10 +190,10 @@ final class LaneQueue: Sendable {
     /// Refuses what waits; what is on its way is still answered by its lane.
     func stop() {
         for job in waiting.withLock({ $0.stop() }) { job.answer(.failure(.unavailable("the service is stopping"))) }
-        ring(end)
+        signal(end)
     }
 
-    private func ring(_ event: Int32) {
+    private func signal(_ event: Int32) {
         var count: UInt64 = 1
         write(event, &count, 8)
     }

@@ -38,7 +38,7 @@ extension Signups {
             }
             switch try await write(plan) {
             case .made(let account):
-                outbox.ring()
+                outbox.wakeSender()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
                 funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
                 return (account, true)

@@ -88,7 +88,7 @@ extension Signups {
             let isUnchanged = try rows[1].only.decode(String.self) == "true"
             return isUnchanged ? change.leases.first.map { .taken($0.field) } ?? .overtaken : .overtaken
         }
-        outbox.ring()
+        outbox.wakeSender()
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
         var proofs: [StoredProof] = []
         for row in rows[rows.count - 1] { proofs.append(try StoredProof(row)) }

@@ -8,7 +8,7 @@ extension Signups {
     func end(
         in table: SQL,
         where condition: SQL,
-        as reason: Ending,
+        as reason: Termination,
         until: SQL = "ends_at + interval '1 day'",
         erasingAlso others: SQL = "SELECT NULL::uuid WHERE false"
     ) -> SQL {

@@ -4,13 +4,13 @@ internal import Foundation
 package enum FindError: Error {
     /// We never issued it, or have forgotten it.
     case unknown
-    case ended(Ending)
+    case ended(Termination)
     /// The draft was sealed with a key that is not in the ring.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
 
-package enum Ending: String, Sendable {
+package enum Termination: String, Sendable {
     case expired, cancelled, superseded
     case continuedElsewhere = "continued-elsewhere"
 }
@@ -102,7 +102,7 @@ extension Signups {
                 let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
                 return flow.idle <= age && age < flow.absolute + .seconds(86_400) ? .ended(.expired) : .unknown
             }
-            return Ending(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
+            return Termination(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
         }
     }
 }

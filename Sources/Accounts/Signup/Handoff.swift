@@ -110,7 +110,7 @@ extension Signups {
             return (try rows[1].only.decode(String.self) == "true", try self.exceeded(limits, rows[2]))
         }
         if let exceeded { throw .limited(exceeded) }
-        if isMailed { outbox.ring() }
+        if isMailed { outbox.wakeSender() }
         return isMailed
     }
 

@@ -183,7 +183,7 @@ extension Signups {
         }
         return (
             situation.values, guesses,
-            step.sorted(unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) } + refusals)
+            step.sorted(unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) } + refusals)
         )
     }
 }

@@ -24,7 +24,7 @@ struct FormWithFiles: Sendable {
             return nil
         }
         self.boundary = String(boundary)
-        maximumBytes = step.images.count * ImageField.mostBytes + BodyReader.maximumBytes
+        maximumBytes = step.images.count * ImageField.maximumBytes + BodyReader.maximumBytes
     }
 }
 

@@ -98,7 +98,7 @@ struct Representations: Sendable {
         return .object(members + [.init("created_at", .string(account.createdAt.timestamp))])
     }
 
-    private func values(of draft: Draft, at place: Place) -> JSON {
+    private func values(of draft: Draft, at place: DisplayContext) -> JSON {
         .object(
             signups.flow.fields.compactMap { field in
                 value(of: field, draft, at: place).map { .init(field.name.rawValue, $0) }
@@ -106,7 +106,7 @@ struct Representations: Sendable {
         )
     }
 
-    private func value(of field: Field, _ draft: Draft, at place: Place) -> JSON? {
+    private func value(of field: Field, _ draft: Draft, at place: DisplayContext) -> JSON? {
         guard let shown = field.kind.shown(field, in: draft, at: place) else { return .none }
         // The flow file may have made another kind of the field since.
         guard shown.fits(field.kind.shownSchema(at: place)) else { return .none }

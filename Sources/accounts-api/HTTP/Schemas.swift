@@ -119,7 +119,7 @@ struct Schemas {
         ])
     }
 
-    private func values(at place: Place) -> JSON {
+    private func values(at place: DisplayContext) -> JSON {
         let properties = flow.fields.filter { $0.kind.repeatedField == nil }
             .map { JSON.Member($0.name.rawValue, $0.kind.shownSchema(at: place)) }
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]

@@ -9,7 +9,7 @@ struct TokenTransport {
     init(_ body: JSON, besides others: Set<FieldName>) {
         guard case .object(let members) = body else { preconditionFailure("a body is an object") }
         let unknown = members.map { FieldName($0.name) }.filter { $0 != "transport" && !others.contains($0) }
-        refusals = unknown.prefix(Refusal.mostUnknown).map { Refusal($0, .unknownField) }
+        refusals = unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) }
         let transport = body["transport"] ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         isBearer = transport == "bearer"

@@ -69,7 +69,7 @@ struct Uploads: Sendable {
 
     /// The memory of the body itself is released before this returns.
     private func image(in request: Request) async throws -> UploadedFile {
-        let body = try await read(request, upTo: ImageField.mostBytes)
+        let body = try await read(request, upTo: ImageField.maximumBytes)
         return body.withBytes { UploadedFile(Array($0)) }
     }
 
@@ -82,7 +82,7 @@ struct Uploads: Sendable {
                 boundary: form.boundary,
                 secretMembers: signups.flow.secretMembers,
                 several: step.severalFields,
-                mostValues: BodyReader.maximumValues
+                maximumValues: BodyReader.maximumValues
             )
         }
         return step.answers(inForm: values)

@@ -169,7 +169,7 @@ extension Pages {
         case .draftExpired:
             let reason = problem.members.first { $0.name == "reason" }?.value.string
             let notice: Word? = reason.map { reason in
-                switch Ending(rawValue: reason) {
+                switch Termination(rawValue: reason) {
                 case .cancelled: .gaveUp
                 case .superseded: .committedElsewhere
                 case .continuedElsewhere: .goneElsewhere

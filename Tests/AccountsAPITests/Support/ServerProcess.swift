@@ -73,7 +73,7 @@ final class ServerProcess: Sendable {
     }
 
     /// The most memory that it has had at once, in bytes (proc_pid_status(5)).
-    func mostMemory() throws -> Int {
+    func maximumMemory() throws -> Int {
         let status = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/status")).readToEnd() ?? Data()
         let text = String(decoding: status, as: UTF8.self)
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

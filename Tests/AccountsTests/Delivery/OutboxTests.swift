@@ -188,7 +188,7 @@ struct OutboxTests {
         try await Stage.with { stage in
             _ = try await stage.signups.commit(stage.readyDraft())
             stage.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
-            for attempt in 1...OutboxSender.mostAttempts {
+            for attempt in 1...OutboxSender.maximumAttempts {
                 #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = \(attempt - 1)") == 1)
                 try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
                 #expect(try await stage.sender.deliverNext())

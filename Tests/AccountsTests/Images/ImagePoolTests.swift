@@ -21,7 +21,7 @@ struct ImagePoolTests {
         let large = png
         await #expect(throws: ImageError.fault(.tooLarge)) { try await Stage.images.photo(of: large) }
         await #expect(throws: ImageError.fault(.tooLarge)) {
-            try await Stage.images.photo(of: [UInt8](repeating: 0, count: ImageFile.mostBytes + 1))
+            try await Stage.images.photo(of: [UInt8](repeating: 0, count: ImageFile.maximumBytes + 1))
         }
     }
 

@@ -42,7 +42,7 @@ struct PhotoTests {
     @Test(arguments: ["baseline.jpg", "turned-6.jpg", "turned-6.png", "turned-6.webp"])
     func `nothing of the file is left but what it shows`(_ name: String) throws {
         let photo = try Photo(of: .onFile(name))
-        #expect(photo.jpeg.count < Photo.mostBytes)
+        #expect(photo.jpeg.count < Photo.maximumBytes)
         #expect(!photo.jpeg.has("Exif"))
         let again = try ImageFile(photo.jpeg)
         #expect(again.format == .jpeg)
@@ -90,7 +90,7 @@ struct PhotoTests {
     @Test func `noise is kept small`() throws {
         var chance = SeededChance(seed: 1)
         let photo = try Photo(of: .greyPNG(512, 512) { UInt8.random(in: 0...255, using: &chance) })
-        #expect(photo.jpeg.count <= Photo.mostBytes)
+        #expect(photo.jpeg.count <= Photo.maximumBytes)
     }
 
     @Test func `whatever a byte is changed to, it is refused or becomes a photo`() throws {
@@ -101,7 +101,7 @@ struct PhotoTests {
                 var broken = whole
                 broken[Int.random(in: 0..<whole.count, using: &chance)] = UInt8.random(in: 0...255, using: &chance)
                 guard let file = try? ImageFile(broken), file.width * file.height < 1_000_000 else { continue }
-                if let photo = try? Photo(of: broken) { #expect(photo.jpeg.count <= Photo.mostBytes) }
+                if let photo = try? Photo(of: broken) { #expect(photo.jpeg.count <= Photo.maximumBytes) }
             }
         }
     }
@@ -116,7 +116,7 @@ struct PhotoTests {
         png.replaceSubrange(16..<24, with: [0, 0, 0, 0, 0, 0, 0, 1])
         #expect(throws: ImageFault.unsupported) { try ImageFile(png) }
         #expect(throws: ImageFault.tooLarge) {
-            try ImageFile([0xFF, 0xD8, 0xFF] + [UInt8](repeating: 0, count: ImageFile.mostBytes))
+            try ImageFile([0xFF, 0xD8, 0xFF] + [UInt8](repeating: 0, count: ImageFile.maximumBytes))
         }
     }
 

@@ -16,7 +16,7 @@ struct FormReaderTests {
         most: Int = .max
     ) throws(MalformedBody) -> JSON {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-            try JSON.readForm(bytes, secretMembers: secret, several: several, mostValues: most)
+            try JSON.readForm(bytes, secretMembers: secret, several: several, maximumValues: most)
         }
     }
 

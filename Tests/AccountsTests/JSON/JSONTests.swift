@@ -220,7 +220,7 @@ struct JSONReaderTests {
     func `there are no more values than may be`(text: String, values: Int, last: Int) throws {
         func read(_ most: Int) throws(MalformedBody) -> JSON {
             try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-                try JSON.read(bytes, mostValues: most)
+                try JSON.read(bytes, maximumValues: most)
             }
         }
         #expect(try read(values).text == text)

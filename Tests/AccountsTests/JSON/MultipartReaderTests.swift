@@ -26,7 +26,7 @@ struct MultipartReaderTests {
                     boundary: "B",
                     secretMembers: secret,
                     several: several,
-                    mostValues: most
+                    maximumValues: most
                 )
             }
         } catch let error as MalformedBody {

@@ -24,7 +24,7 @@ struct CalibrationTests {
     ) async {
         let found = await Calibration.parameters(
             for: .milliseconds(target),
-            mostMemoryKiB: most,
+            maximumMemoryKiB: most,
             Self.cost(microseconds)
         )
         #expect(found == Argon2Parameters(memoryKiB: memory, iterations: passes))

@@ -104,7 +104,7 @@ struct HashingPoolTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(hashes).count == 64)
-        #expect((1...2).contains(work.mostAtOnce))
+        #expect((1...2).contains(work.maximumAtOnce))
     }
 
     @Test func `a hash that needs more memory than a worker has is too costly`() async throws {
@@ -246,7 +246,7 @@ private final class CountedWork: Sendable {
         }
     }
 
-    var mostAtOnce: Int { count.withLock { $0.most } }
+    var maximumAtOnce: Int { count.withLock { $0.most } }
 }
 
 /// Work for one worker that says when it begins and then waits until the test lets it go on.

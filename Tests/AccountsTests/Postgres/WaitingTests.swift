@@ -105,7 +105,7 @@ struct WaitingTests {
         #expect(waiting.add(read()) == .taken(wake: false))
     }
 
-    @Test func `what comes while a group is young waits for its end, and is one group then`() {
+    @Test func `what comes while a group is open waits for its end, and is one group then`() {
         var waiting = Waiting(capacity: 9, lanes: 2)
         _ = waiting.add(read())
         let first = waiting.takeGroup()
@@ -130,7 +130,7 @@ struct WaitingTests {
         waiting.wakeUp()
         let second = waiting.takeGroup()!
         let callsBesideTheYoung = waiting.add(read())
-        // The end of an old one does not make the young one older.
+        // The end of an old one does not close the open one.
         waiting.isYoungNoMore(first.number)
         #expect(waiting.takeGroup() == nil)
         waiting.isYoungNoMore(second.number)

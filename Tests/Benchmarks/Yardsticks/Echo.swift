@@ -60,7 +60,7 @@ struct Echo {
     private func wait() {
         guard queue.goToSleep() else { return }
         defer { queue.wakeUp() }
-        var sources = [queue.bell, queue.end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var sources = [queue.wakeup, queue.end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         poll(&sources, nfds_t(sources.count), -1)
         if sources[0].revents != 0 { queue.answerBell() }
     }

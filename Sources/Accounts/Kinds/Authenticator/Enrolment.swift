@@ -26,9 +26,9 @@ package struct Enrolment: Sendable {
     }
 
     /// Wrong codes within ``TOTP/period`` that end an enrolment.
-    static let mostAttempts = 5
+    static let maximumAttempts = 5
     /// Wrong codes in a draft, at whose every multiple the enrolment ends.
-    static let mostFailures = 25
+    static let maximumFailures = 25
 }
 
 /// An authenticator that has just shown a right code, and the codes that help where it is lost.
@@ -118,9 +118,9 @@ extension Signups {
                   FROM enrolments WHERE draft = \(draft.id) AND field = \(field.rawValue)
                    AND EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))
             ), judged AS (
-                SELECT *, least(\(Enrolment.mostAttempts) - cardinality(recent),
-                                (\(Enrolment.mostFailures) - failures % \(Enrolment.mostFailures))
-                                % \(Enrolment.mostFailures)) AS attempts_left FROM spent
+                SELECT *, least(\(Enrolment.maximumAttempts) - cardinality(recent),
+                                (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures))
+                                % \(Enrolment.maximumFailures)) AS attempts_left FROM spent
             )
             UPDATE enrolments
                SET failures = judged.failures,

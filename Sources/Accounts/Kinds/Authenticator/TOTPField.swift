@@ -14,8 +14,8 @@ package struct TOTPField: FieldKind {
         Authenticator(stored: stored) != nil
     }
 
-    package func shown(_ stored: JSON, at place: Place) -> JSON { .isSet }
-    package func shownSchema(at place: Place) -> JSON { .isSetSchema }
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { .isSet }
+    package func shownSchema(at place: DisplayContext) -> JSON { .isSetSchema }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("digits", .integer(TOTP.digits)), .init("period", .integer(TOTP.period))]

@@ -41,7 +41,7 @@ package struct ConsentField: FieldKind {
             && stored["sha256"] == .string(digest(in: language))
     }
 
-    package func shown(_ stored: JSON, at place: Place) -> JSON {
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
         guard case .object(let members) = stored, place == .draft else { return stored }
         return .object(members.filter { ["accepted", "version"].contains($0.name) })
     }
@@ -56,7 +56,7 @@ package struct ConsentField: FieldKind {
     package var control: Control { Control(type: "checkbox") }
     package var answerSchema: JSON { ["type": "boolean"] }
 
-    package func shownSchema(at place: Place) -> JSON {
+    package func shownSchema(at place: DisplayContext) -> JSON {
         let brief: [JSON.Member] = [.init("accepted", ["type": "boolean"]), .init("version", ["type": "string"])]
         let rest: [JSON.Member] = [
             .init("sha256", ["type": "string", "pattern": "^[0-9a-f]{64}$"]), .init("locale", ["type": "string"]),

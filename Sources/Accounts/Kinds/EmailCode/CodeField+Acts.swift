@@ -67,7 +67,7 @@ extension CodeField {
         return situation.now < proof.expiresAt ? .codeNotGiven : .codeExpired
     }
 
-    package func shown(_ field: Field, in draft: Draft, at place: Place) -> JSON? {
+    package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         draft.proofs[field.name]?.isProved == true ? ["verified": true] : nil
     }
 

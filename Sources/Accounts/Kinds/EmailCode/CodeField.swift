@@ -40,7 +40,7 @@ package struct CodeField: FieldKind {
     package var control: Control { .oneTimeCode }
     package var answerSchema: JSON { .digitsSchema(digits) }
 
-    package func shownSchema(at place: Place) -> JSON {
+    package func shownSchema(at place: DisplayContext) -> JSON {
         .closedObject(["verified": ["const": true]])
     }
 }

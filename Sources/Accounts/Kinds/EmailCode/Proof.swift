@@ -16,7 +16,7 @@ package struct Proof: Sendable {
     package let namesCurrentAddress: Bool
 
     /// True where no other code will do: the sign-up has to begin again.
-    package var isExhausted: Bool { failures >= Self.mostFailures }
+    package var isExhausted: Bool { failures >= Self.maximumFailures }
 
     package var isProved: Bool { namesCurrentAddress && provedAt != nil }
 
@@ -31,5 +31,5 @@ package struct Proof: Sendable {
     }
 
     /// Wrong codes after which the proof of a draft is exhausted for good (a limit below the 100 of NIST SP 800-63B §3.2.2).
-    package static let mostFailures = 25
+    package static let maximumFailures = 25
 }

@@ -69,7 +69,7 @@ extension Signups {
             return (try rows[1].only.decode(String.self) == "true", try self.exceeded(charges, rows[2]))
         }
         if let exceeded { throw .limited(exceeded) }
-        if isSent { outbox.ring() }
+        if isSent { outbox.wakeSender() }
         return isSent
     }
 }

@@ -16,7 +16,7 @@ extension Signups {
         let charges = [charge(.guessesForAddress, Array(address.utf8))]
         let isOpen: SQL = """
             draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
-            AND attempts < \(code.attempts) AND failures < \(Proof.mostFailures)
+            AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)
             AND now() < expires_at AND proved_at IS NULL
             """
         // Locked first, so that the statements after it count for a code that is still open.

@@ -48,7 +48,7 @@ package struct PasswordField: FieldKind {
         stored?["phc"]?.string.flatMap { try? PHCString($0) }
     }
 
-    package func shown(_ stored: JSON, at place: Place) -> JSON { .isSet }
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { .isSet }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("min", .integer(policy.minimum)), .init("max", .integer(policy.maximum))]
@@ -59,7 +59,7 @@ package struct PasswordField: FieldKind {
 
     package var control: Control { Control(type: "password", autocomplete: "new-password") }
     package var answerSchema: JSON { ["type": "string", "format": "password", "writeOnly": true] }
-    package func shownSchema(at place: Place) -> JSON { .isSetSchema }
+    package func shownSchema(at place: DisplayContext) -> JSON { .isSetSchema }
 }
 
 extension JSON {

@@ -3,7 +3,7 @@ package struct ImageField: FieldKind {
     package static let name = "image"
     /// What may be sent.
     package static let types = ["image/jpeg", "image/png", "image/webp"]
-    package static let mostBytes = ImageFile.mostBytes
+    package static let maximumBytes = ImageFile.maximumBytes
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
@@ -17,7 +17,7 @@ package struct ImageField: FieldKind {
         StoredPhoto(stored: stored) != nil
     }
 
-    package func shown(_ stored: JSON, at place: Place) -> JSON {
+    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
         guard let photo = StoredPhoto(stored: stored) else { return .null }
         return [
             "type": .string(Photo.type), "width": .integer(Photo.side), "height": .integer(Photo.side),
@@ -25,7 +25,7 @@ package struct ImageField: FieldKind {
         ]
     }
 
-    package func shownSchema(at place: Place) -> JSON {
+    package func shownSchema(at place: DisplayContext) -> JSON {
         [
             "type": "object", "additionalProperties": false, "required": ["type", "width", "height", "bytes"],
             "properties": [
@@ -37,8 +37,8 @@ package struct ImageField: FieldKind {
 
     package func rules(in language: Language) -> [JSON.Member] {
         [
-            .init("types", .array(Self.types.map(JSON.string))), .init("max_bytes", .integer(Self.mostBytes)),
-            .init("max_pixels", .integer(ImageFile.mostPixels)), .init("side", .integer(Photo.side)),
+            .init("types", .array(Self.types.map(JSON.string))), .init("max_bytes", .integer(Self.maximumBytes)),
+            .init("max_pixels", .integer(ImageFile.maximumPixels)), .init("side", .integer(Photo.side)),
         ]
     }
 

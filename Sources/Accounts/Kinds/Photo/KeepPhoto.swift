@@ -97,7 +97,7 @@ extension Refusal {
 
     package static func tooLarge(_ field: FieldName) -> Refusal {
         let params: [String: JSON] = [
-            "max_bytes": .integer(ImageFile.mostBytes), "max_pixels": .integer(ImageFile.mostPixels),
+            "max_bytes": .integer(ImageFile.maximumBytes), "max_pixels": .integer(ImageFile.maximumPixels),
         ]
         return Refusal(field, .tooLarge, params)
     }

@@ -32,7 +32,7 @@ extension Argon2Commands {
             }
             let parameters = try await Calibration.parameters(
                 for: target.duration,
-                mostMemoryKiB: min(room, Argon2Parameters.ceiling.memoryKiB)
+                maximumMemoryKiB: min(room, Argon2Parameters.ceiling.memoryKiB)
             ) {
                 try await Calibration.measure($0, workers: workers).time
             }

@@ -44,13 +44,13 @@ struct BodyReader: RouterMiddleware {
         }
         return try body.withBytes { (bytes) throws(MalformedBody) in
             switch type {
-            case .json: return try JSON.read(bytes, secretMembers: secretMembers, mostValues: Self.maximumValues)
+            case .json: return try JSON.read(bytes, secretMembers: secretMembers, maximumValues: Self.maximumValues)
             case .form:
                 let form = try JSON.readForm(
                     bytes,
                     secretMembers: secretMembers,
                     several: step?.severalFields ?? [],
-                    mostValues: Self.maximumValues
+                    maximumValues: Self.maximumValues
                 )
                 return step?.answers(inForm: form) ?? form
             }

@@ -14,7 +14,7 @@ struct ImageCheck: RouterMiddleware {
                 headers: [.accept: ImageField.types.joined(separator: ", ")]
             )
         }
-        let maximum = ImageField.mostBytes
+        let maximum = ImageField.maximumBytes
         if let length = request.bodyLength, length > maximum, context.representation == .json {
             throw BodyReader.tooLarge(maximum)
         }

@@ -129,8 +129,8 @@ struct PasswordFieldTests {
         #expect(!password.holds(stored))
     }
 
-    @Test(arguments: [Place.draft, .step, .review])
-    func `it is never shown`(place: Place) {
+    @Test(arguments: [DisplayContext.draft, .step, .review])
+    func `it is never shown`(place: DisplayContext) {
         #expect(password.field.kind.shown(.string(Self.hash("m=19456,t=2,p=1")), at: place) == ["set": true])
     }
 }
