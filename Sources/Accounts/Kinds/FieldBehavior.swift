@@ -173,10 +173,6 @@ extension FieldBehavior {
     ) async throws(CheckError) -> [Refusal] { [] }
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {}
 
-    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        if let value = plan.draft.values[field.name] { plan.profile.append(.init(field.name.rawValue, value)) }
-    }
-
     package static var draftTables: [String] { [] }
     package static var sealedTables: [SealedTable] { [] }
 
@@ -209,6 +205,12 @@ extension FieldBehavior {
 
 extension FieldKind {
     package var template: String { "field-\(Self.name)" }
+
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        // An earlier flow file may have kept something under the name of a field that keeps nothing.
+        guard !isTransient, let value = plan.draft.values[field.name] else { return }
+        plan.profile.append(.init(field.name.rawValue, value))
+    }
 
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         if isTransient { return nil }

@@ -45,7 +45,11 @@ extension Signups {
             case .limited(let reached): throw .limited(reached)
             case .notMade:
                 let now = try await reread(draft, orThrow: CommitError.find)
-                if now.account == nil, let field = try await takenIdentifier(of: now) { throw .identifierTaken(field) }
+                // Only the address that was proved may be told to be taken, so only of the revision that was checked.
+                if now.account == nil, now.revision == draft.revision, let field = try await takenIdentifier(of: draft)
+                {
+                    throw .identifierTaken(field)
+                }
                 return nil
             }
         }

@@ -70,7 +70,8 @@ extension Signups {
         let isAllowed: SQL = "\(Self.recalls("unchanged")) AND \(Self.isWithinLimits)"
         let update: SQL = """
             \(update(of: draft, by: change, sealed, to: standing(of: draft, by: change).step))
-             WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(areLeased(change.leases, to: draft))
+             WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(isNameFree)
+               AND \(areLeased(change.leases, to: draft))
             RETURNING revision, now(), \(deadline)
             """
         let beginning = [

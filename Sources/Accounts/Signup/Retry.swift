@@ -19,8 +19,8 @@ extension Signups {
 
     /// Runs an act until it returns a result; nil means that the draft has changed, so it is read again first.
     ///
-    /// Within this process the acts on one draft take turns. So parallel requests to one draft cost one read and one write
-    /// each, and only other servers can interfere.
+    /// Within this process these acts on one draft take turns, so parallel requests to one draft cost one read and one write
+    /// each. Other servers, a cancel and a hand-off to another device can still interfere.
     func retrying<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
@@ -31,6 +31,7 @@ extension Signups {
         if hasWaited { draft = try await reread(draft, orThrow: Failure.find) }
         for attempt in 1...Self.tries {
             if let result = try await act(draft) { return result }
+            if attempt == Self.tries { break }
             // Servers that collided do not collide again at the same moment.
             if attempt > 1 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt)))) }
             draft = try await reread(draft, orThrow: Failure.find)

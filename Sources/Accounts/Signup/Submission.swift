@@ -20,16 +20,26 @@ final class CompletedWork {
 
     private var results: [Key: any Sendable] = [:]
 
+    /// The result for that field and subject; `work` runs if there is none yet. Nil is no result, so it is not kept.
+    func once<Result: Sendable>(
+        _ field: FieldName,
+        ifAny work: () async throws(SubmitError) -> Result?
+    ) async throws(SubmitError) -> Result? {
+        if let result: Result = result(field) { return result }
+        let result = try await work()
+        results[Key(field: field, subject: "")] = result
+        return result
+    }
+
     /// The result for that field and subject; `work` runs if there is none yet.
     func once<Result: Sendable>(
         _ field: FieldName,
         _ subject: String = "",
         _ work: () async throws(SubmitError) -> Result
     ) async throws(SubmitError) -> Result {
-        let key = Key(field: field, subject: subject)
-        if let stored = results[key], let result = stored as? Result { return result }
+        if let result: Result = result(field, subject) { return result }
         let result = try await work()
-        results[key] = result
+        results[Key(field: field, subject: subject)] = result
         return result
     }
 

@@ -77,6 +77,8 @@ extension Signups {
 
     /// Repeats `change` until it is written to the revision that it was made for. Nil means that there is nothing to do.
     ///
+    /// The first change is made before the draft's turn, because it may take long: a password is hashed, an image decoded.
+    ///
     /// - Parameter revision: the revision that the client saw, if it insists on it.
     func revise(
         _ draft: Draft,
@@ -84,31 +86,42 @@ extension Signups {
         at revision: Int?,
         _ change: (Draft) async throws(SubmitError) -> Change?
     ) async throws(SubmitError) -> Outcome {
-        try await retrying(draft) { (draft) throws(SubmitError) -> Outcome? in
-            var draft = draft
-            if draft.account != nil { throw .committed }
-            if let revision, revision != draft.revision {
-                // The client may have seen a newer one than we had read.
-                draft = try await reread(draft, orThrow: SubmitError.find)
-                if draft.account != nil { throw .committed }
-                guard revision == draft.revision else { throw .stale(draft) }
-            }
-            if let obstacle = obstacle(to: step, of: draft) { throw obstacle }
-            guard let change = try await change(draft) else {
-                return Outcome(draft: try await reread(draft, orThrow: SubmitError.find), cleared: [])
+        let draft = try await writable(draft, step, at: revision)
+        let first = try await change(draft)
+        var isFirst = true
+        return try await retrying(draft) { (now) throws(SubmitError) -> Outcome? in
+            let isPrepared = isFirst && now.revision == draft.revision
+            isFirst = false
+            let now = isPrepared ? now : try await writable(now, step, at: revision)
+            guard let change = isPrepared ? first : try await change(now) else {
+                return Outcome(draft: try await reread(now, orThrow: SubmitError.find), cleared: [])
             }
             let written = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-                try await write(change, to: draft)
+                try await write(change, to: now)
             }
             switch written {
             case .made(let revised):
-                count(step, before: draft, after: revised)
+                count(step, before: now, after: revised)
                 return Outcome(draft: revised, cleared: change.cleared, recoveryCodes: change.recoveryCodes)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
             case .limited(let reached): throw .limited(reached)
             case .overtaken: return nil
             }
         }
+    }
+
+    /// The draft at the revision on which the client insists, if the step can be written.
+    private func writable(_ draft: Draft, _ step: Step, at revision: Int?) async throws(SubmitError) -> Draft {
+        var draft = draft
+        if draft.account != nil { throw .committed }
+        if let revision, revision != draft.revision {
+            // The client may have seen a newer one than we had read.
+            draft = try await reread(draft, orThrow: SubmitError.find)
+            if draft.account != nil { throw .committed }
+            guard revision == draft.revision else { throw .stale(draft) }
+        }
+        if let obstacle = obstacle(to: step, of: draft) { throw obstacle }
+        return draft
     }
 
     /// The draft has changed as often as it may; only its end helps.

@@ -156,6 +156,41 @@ struct CommitTests {
         }
     }
 
+    @Test func `a commit that was overtaken tells nothing of an address that is not proved`() async throws {
+        try await Stage.with { stage in
+            _ = try await stage.signups.commit(stage.readyDraft(email: "lee@example.com", username: "lee"))
+            let ready = try await stage.readyDraft()
+            for address in ["lee@example.com", "nobody@example.com"] {
+                _ = try await stage.submit(["email": .string(address)], to: "email", of: stage.signups.reread(ready))
+                let told = await outcome { try await stage.signups.commit(ready) }
+                #expect(told.hasPrefix("incomplete: "), "\(address)")
+            }
+        }
+    }
+
+    @Test func `a field that keeps nothing adds nothing to the profile`() async throws {
+        func flow(_ field: String) -> String {
+            """
+            flow: short
+            version: 1
+            steps:
+              - name: all
+                title: {en: All}
+                fields:
+                  - {name: password, kind: password, label: {en: Password}}
+                  - {name: again, \(field), label: {en: Again}}
+            """
+        }
+        let draft = try await Stage.with(flow: flow("kind: text")) { stage in
+            let answers: JSON = ["password": JSON.password("a pass phrase of mine"), "again": "a text"]
+            return try await stage.submit(answers, to: "all", of: stage.start())
+        }
+        try await Stage.with(flow: flow("kind: confirmation, confirms: password")) { stage in
+            let account = try await stage.signups.commit(stage.signups.reread(draft)).account
+            #expect(account.profile == [:])
+        }
+    }
+
     @Test func `a draft that ended is not committed`() async throws {
         try await Stage.with { stage in
             let expired = try await stage.readyDraft()

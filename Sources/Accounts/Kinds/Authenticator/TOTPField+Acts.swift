@@ -20,9 +20,12 @@ extension TOTPField {
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if Authenticator(stored: submission.change.values[field.name]) != nil { return }
-        let made = try await submission.completed.once(field.name) { () throws(SubmitError) -> NewAuthenticator? in
-            try await signups.enrol(code, field.name, of: draft)
-        }
+        let made = try await submission.completed.once(
+            field.name,
+            ifAny: { () throws(SubmitError) -> NewAuthenticator? in
+                try await signups.enrol(code, field.name, of: draft)
+            }
+        )
         guard let made else { return }
         submission.change.values[field.name] = made.authenticator.stored
         submission.change.recoveryCodes = made.recoveryCodes

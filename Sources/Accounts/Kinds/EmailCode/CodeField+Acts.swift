@@ -26,9 +26,12 @@ extension CodeField {
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if draft.proofs[field.name]?.isProved == true { return }
-        let spent = try await submission.completed.once(field.name) { () throws(SubmitError) -> Int? in
-            try await signups.spend(digits, on: field.name, self, of: draft)
-        }
+        let spent = try await submission.completed.once(
+            field.name,
+            ifAny: { () throws(SubmitError) -> Int? in
+                try await signups.spend(digits, on: field.name, self, of: draft)
+            }
+        )
         guard let generation = spent else { return }
         // The address or the code may have changed while the write was retried.
         guard draft.proofs[field.name]?.generation == generation else {

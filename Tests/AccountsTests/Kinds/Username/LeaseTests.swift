@@ -125,6 +125,23 @@ struct LeaseTests {
         }
     }
 
+    @Test func `a lease does not help against an account that has the name`() async throws {
+        try await Stage.with(flow: Self.names) { stage in
+            let draft = try await stage.start()
+            #expect(await take("kim", for: draft, on: stage) == "done")
+            try session.run(
+                """
+                WITH account AS (
+                    INSERT INTO accounts (id, profile, locale, flow)
+                    VALUES (gen_random_uuid(), '{}', 'en', 'names@1') RETURNING id
+                )
+                INSERT INTO identifiers (kind, value, account) SELECT 'username', 'kim', id FROM account
+                """
+            )
+            #expect(try await take("kim", for: stage.signups.reread(draft), on: stage) == Self.taken)
+        }
+    }
+
     private func take(_ name: String, for draft: Draft, on stage: Stage) async -> String {
         await outcome { try await stage.submit(["username": .string(name)], to: "name", of: draft) }
     }
