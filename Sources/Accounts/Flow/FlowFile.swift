@@ -19,7 +19,7 @@ extension Flow {
         do throws(FlowFileError) {
             try self.init(reading: yaml, file: file)
         } catch {
-            // At the end of a file libyaml counts a line that is not there.
+            // libyaml can report a line one past the end of the file.
             let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
             throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: error.reason)
         }
@@ -151,7 +151,7 @@ extension Flow {
                 throw entry.error("\(rival.name) is the identifier of this kind", at: "identifier")
             }
         }
-        // The account already has members of these names.
+        // The JSON of an account already has members with these names.
         if ["id", "created_at"].contains(name) { throw entry.error("\(name) is a reserved name", at: "name") }
         if Kinds.identifying.contains(name), word != name {
             throw entry.error("only a field of kind \(name) is called \(name)", at: "name")
@@ -175,7 +175,7 @@ extension Flow {
             && name.utf8.allSatisfy { $0.isASCIIAlphanumeric && $0 | 0x20 == $0 || $0 == 0x5F || $0 == 0x2D }
     }
 
-    /// Words that stand where a step's name could.
+    /// Path segments that the service uses itself, so no step may have these names.
     private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume", "cancel"]
 }
 

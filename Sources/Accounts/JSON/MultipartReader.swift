@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A file of a form. What its sender called it is not kept.
+/// A file of a form. The file name is not kept.
 package final class UploadedFile: Sendable {
     package let bytes: [UInt8]
 
@@ -55,7 +55,7 @@ private struct MultipartReader {
         let content: Range<Int>
     }
 
-    /// What a line of a header may have, and a header of lines (policy).
+    /// The maximum bytes of a header line, and the maximum lines of a header (policy).
     private static let maximumLineLength = 1024
     private static let maximumLines = 8
 

@@ -31,7 +31,7 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: The flow file
 
-    /// Refuses a field whose place in the flow makes no sense. The fields before it are known.
+    /// Refuses a field at an invalid place in the flow. Only the fields before it are known.
     func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError)
 
     /// Refuses a field that does not fit the whole flow.
@@ -45,17 +45,17 @@ package protocol FieldBehavior: Sendable {
     /// Does what an answer to the field's step causes, or adds it to the change. All answers are valid.
     func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
 
-    /// Looks again at what the field holds, because an answer to another step changed a name.
+    /// Validates the stored value again after an answer to another step has changed a name of the person.
     func review(_ field: Field, after submission: inout Submission) async throws(SubmitError)
 
-    /// Adds to the change what follows for the field, in that step, from a new address of the person.
+    /// Updates the change when the person's address changes: the field of that step may have to be emptied.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
-    /// What a check of the valid value adds to the verdict, such as that a name is taken.
+    /// The refusals that a check adds for a valid value, such as a name that is taken.
     func check(_ value: JSON, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
-    /// Adds to the change what clearing the field undoes beside its value.
+    /// Adds to the change what clearing the field undoes in addition to its value.
     func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change)
 
     // MARK: Commit and erasure
@@ -63,21 +63,22 @@ package protocol FieldBehavior: Sendable {
     /// Adds to the plan what becomes of the field's value: by default a member of the account's profile.
     func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError)
 
-    /// The tables that hold rows of drafts for fields of this kind, by a column `draft`. A draft that ends takes them along.
+    /// The tables with rows of drafts for fields of this kind, found by a column `draft`. The rows are deleted when the
+    /// draft ends.
     static var draftTables: [String] { get }
 
     // MARK: Operators
 
-    /// What an operator reads of the field: that it holds something rather than what.
+    /// The value as commands show it by default: that there is a value, not which.
     func masked(_ stored: JSON) -> String
 
-    /// What an operator reads who asked for the value and left a trace in the audit. Secrets stay masked.
+    /// The value as commands show it with `--reveal`, which writes an audit record. Secrets stay masked.
     func revealed(_ stored: JSON) -> String
 
-    /// What an operator reads of the field in that draft; nil where it holds nothing.
+    /// What commands show of the field in that draft; nil if it has no value.
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
 
-    /// Why the field keeps the draft from its commit; nil where the stored value alone tells.
+    /// Why the field prevents the commit; nil if the stored value alone decides.
     func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason?
 
     /// The statements that write the digests of this value with the first key of the ring.
@@ -91,13 +92,13 @@ package protocol FieldBehavior: Sendable {
     /// How the holder of the draft sees the field; nil where it holds nothing.
     func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
-    /// Members that describe the state of the step beside its fields, such as when another code may be asked for.
+    /// Members that describe the state of the step in addition to its fields, such as when another code may be requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
     /// The name of the template that draws the field. Where there is no such file, `field-input` draws it.
     var template: String { get }
 
-    /// Members for the template beside those that every field has.
+    /// Members for the template in addition to those that every field has.
     func templateMembers(_ form: FormField) -> [JSON.Member]
 
     /// The shown value as the review words it.
@@ -115,9 +116,9 @@ package struct FieldPosition {
     var earlier: [Field] { earlierSteps + earlierInStep }
 }
 
-/// A table with the columns `sealed` and a key, whose rows are sealed for that key.
+/// A table with an encrypted column `sealed`. The encryption of each row is bound to the key column of its row.
 package struct SealedTable: Sendable {
-    /// As the report of the rotation calls its rows.
+    /// The name of the rows in the report of the key rotation.
     package let name: String
     let table: SQL
     let key: SQL
@@ -136,7 +137,7 @@ package struct FormField {
     package let shown: JSON
     /// In the language of the page.
     package let language: Language
-    /// The day that it is where the flow says that its people live, as `YYYY-MM-DD`.
+    /// Today's date in the time zone of the flow, as `YYYY-MM-DD`.
     package let today: String
 
     package init(field: Field, step: Step, value: JSON, shown: JSON, language: Language, today: String) {
@@ -224,7 +225,7 @@ extension FieldBehavior {
 }
 
 extension JSON {
-    /// What a person typed, in words. Secrets are objects, whatever the flow file has made of their field since.
+    /// The value as text. A stored secret is always an object, even if the flow file has changed the kind of its field.
     package var plain: String {
         if case .object = self { return "•••" }
         return string ?? text

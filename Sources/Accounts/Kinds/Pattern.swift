@@ -6,7 +6,7 @@ final class Pattern: Sendable {
     /// RE2 matches on several threads at once.
     nonisolated(unsafe) private let compiled: OpaquePointer
 
-    /// Nil for what is no pattern.
+    /// Nil if the pattern is invalid.
     init?(_ text: String) {
         var copy = text
         let compiled = copy.withUTF8 { bytes in

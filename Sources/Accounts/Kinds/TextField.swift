@@ -22,8 +22,8 @@ package struct TextField: FieldKind {
 
     package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
         let typed = try answer.text(of: field)
-        // One scalar stands for four at most before it is composed, and has four bytes at most. What is longer, even if
-        // much of it is white space, is not looked at further.
+        // One composed scalar comes from at most four scalars, of at most four bytes each. Longer input is refused before
+        // it is composed, even if much of it is white space.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
         }
@@ -80,7 +80,7 @@ extension String {
         return String(scalars[first...last])
     }
 
-    /// A line ends with a line feed, also where a form sent both.
+    /// CR LF becomes LF, because forms send both.
     fileprivate func withoutCarriageReturns() -> String {
         guard utf8.contains(0x0D) else { return self }
         var bytes = Array(utf8)

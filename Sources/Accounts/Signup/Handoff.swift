@@ -5,7 +5,7 @@ package enum HandoffError: Error {
     case noAddress
     /// No address is proved yet.
     case locked(next: Step?)
-    /// The last mail is too young, or there were too many.
+    /// The last mail was sent too recently, or too many mails were sent.
     case limited(LimitReached)
     /// The draft is at another revision than the one asked for.
     case stale(Draft)

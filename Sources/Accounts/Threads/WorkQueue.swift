@@ -45,7 +45,7 @@ struct WorkQueue<Job> {
         capacity = workers + queue
     }
 
-    /// How long who enters now waits at most, while jobs take what they took lately.
+    /// The estimated maximum wait of a job that enters now, from the duration of recent jobs.
     var wait: Duration {
         waiting + running < workers ? .zero : time * (waiting + 1) / max(1, workers)
     }

@@ -27,8 +27,8 @@ package enum TOTP {
         return String(repeating: "0", count: digits - text.utf8.count) + text
     }
 
-    /// The step whose code it is: the present one, or the one before it for slow fingers (RFC 6238 §5.2). Nil for any other
-    /// code.
+    /// The step whose code it is: the present one, or the previous one, to allow for a delay in typing (RFC 6238 §5.2).
+    /// Nil for any other code.
     package static func step(of code: String, by secret: [UInt8], at now: Date) -> Int? {
         let present = step(at: now)
         return [present, present - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }

@@ -14,7 +14,7 @@ extension TOTPField {
         }
     }
 
-    /// A right code makes the authenticator the draft's, and gives its recovery codes.
+    /// A correct code adds the authenticator to the draft and creates its recovery codes.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let code = submission.guesses[field.name] else { return }
         submission.repeatsGuess = true
@@ -32,7 +32,7 @@ extension TOTPField {
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
 
-    /// Somebody who reads the mail of another address may not keep the authenticator of the one before.
+    /// A new address removes the authenticator, because it may belong to somebody else.
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
         guard change.values[field.name] != nil else { return }
         change.values[field.name] = nil

@@ -6,7 +6,7 @@ package enum ResendError: Error {
     case noCode
     /// The address is proved already, or its proof is exhausted for good.
     case refused([Refusal])
-    /// The last mail is too young, or there were too many.
+    /// The last mail was sent too recently, or too many mails were sent.
     case limited(LimitReached)
     /// The draft is at another revision than the one asked for.
     case stale(Draft)
@@ -18,7 +18,7 @@ package enum ResendError: Error {
 }
 
 extension Signups {
-    /// Ends the code that is on its way and mails a new one, with attempts of its own but the failures of all before.
+    /// Invalidates the current code and mails a new one. The new code gets new attempts, but earlier failures still count.
     ///
     /// - Parameter revision: the revision that the client saw, if it insists on it.
     /// - Returns: how long to wait before the next one.
@@ -47,8 +47,8 @@ extension Signups {
         }
     }
 
-    /// False where another code was made meanwhile, or the draft changed. The draft keeps its revision, because what the
-    /// person typed is the same.
+    /// Returns false if another code was made or the draft changed in the meantime. The revision stays, because no answer
+    /// changes.
     private func sendAgain(
         _ field: FieldName,
         _ code: CodeField,

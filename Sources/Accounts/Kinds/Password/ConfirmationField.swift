@@ -1,5 +1,5 @@
-/// The same password once more, compared after both took their canonical form. Never stored: it holds as long as the
-/// password does.
+/// The same password once more, compared after both took their canonical form. It is never stored, and valid as long as
+/// the password is.
 package struct ConfirmationField: FieldKind {
     package static let name = "confirmation"
     package let confirms: FieldName
@@ -15,7 +15,7 @@ package struct ConfirmationField: FieldKind {
         guard case .secret(let password)? = situation.answers[confirms.rawValue],
             let policy = (situation.flow.field(named: confirms)?.kind as? PasswordField)?.policy
         else { throw Refusals(field, .mismatch) }
-        // A password that is none is told so in its own field, and there is nothing to compare.
+        // An invalid password is reported on its own field, so there is nothing to compare.
         guard let first = try? policy.canonical(password, field: confirms) else { return .null }
         guard let second = try? policy.canonical(repeated, field: field), first.secret.equals(second.secret) else {
             throw Refusals(field, .mismatch)
