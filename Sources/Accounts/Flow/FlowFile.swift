@@ -137,7 +137,6 @@ extension Flow {
         let kind = try kindType.init(rules: &entry)
         let position = FieldPosition(
             name: name,
-            isIdentifier: isIdentifier,
             earlierInStep: earlierInStep,
             earlierSteps: earlierSteps
         )

@@ -108,7 +108,6 @@ package protocol FieldBehavior: Sendable {
 /// Where a field stands in the flow file that is being read.
 package struct FieldPosition {
     let name: String
-    let isIdentifier: Bool
     /// The fields before it in its own step.
     let earlierInStep: [Field]
     let earlierSteps: [Field]

@@ -96,7 +96,7 @@ extension Signups {
             _ = try countEnded(rows[4], as: .superseded)
             return .made(try plan.account(row))
         } catch {
-            // The last word on who was first. PostgreSQL would write the value to its log, so it is asked before.
+            // The primary key decides races. `isPossible` checks first, because PostgreSQL logs the value of a violation.
             if error.violatedUniqueConstraint == "identifiers_pkey" { return .notMade }
             if case .outcomeUnknown = error { return .notMade }
             throw .database(error)

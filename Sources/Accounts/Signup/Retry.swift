@@ -3,7 +3,6 @@ internal import Synchronization
 /// An error of an act that is retried when another request has changed the draft.
 package protocol RetriedActError: Error {
     static func find(_ error: FindError) -> Self
-    static func database(_ error: DatabaseError) -> Self
     /// The draft kept changing.
     static var contended: Self { get }
 }
@@ -58,7 +57,7 @@ func converting<Result, Failure: Error>(
 
 /// Lets the requests of this process act on one draft in turns.
 final class DraftTurns: Sendable {
-    /// The requests that wait for a draft, in the order of their arrival; no entry means that nobody acts on the draft.
+    /// The requests that wait for a draft, in the order of their arrival; no entry means that no request acts on the draft.
     private let waiting = Mutex<[ID<Draft>: [CheckedContinuation<Void, Never>]]>([:])
 
     /// - Returns: whether the request had to wait for others.

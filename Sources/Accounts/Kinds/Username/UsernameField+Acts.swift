@@ -20,7 +20,7 @@ extension UsernameField {
         )
     }
 
-    /// Whether the name is taken. Each question counts against a limit, so that nobody can list all names.
+    /// Whether the name is taken. Each question counts against a rate limit, which prevents a client from listing all names.
     package func check(
         _ value: JSON,
         in field: Field,
