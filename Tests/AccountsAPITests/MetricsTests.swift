@@ -64,7 +64,7 @@ struct MetricsTests {
             "accounts_funnel_total code= flow=default@1 outcome=completed step=email": 1,
             "accounts_funnel_total code=bad_format flow=default@1 outcome=refused step=email": 1,
             "accounts_funnel_total code= flow=default@1 outcome=entered step=email": 2,
-            "accounts_build_info flow=default@1 version=\(version)": 1,
+            "accounts_build_info flow=default@1 version=\(serviceVersion)": 1,
         ] as [String: Double] {
             #expect(numbers[name] == number, "\(name)")
         }

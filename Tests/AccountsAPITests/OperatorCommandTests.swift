@@ -399,7 +399,7 @@ struct OperatorCommandTests {
 
     @Test func `the version names what is linked`() async throws {
         let lines = try await command("--version").output.split(separator: "\n")
-        #expect(lines.count == 4 && lines[0] == version)
+        #expect(lines.count == 4 && lines[0] == serviceVersion)
         #expect(lines[1].hasPrefix("libpq 1") && lines[2].hasPrefix("libcurl/") && lines[3].contains("libargon2"))
     }
 

@@ -13,19 +13,19 @@ enum Validation {
 
     private static let targetForDraft = Duration.microseconds(20)
 
-    private static let answers: [FieldName: JSON] = [
-        "email": "ann.lee@example.org",
-        "code": "123456",
+    private static let answers: [FieldName: FieldAnswer] = [
+        "email": .json("ann.lee@example.org"),
+        "code": .json("123456"),
         "password": .typed("correct horse battery staple"),
         "confirmation": .typed("correct horse battery staple"),
-        "username": "ann_lee",
-        "display_name": "Ann Lee 이안",
-        "introduction": "I write about cities, and about those who walk in them.\n저는 서울에서 살아요.",
-        "phone": "010-1234-5678",
-        "birth_date": "1990-05-17",
-        "totp": "123456",
-        "terms": true,
-        "marketing": false,
+        "username": .json("ann_lee"),
+        "display_name": .json("Ann Lee 이안"),
+        "introduction": .json("I write about cities, and about those who walk in them.\n저는 서울에서 살아요."),
+        "phone": .json("010-1234-5678"),
+        "birth_date": .json("1990-05-17"),
+        "totp": .json("123456"),
+        "terms": .json(true),
+        "marketing": .json(false),
     ]
 
     /// Each answer is judged with the steps before it filled in, then the filled draft is judged as a whole. Hashing is
@@ -36,14 +36,11 @@ enum Validation {
         var asked: [(field: Field, situation: Situation)] = []
         for step in flow.steps {
             var situation = stored
-            situation.answers = .object(step.fields.map { .init($0.name.rawValue, answers[$0.name]!) })
+            situation.answers = Answers(step.fields.map { .init($0.name, answers[$0.name]!) })
             for field in step.fields {
                 asked.append((field, situation))
-                let canonical = try field.kind.canonical(answers[field.name]!, of: field.name, in: situation)
-                // Nobody has an authenticator to confirm.
-                if !field.kind.isTransient, !(field.kind is TOTPField) {
-                    stored.values[field.name] = keepable(canonical, field.kind)
-                }
+                let input = try field.kind.parse(answers[field.name]!, of: field.name, in: situation)
+                stored.values[field.name] = value(of: input, field.kind)
             }
             stored.values.answered.insert(step.name)
         }
@@ -52,7 +49,7 @@ enum Validation {
         var table = Table("field", "kind", "answer µs", "stored µs")
         for (field, situation) in asked {
             let answer = try time { try judge(field, in: situation) }
-            let holds = time { _ = field.kind.holds(stored.values[field.name], of: field.name, in: stored) }
+            let holds = time { _ = field.kind.holds(field.name, in: stored) }
             table.append(
                 field.name.rawValue,
                 type(of: field.kind).name,
@@ -71,19 +68,19 @@ enum Validation {
     }
 
     private static func judge(_ field: Field, in situation: Situation) throws {
-        _ = try field.kind.canonical(answers[field.name]!, of: field.name, in: situation)
+        _ = try field.kind.parse(answers[field.name]!, of: field.name, in: situation)
     }
 
-    /// A hash stands for the password, as it does in a draft.
-    private static func keepable(_ canonical: JSON, _ kind: any FieldKind) -> JSON {
-        guard let password = kind as? PasswordField else { return canonical }
-        return password.stored(
-            PHCString(
-                parameters: Argon2Parameters(),
-                salt: Array(repeating: 7, count: 16),
-                tag: Array(repeating: 9, count: 32)
-            )
+    /// What a draft keeps: a hash in place of the password, and nothing of a code, because no authenticator was set up.
+    private static func value(of input: any Sendable, _ kind: any FieldKind) -> (any StoredValue)? {
+        if kind.takesGuess { return nil }
+        guard let password = kind as? PasswordField else { return input as? any StoredValue }
+        let hash = PHCString(
+            parameters: Argon2Parameters(),
+            salt: Array(repeating: 7, count: 16),
+            tag: Array(repeating: 9, count: 32)
         )
+        return PasswordHash(phc: hash, minimum: password.policy.minimum)
     }
 
     // MARK: Hostile texts
@@ -121,8 +118,8 @@ enum Validation {
             for hostile in HostileText.all {
                 for answer in answers(of: hostile, to: field) {
                     var field = field
-                    if case .secret = answer { field.situation.answers = ["p": answer] }
-                    let took = time(filling: .milliseconds(2)) { _ = try? field.canonical(answer) }
+                    if case .secret = answer { field.situation.answers = Answers([.init("p", answer)]) }
+                    let took = time(filling: .milliseconds(2)) { _ = try? field.parse(answer) }
                     if took > worst.took { worst = (took, hostile.description) }
                 }
             }
@@ -134,15 +131,16 @@ enum Validation {
     private static let options = "options: [{value: a, label: A}, {value: b, label: B}, {value: '0', label: C}]"
 
     /// The ways in which a body of 64 KiB gets to the field.
-    private static func answers(of hostile: HostileText, to field: AskedField) -> [JSON] {
+    private static func answers(of hostile: HostileText, to field: AskedField) -> [FieldAnswer] {
         switch field.field.kind {
         case is PasswordField, is ConfirmationField:
             // The longest that is looked at, too.
             [.typed(hostile.text), .typed(String(hostile.text.utf8.prefix(PasswordRules.maximumBytes)) ?? "")]
-        case is EmailField: [.string(hostile.text), .string("a@" + hostile.text), .string(hostile.text + "@b.example")]
+        case is EmailField:
+            [hostile.text, "a@" + hostile.text, hostile.text + "@b.example"].map { .json(.string($0)) }
         case let choice as ChoiceField where choice.isMultiple:
-            [.array([.string(hostile.text)]), .array(Array(repeating: .string(hostile.piece), count: 16_384))]
-        default: [.string(hostile.text)]
+            [[hostile.text], Array(repeating: hostile.piece, count: 16_384)].map { .json(.array($0.map(JSON.string))) }
+        default: [.json(.string(hostile.text))]
         }
     }
 }

@@ -35,20 +35,24 @@ enum Target: String, CaseIterable {
         do throws(MalformedBody) {
             let value = try JSON.read(bytes)
             promise(value.isWritable, "what was read can be written and read again")
-            let secretly = try JSON.read(bytes, secretMembers: ["p"])
-            promise(secretly["p"].map(\.revealed) == value["p"], "a secret is read as a string would be")
+            let secretly = try Answers.readJSON(bytes, secretMembers: ["p"])
+            promise(secretly?["p"].map(\.revealed) == value["p"], "a secret is read as a string would be")
         } catch {
             promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
-            promise((try? JSON.read(bytes, secretMembers: ["p"])) == nil, "a secret is read as strictly as a string")
+            promise(
+                (try? Answers.readJSON(bytes, secretMembers: ["p"])) == nil,
+                "a secret is read as strictly as a string"
+            )
         }
     }
 
     private func readForm(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
-            let form = try JSON.readForm(bytes, several: ["s"])
-            promise(form.isWritable, "what was read can be written and read again")
-            let secretly = try JSON.readForm(bytes, secretMembers: ["p"], several: ["s"])
-            promise(secretly["p"].map(\.revealed) == form["p"], "a secret is read as a string would be")
+            let form = try Answers.readForm(bytes, several: ["s"])
+            let members = form.members.map { JSON.Member($0.name.rawValue, $0.answer.revealed) }
+            promise(JSON.object(members).isWritable, "what was read can be written and read again")
+            let secretly = try Answers.readForm(bytes, secretMembers: ["p"], several: ["s"])
+            promise(secretly["p"].map(\.revealed) == form["p"].map(\.revealed), "a secret is read as a string would be")
         } catch {
             promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
         }
@@ -56,8 +60,8 @@ enum Target: String, CaseIterable {
 
     private func readMultipart(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
-            _ = try JSON.readMultipart(bytes, boundary: "B", several: ["s"])
-            _ = try JSON.readMultipart(bytes, boundary: "B", secretMembers: ["p"], several: ["s"])
+            _ = try Answers.readMultipart(bytes, boundary: "B", several: ["s"])
+            _ = try Answers.readMultipart(bytes, boundary: "B", secretMembers: ["p"], several: ["s"])
         } catch {
             promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
         }
@@ -129,11 +133,16 @@ struct AskedFields {
 
 extension JSON {
     fileprivate var isWritable: Bool { (try? JSON.read(bytes)) == self }
+}
 
+extension FieldAnswer {
     /// A string in place of a secret.
     fileprivate var revealed: JSON {
-        guard case .secret(let shared) = self else { return self }
-        return .string(shared.secret.withBytes { String(decoding: $0, as: UTF8.self) })
+        switch self {
+        case .json(let json): json
+        case .secret(let shared): .string(shared.secret.withBytes { String(decoding: $0, as: UTF8.self) })
+        case .file: .null
+        }
     }
 }
 

@@ -91,7 +91,7 @@ package struct Stage: Sendable {
 
 extension Stage {
     /// An answer to every required field of the standard flow but the code.
-    package static func answers(email: String, username: String) -> [StepName: JSON] {
+    package static func answers(email: String, username: String) -> [StepName: Answers] {
         [
             "email": ["email": .string(email)],
             "password": [
@@ -108,7 +108,7 @@ extension Stage {
         try await signups.start(in: language).draft
     }
 
-    package func submit(_ answers: JSON, to step: StepName, of draft: Draft) async throws(SubmitError) -> Draft {
+    package func submit(_ answers: Answers, to step: StepName, of draft: Draft) async throws(SubmitError) -> Draft {
         try await signups.submit(answers, to: signups.flow.step(named: step)!, of: draft).draft
     }
 
@@ -122,7 +122,8 @@ extension Stage {
         var draft = draft
         let answers = Self.answers(email: email, username: username)
         for step in signups.flow.steps {
-            let answer = try await step.name == "code" ? ["code": .string(readCode(for: email))] : answers[step.name]!
+            let answer: Answers =
+                try await step.name == "code" ? ["code": .string(readCode(for: email))] : answers[step.name]!
             draft = try await submit(answer, to: step.name, of: draft)
             if step.name == last { break }
         }
@@ -189,19 +190,5 @@ package final class Mailbox: Mailer {
     package static func code(in text: String) -> String? {
         let lines: [Substring] = text.split(whereSeparator: \.isNewline)
         return lines.first { $0.count == 6 && $0.allSatisfy(\.isWholeNumber) }.map(String.init)
-    }
-}
-
-extension JSON {
-    /// A secret, as the reader would make it of a password.
-    package static func password(_ text: String) -> JSON {
-        .secret(
-            SharedSecret(
-                Secret(capacity: text.utf8.count) { room in
-                    room.copyBytes(from: text.utf8)
-                    return text.utf8.count
-                }
-            )
-        )
     }
 }

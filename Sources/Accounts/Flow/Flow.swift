@@ -17,6 +17,9 @@ package struct Flow: Sendable {
     package let steps: [Step]
     package var limits: Limits
 
+    /// Differs for each text of a flow file and each version of the service, which also has rules.
+    package internal(set) var digest = ""
+
     /// The name and version that a draft records, such as `default@1`.
     package var id: String { "\(name)@\(version)" }
 

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Foundation
 internal import Yams
 
@@ -18,11 +19,16 @@ extension Flow {
     package init(yaml: String, file: String) throws(FlowFileError) {
         do throws(FlowFileError) {
             try self.init(reading: yaml, file: file)
+            digest = Self.digest(of: yaml)
         } catch {
             // libyaml can report a line one past the end of the file.
             let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
             throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: error.reason)
         }
+    }
+
+    private static func digest(of yaml: String) -> String {
+        Data(SHA256.hash(data: Data("\(serviceVersion)\n\(yaml)".utf8)).prefix(12)).base64EncodedString()
     }
 
     private init(reading yaml: String, file: String) throws(FlowFileError) {

@@ -1,15 +1,10 @@
-/// A JSON value as this service reads, keeps and writes it: members in order, integers apart from other numbers,
-/// and strings that are secret never as a `String`.
+/// A JSON value (RFC 8259). Members keep their order, and integers are told apart from other numbers.
 package enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
     case number(Double)
     case string(String)
-    /// A string the reader was told to keep out of ordinary memory. It cannot be written.
-    case secret(SharedSecret)
-    /// A file of a form. It cannot be written.
-    case file(UploadedFile)
     case array([JSON])
     case object([Member])
 
@@ -44,7 +39,6 @@ extension JSON.Member: Hashable {
 }
 
 extension JSON: Hashable {
-    /// Two secrets are equal only as the same object: their bytes are never compared here. Nor are those of files.
     package static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -52,8 +46,6 @@ extension JSON: Hashable {
         case (.integer(let a), .integer(let b)): a == b
         case (.number(let a), .number(let b)): a == b
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
-        case (.secret(let a), .secret(let b)): a === b
-        case (.file(let a), .file(let b)): a === b
         case (.array(let a), .array(let b)): a == b
         case (.object(let a), .object(let b)): a == b
         default: false
@@ -67,8 +59,6 @@ extension JSON: Hashable {
         case .integer(let value): hasher.combine(value)
         case .number(let value): hasher.combine(value)
         case .string(let value): hasher.combine(Array(value.utf8))
-        case .secret(let value): hasher.combine(ObjectIdentifier(value))
-        case .file(let value): hasher.combine(ObjectIdentifier(value))
         case .array(let values): hasher.combine(values)
         case .object(let members): hasher.combine(members)
         }

@@ -2,24 +2,36 @@ extension JSON {
     /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no name twice in one object, no NUL,
     /// no lone surrogate, at most ``JSONReader/maximumDepth`` levels. Nothing is ever repaired.
     ///
-    /// Strings in the top-level object under one of the `secretMembers` become ``JSON/secret(_:)``, decoded straight
-    /// into memory that is wiped. The bytes read from belong to the caller, who wipes them.
-    ///
     /// - Parameter maximumValues: how many values there may be in all, arrays and objects included.
     package static func read(
         _ bytes: UnsafeRawBufferPointer,
-        secretMembers: Set<String> = [],
         maximumValues: Int = .max
     ) throws(MalformedBody) -> JSON {
-        var reader = JSONReader(bytes, secretMembers: secretMembers, maximumValues: maximumValues)
+        var reader = JSONReader(bytes, secretMembers: [], maximumValues: maximumValues)
         return try reader.document()
     }
 
     /// Reads one strict JSON text, as above.
-    package static func read(_ bytes: [UInt8], secretMembers: Set<String> = []) throws(MalformedBody) -> JSON {
-        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-            try read(bytes, secretMembers: secretMembers)
-        }
+    package static func read(_ bytes: [UInt8]) throws(MalformedBody) -> JSON {
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in try read(bytes) }
+    }
+}
+
+extension Answers {
+    /// Reads one strict JSON text as ``JSON/read(_:maximumValues:)`` does; nil if it is not an object.
+    ///
+    /// The bytes belong to the caller, who wipes them.
+    ///
+    /// - Parameters:
+    ///   - secretMembers: members of the object whose strings are secrets, decoded straight into memory that is wiped.
+    ///   - maximumValues: how many values there may be in all, arrays and objects included.
+    package static func readJSON(
+        _ bytes: UnsafeRawBufferPointer,
+        secretMembers: Set<String> = [],
+        maximumValues: Int = .max
+    ) throws(MalformedBody) -> Answers? {
+        var reader = JSONReader(bytes, secretMembers: secretMembers, maximumValues: maximumValues)
+        return try reader.answers()
     }
 }
 
@@ -48,13 +60,15 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(reason.rawValue) at byte \(offset)" }
 }
 
-/// One walk over the bytes of a JSON text; the rules are those of ``JSON/read(_:secretMembers:)``.
+/// One walk over the bytes of a JSON text; the rules are those of ``JSON/read(_:maximumValues:)``.
 package struct JSONReader {
     /// How many arrays and objects may be open at once.
     package static let maximumDepth = 32
 
     private let bytes: UnsafeRawBufferPointer
     private let secretMembers: Set<String>
+    /// The secrets of the top-level object, by the index of their member, which has the value null.
+    private var secrets: [Int: SharedSecret] = [:]
     private var position = 0
     private var depth = 0
     private var valuesLeft: Int
@@ -72,6 +86,15 @@ package struct JSONReader {
         skipSpace()
         guard next == nil else { throw failure(.trailingBytes) }
         return value
+    }
+
+    fileprivate mutating func answers() throws(MalformedBody) -> Answers? {
+        guard case .object(let members) = try document() else { return nil }
+        return Answers(
+            members.enumerated().map { index, member in
+                .init(FieldName(member.name), secrets[index].map(FieldAnswer.secret) ?? .json(member.value))
+            }
+        )
     }
 
     // MARK: Values
@@ -106,8 +129,12 @@ package struct JSONReader {
             skipSpace()
             try expect(":")
             skipSpace()
-            let isSecret = depth == 1 && next == "\"" && secretMembers.contains(name)
-            members.append(JSON.Member(name, isSecret ? .secret(SharedSecret(try secret())) : try value()))
+            if depth == 1, next == "\"", secretMembers.contains(name) {
+                secrets[members.count] = SharedSecret(try secret())
+                members.append(JSON.Member(name, .null))
+            } else {
+                members.append(JSON.Member(name, try value()))
+            }
             skipSpace()
         } while skip(",")
         try expect("}")

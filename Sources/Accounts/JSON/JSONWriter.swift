@@ -13,7 +13,7 @@ extension JSON {
     /// back as the same number.
     ///
     /// Escapes what must be escaped, and DEL, U+2028 and U+2029, which break a line in logs and in older JavaScript.
-    /// A secret, a number that is not finite: neither can be written, and handing one over is a mistake in the program.
+    /// A number that is not finite cannot be written; it is an error of the program.
     package func write(into output: inout [UInt8]) {
         switch self {
         case .null:
@@ -27,10 +27,6 @@ extension JSON {
             output += value.description.utf8
         case .string(let value):
             Self.write(value, into: &output)
-        case .secret:
-            preconditionFailure("a secret must never be written")
-        case .file:
-            preconditionFailure("a file is kept by itself")
         case .array(let values):
             output.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {

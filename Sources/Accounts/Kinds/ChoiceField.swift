@@ -1,5 +1,6 @@
 /// One of several options, or some of them. Several are kept in the order of the flow file, each once.
 package struct ChoiceField: FieldKind {
+    package typealias Value = Choice
     package static let name = "choice"
 
     package struct Option: Sendable {
@@ -27,32 +28,45 @@ package struct ChoiceField: FieldKind {
         isMultiple = try rules.word("choose", among: ["one", "several"]) == "several"
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Choice {
         // As JSON, values are equal byte by byte.
         let values = options.map { JSON.string($0.value) }
         guard isMultiple else {
-            guard case .string = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
-            guard values.contains(answer) else { throw Refusals(field, .notAllowed) }
-            return answer
+            guard case .json(.string(let text)) = answer else {
+                throw Refusals(field, .wrongType, ["expected": "string"])
+            }
+            guard values.contains(.string(text)) else { throw Refusals(field, .notAllowed) }
+            return .one(text)
         }
-        guard case .array(let chosen) = answer, chosen.allSatisfy({ $0.string != nil }) else {
+        guard case .json(.array(let chosen)) = answer, chosen.allSatisfy({ $0.string != nil }) else {
             throw Refusals(field, .wrongType, ["expected": "array of strings"])
         }
         guard !chosen.isEmpty else { throw Refusals(field, .required) }
-        // Nobody names an option a thousand times.
+        // A list this long repeats options, and comparing it takes long.
         guard chosen.count <= 1000, chosen.allSatisfy(values.contains) else { throw Refusals(field, .notAllowed) }
-        return .array(values.filter(chosen.contains))
+        return .several(values.filter(chosen.contains).compactMap(\.string))
     }
 
-    /// The order is the file's, and another file may have another.
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard isMultiple else {
-            return stored.map { value in options.contains { .string($0.value) == value } } ?? false
+    /// In any order, because the options may have had another order in an earlier flow file.
+    package func isValid(_ value: Choice, of field: FieldName, in situation: Situation) -> Bool {
+        // As JSON, values are equal byte by byte.
+        let values = options.map { JSON.string($0.value) }
+        switch value {
+        case .one(let chosen): return !isMultiple && values.contains(.string(chosen))
+        case .several(let chosen):
+            let chosen = chosen.map(JSON.string)
+            return isMultiple && !chosen.isEmpty && Set(chosen).count == chosen.count
+                && Set(chosen).isSubset(of: values)
         }
-        guard case .array(let chosen)? = stored, !chosen.isEmpty, Set(chosen).count == chosen.count else {
-            return false
+    }
+
+    /// Nil if the flow file asks for one option now where it asked for several, or the other way round.
+    package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
+        switch value(in: draft.values, of: field.name) {
+        case .one(let chosen)? where !isMultiple: chosen.json
+        case .several(let chosen)? where isMultiple: .array(chosen.map(JSON.string))
+        default: nil
         }
-        return Set(chosen).isSubset(of: options.map { .string($0.value) })
     }
 
     package func rules(in language: Language) -> [JSON.Member] {
@@ -76,7 +90,7 @@ package struct ChoiceField: FieldKind {
     package var takesSeveral: Bool { isMultiple }
 
     /// One letter of an option would tell which it is.
-    package func masked(_ stored: JSON) -> String { "•••" }
+    package func masked(_ value: Choice) -> String { "•••" }
 
     package var template: String { isMultiple ? "field-checkboxes" : "field-select" }
 
@@ -105,5 +119,29 @@ package struct ChoiceField: FieldKind {
 
     package func answer(inForm texts: [String]) -> JSON {
         isMultiple ? .array(texts.map(JSON.string)) : .string(texts[0])
+    }
+}
+
+/// The chosen option, or all of them.
+package enum Choice: StoredValue {
+    case one(String)
+    case several([String])
+
+    package init?(json: JSON) {
+        switch json {
+        case .string(let chosen): self = .one(chosen)
+        case .array(let chosen):
+            let texts = chosen.compactMap(\.string)
+            guard texts.count == chosen.count else { return nil }
+            self = .several(texts)
+        default: return nil
+        }
+    }
+
+    package var json: JSON {
+        switch self {
+        case .one(let chosen): .string(chosen)
+        case .several(let chosen): .array(chosen.map(JSON.string))
+        }
     }
 }

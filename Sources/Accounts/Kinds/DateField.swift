@@ -50,6 +50,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
 
 /// A day, by default one that has been; its age is counted in whole years.
 package struct DateField: FieldKind {
+    package typealias Value = CivilDate
     package static let name = "date"
     let minAge: Int?
     let maxAge: Int?
@@ -68,22 +69,34 @@ package struct DateField: FieldKind {
         zone = try rules.zone("zone")
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+        -> CivilDate
+    {
         let text = try answer.text(of: field)
-        guard let (year, month, day) = Self.parts(of: text) else { throw Refusals(field, .badFormat) }
+        guard let (year, month, day) = CivilDate.parts(of: text) else { throw Refusals(field, .badFormat) }
         guard let date = CivilDate(year: year, month: month, day: day) else { throw Refusals(field, .impossibleDate) }
-        let today = CivilDate(situation.now, in: zone ?? situation.flow.zone)
-        if date > today, !mayBeInFuture { throw Refusals(field, .inFuture) }
-        let age = date.age(on: today)
-        if let minAge, age < minAge { throw Refusals(field, .tooYoung, ["min": .integer(minAge)]) }
-        // Nobody alive is older than 150, which catches most slips in a year.
-        let most = maxAge ?? (mayBeInFuture ? nil : 150)
-        if let most, age > most { throw Refusals(field, .tooOld, ["max": .integer(most)]) }
-        return .string(text)
+        if let refusal = refusal(of: date, field, in: situation) { throw Refusals([refusal]) }
+        return date
     }
 
-    /// A date of birth is told at the review and in its own step only.
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { place == .draft ? .isSet : stored }
+    private func refusal(of date: CivilDate, _ field: FieldName, in situation: Situation) -> Refusal? {
+        let today = CivilDate(situation.now, in: zone ?? situation.flow.zone)
+        if date > today, !mayBeInFuture { return Refusal(field, .inFuture) }
+        let age = date.age(on: today)
+        if let minAge, age < minAge { return Refusal(field, .tooYoung, ["min": .integer(minAge)]) }
+        // Nobody alive is older than 150, which catches most slips in a year.
+        let most = maxAge ?? (mayBeInFuture ? nil : 150)
+        if let most, age > most { return Refusal(field, .tooOld, ["max": .integer(most)]) }
+        return nil
+    }
+
+    /// Always validated again, because an age changes with time.
+    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
+        value(in: situation.values, of: field).map { refusal(of: $0, field, in: situation) == nil } ?? false
+    }
+
+    /// A date of birth is shown at the review and in its own step only.
+    package func shown(_ value: CivilDate, at place: DisplayContext) -> JSON { place == .draft ? .isSet : value.json }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("format", "YYYY-MM-DD")] + [minAge.map { .init("min_age", .integer($0)) }].compactMap { $0 }
@@ -95,21 +108,34 @@ package struct DateField: FieldKind {
     package var answerSchema: JSON { ["type": "string", "format": "date"] }
     package func shownSchema(at place: DisplayContext) -> JSON { place == .draft ? .isSetSchema : ["type": "string"] }
 
-    package func masked(_ stored: JSON) -> String { "•••" }
+    package func masked(_ value: CivilDate) -> String { "•••" }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         mayBeInFuture ? [] : [.init("latest", .string(form.today))]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
-        guard let text = shown.string else { return "" }
-        // Another flow file may have stored something else than a date.
-        guard let (year, month, day) = Self.parts(of: text), let date = CivilDate(year: year, month: month, day: day)
-        else { return text }
-        return language.messages.text(date)
+        CivilDate(json: shown).map(language.messages.text) ?? ""
+    }
+}
+
+extension CivilDate: StoredValue {
+    package init?(json: JSON) {
+        guard let (year, month, day) = json.string.flatMap(Self.parts) else { return nil }
+        self.init(year: year, month: month, day: day)
     }
 
-    private static func parts(of text: String) -> (Int, Int, Int)? {
+    /// `YYYY-MM-DD`.
+    package var json: JSON {
+        func digits(_ number: Int, _ count: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: count - digits.utf8.count) + digits
+        }
+        return .string("\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))")
+    }
+
+    /// The numbers of `YYYY-MM-DD`, whether or not there is such a day; nil for any other text.
+    fileprivate static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
         func number(_ range: Range<Int>) -> Int? {

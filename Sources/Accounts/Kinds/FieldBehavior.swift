@@ -3,6 +3,12 @@
 /// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields and
 /// call these members. Every member has a default, so a kind that only holds a value implements none of them.
 package protocol FieldBehavior: Sendable {
+    /// What a draft keeps; `Never` if it keeps nothing.
+    associatedtype Value: StoredValue
+
+    /// What a valid answer is: the value, or what the value is made of, as a password is for its hash.
+    associatedtype Input: Sendable = Value
+
     // MARK: What the rest of the service has to know
 
     /// True where the canonical value may identify an account; its value is unique among all accounts.
@@ -52,7 +58,7 @@ package protocol FieldBehavior: Sendable {
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
     /// The refusals that a check adds for a valid value, such as a name that is taken.
-    func check(_ value: JSON, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
+    func check(_ value: Value, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
     /// Adds to the change what clearing the field undoes in addition to its value.
@@ -70,10 +76,10 @@ package protocol FieldBehavior: Sendable {
     // MARK: Operators
 
     /// The value as commands show it by default: that there is a value, not which.
-    func masked(_ stored: JSON) -> String
+    func masked(_ value: Value) -> String
 
     /// The value as commands show it with `--reveal`, which writes an audit record. Secrets stay masked.
-    func revealed(_ stored: JSON) -> String
+    func revealed(_ value: Value) -> String
 
     /// What commands show of the field in that draft; nil if it has no value.
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
@@ -82,7 +88,7 @@ package protocol FieldBehavior: Sendable {
     func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason?
 
     /// The statements that write the digests of this value with the first key of the ring.
-    func renewDigests(of value: JSON, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
+    func renewDigests(of value: Value, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
 
     /// The tables whose column `sealed` the rotation of keys seals anew.
     static var sealedTables: [SealedTable] { get }
@@ -166,7 +172,7 @@ extension FieldBehavior {
     package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {}
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {}
     package func check(
-        _ value: JSON,
+        _ value: Value,
         in field: Field,
         of draft: Draft,
         by signups: Signups
@@ -176,20 +182,23 @@ extension FieldBehavior {
     package static var draftTables: [String] { [] }
     package static var sealedTables: [SealedTable] { [] }
 
-    package func masked(_ stored: JSON) -> String {
-        stored.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
+    package func masked(_ value: Value) -> String {
+        value.json.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
     }
 
-    package func revealed(_ stored: JSON) -> String { stored.plain }
+    package func revealed(_ value: Value) -> String { value.json.plain }
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
-        draft.values[field.name].map { reveals ? revealed($0) : masked($0) }
+        guard let value = draft.values[field.name] as? Value else {
+            return draft.values.json(of: field.name).map { reveals ? $0.plain : "•••" }
+        }
+        return reveals ? revealed(value) : masked(value)
     }
 
     package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? { nil }
 
     package func renewDigests(
-        of value: JSON,
+        of value: Value,
         in field: Field,
         of draft: ID<Draft>,
         by signups: Signups
@@ -207,14 +216,28 @@ extension FieldKind {
     package var template: String { "field-\(Self.name)" }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        // An earlier flow file may have kept something under the name of a field that keeps nothing.
-        guard !isTransient, let value = plan.draft.values[field.name] else { return }
-        plan.profile.append(.init(field.name.rawValue, value))
+        guard let value = value(in: plan.draft.values, of: field.name) else { return }
+        plan.profile.append(.init(field.name.rawValue, value.json))
     }
 
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
-        if isTransient { return nil }
-        return draft.values[field.name].map { shown($0, at: place) }
+        value(in: draft.values, of: field.name).map { shown($0, at: place) }
+    }
+
+    /// The refusals of ``check(_:in:of:by:)`` for the value that the field has in `values`.
+    func check(
+        _ values: Values,
+        of field: Field,
+        _ draft: Draft,
+        by signups: Signups
+    ) async throws(CheckError) -> [Refusal] {
+        guard let value = value(in: values, of: field.name) else { return [] }
+        return try await check(value, in: field, of: draft, by: signups)
+    }
+
+    /// The statements of ``renewDigests(of:in:of:by:)`` for the value that the field has in `values`.
+    func renewDigests(in values: Values, of field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL] {
+        value(in: values, of: field.name).map { renewDigests(of: $0, in: field, of: draft, by: signups) } ?? []
     }
 }
 

@@ -9,17 +9,24 @@ package protocol FieldKind: FieldBehavior {
     /// Reads the rules of this kind from the field's entry in the flow file.
     init(rules: inout FlowEntry) throws(FlowFileError)
 
-    /// The one canonical form of an answer. An empty answer is `required`; it does not get here where it may be empty.
-    func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON
+    /// Validates an answer, and gives it its one canonical form. An empty answer is `required`; where a field may be left
+    /// empty, an empty answer does not get here.
+    func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Input
 
-    /// True if what is stored still obeys the rules.
-    func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool
+    /// The value that a valid answer is; nil if a value has yet to be made of it, as a hash of a password.
+    func value(of input: Input) -> Value?
+
+    /// Whether a stored value obeys the rules of this flow.
+    func isValid(_ value: Value, of field: FieldName, in situation: Situation) -> Bool
+
+    /// Whether the field has what its step needs: by default a valid value.
+    func holds(_ field: FieldName, in situation: Situation) -> Bool
 
     /// How the holder of the draft sees the value.
-    func shown(_ stored: JSON, at place: DisplayContext) -> JSON
+    func shown(_ value: Value, at place: DisplayContext) -> JSON
 
     /// How people write the value, where that is another form than the canonical one; it is accepted as an answer, too.
-    func written(_ stored: JSON) -> String?
+    func written(_ value: Value) -> String?
 
     /// The rules as clients see them, with the texts in that language.
     func rules(in language: Language) -> [JSON.Member]
@@ -37,38 +44,86 @@ package protocol FieldKind: FieldBehavior {
     func answer(inForm texts: [String]) -> JSON
 
     /// True for what counts as no answer.
-    func isBlank(_ answer: JSON) -> Bool
+    func isBlank(_ answer: FieldAnswer) -> Bool
 
     /// True where a form may give the field more than once.
     var takesSeveral: Bool { get }
 
     /// The words that a password must not equal once this value is known.
-    func contextWords(of stored: JSON) -> [String]
+    func contextWords(of value: Value) -> [String]
 
-    /// True where the answer is not kept as it was given.
-    var isTransient: Bool { get }
-
-    /// True where no answer leaves what is there as it is.
+    /// True if a submission without an answer leaves the value as it is.
     var isKeptUnlessReplaced: Bool { get }
 }
 
 extension FieldKind {
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard let stored, let canonical = try? canonical(stored, of: field, in: situation) else { return false }
-        return canonical == stored
+    package func value(of input: Input) -> Value? { nil }
+
+    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
+        guard let value = value(in: situation.values, of: field) else { return false }
+        return situation.hasValidValues || isValid(value, of: field, in: situation)
     }
 
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { stored }
-    package func written(_ stored: JSON) -> String? { nil }
+    package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
+    package func written(_ value: Value) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
     /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
-    package func isBlank(_ answer: JSON) -> Bool { answer.isBlank }
+    package func isBlank(_ answer: FieldAnswer) -> Bool { answer.isBlank }
     package var takesSeveral: Bool { false }
-    package func contextWords(of stored: JSON) -> [String] { [] }
-    package var isTransient: Bool { false }
+    package func contextWords(of value: Value) -> [String] { [] }
     package var isKeptUnlessReplaced: Bool { false }
+}
+
+extension FieldKind where Input == Value {
+    package func value(of input: Input) -> Value? { input }
+
+    package func isValid(_ value: Value, of field: FieldName, in situation: Situation) -> Bool {
+        (try? parse(.json(value.json), of: field, in: situation))?.json == value.json
+    }
+}
+
+extension FieldKind where Value == Never {
+    package func isValid(_ value: Never, of field: FieldName, in situation: Situation) -> Bool {}
+}
+
+/// What the rest of the service calls without knowing the type of a field's value.
+extension FieldKind {
+    /// True if nothing is kept under the name of the field.
+    package var keepsNothing: Bool { Value.self == Never.self }
+
+    /// Nil if the JSON is no value of this kind.
+    func value(json: JSON) -> (any StoredValue)? { Value(json: json) }
+
+    /// The field's value; nil if the field holds none of this kind.
+    func value(in values: Values, of field: FieldName) -> Value? { values[field] as? Value }
+
+    func contextWords(of field: FieldName, in values: Values) -> [String] {
+        value(in: values, of: field).map(contextWords) ?? []
+    }
+
+    func written(in values: Values, of field: FieldName) -> String? { value(in: values, of: field).flatMap(written) }
+
+    /// How people write the value of that JSON; nil if that is its canonical form, or if it is no value of this kind.
+    package func written(json: JSON) -> String? { Value(json: json).flatMap(written) }
+
+    /// The value of that JSON as commands show it by default; nil if it is no value of this kind.
+    package func masked(json: JSON) -> String? { Value(json: json).map(masked) }
+
+    /// The value of that JSON as commands show it with `--reveal`; nil if it is no value of this kind.
+    package func revealed(json: JSON) -> String? { Value(json: json).map(revealed) }
+
+    /// What is wrong with what the field holds.
+    func refusals(of field: FieldName, in situation: Situation) -> [Refusal] {
+        guard let json = situation.values.json(of: field) else { return [] }
+        do throws(Refusals) {
+            _ = try parse(.json(json), of: field, in: situation)
+            return []
+        } catch {
+            return error.all
+        }
+    }
 }
 
 /// Where the holder of a draft looks at a value: among all of them between steps, in its own step, or at the end.
@@ -86,7 +141,16 @@ package struct Situation: Sendable {
     package var values: Values
     package var proofs: [FieldName: Proof]
     /// All answers of this submission, as they came.
-    package var answers: JSON = .object([])
+    package var answers = Answers()
+    /// True if every value was validated under this very flow, so that none has to be validated again.
+    package var hasValidValues = false
+
+    /// A copy in which every value is validated again.
+    var validatingAll: Situation {
+        var copy = self
+        copy.hasValidValues = false
+        return copy
+    }
 }
 
 /// All that is wrong with an answer, at least one thing.
@@ -100,26 +164,5 @@ package struct Refusals: Error, Sendable {
 
     package init(_ field: FieldName, _ code: Refusal.Code, _ params: [String: JSON] = [:]) {
         all = [Refusal(field, code, params)]
-    }
-}
-
-extension JSON {
-    /// The text of an answer, or the refusal of anything else.
-    func text(of field: FieldName) throws(Refusals) -> String {
-        guard case .string(let text) = self else { throw Refusals(field, .wrongType, ["expected": "string"]) }
-        guard !text.isEmpty else { throw Refusals(field, .required) }
-        return text
-    }
-
-    /// True for what counts as no answer: nothing, null, an empty text or list.
-    package var isBlank: Bool {
-        switch self {
-        case .null: true
-        case .string(let text): text.isEmpty
-        case .secret(let shared): shared.secret.count == 0
-        case .file(let file): file.bytes.isEmpty
-        case .array(let items): items.isEmpty
-        default: false
-        }
     }
 }

@@ -1,5 +1,6 @@
 /// A whole number between bounds.
 package struct NumberField: FieldKind {
+    package typealias Value = Int
     package static let name = "number"
     let min: Int
     let max: Int
@@ -12,12 +13,14 @@ package struct NumberField: FieldKind {
         if min > max { throw rules.error("min is greater than max") }
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        guard case .integer(let number) = answer else { throw Refusals(field, .wrongType, ["expected": "integer"]) }
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Int {
+        guard case .json(.integer(let number)) = answer else {
+            throw Refusals(field, .wrongType, ["expected": "integer"])
+        }
         guard (min...max).contains(number) else {
             throw Refusals(field, .notAllowed, ["min": .integer(min), "max": .integer(max)])
         }
-        return .integer(number)
+        return number
     }
 
     package func rules(in language: Language) -> [JSON.Member] {

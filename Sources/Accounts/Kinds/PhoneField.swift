@@ -2,6 +2,7 @@ internal import CPhoneNumber
 
 /// The number of a mobile or a fixed line in E.164, as libphonenumber knows them.
 package struct PhoneField: FieldKind {
+    package typealias Value = PhoneNumber
     package static let name = "phone"
     /// Where a number without its country's code is dialled; ISO 3166-1.
     let region: String
@@ -13,7 +14,9 @@ package struct PhoneField: FieldKind {
         }
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+        -> PhoneNumber
+    {
         let text = try answer.text(of: field)
         // Fifteen digits, each with a mark and a blank around it; a longer text is not worth its parsing.
         if text.utf8.count > 48 { throw Refusals(field, .tooLong, ["max": 48, "actual": .integer(text.utf8.count)]) }
@@ -21,19 +24,20 @@ package struct PhoneField: FieldKind {
             throw Refusals(field, .badCharacters)
         }
         guard let number = Self.e164(text, in: region) else { throw Refusals(field, .badFormat) }
-        return .string(number)
+        return PhoneNumber(e164: number)
     }
 
     /// Its own step shows the number, to be mended; elsewhere a glance over a shoulder finds only its ends.
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
-        guard let number = stored.string, place != .step else { return stored }
+    package func shown(_ value: PhoneNumber, at place: DisplayContext) -> JSON {
+        if place == .step { return value.json }
+        let number = value.e164
         return .string(
             "\(number.prefix(3))\(String(repeating: "•", count: max(0, number.count - 5)))\(number.suffix(2))"
         )
     }
 
-    package func written(_ stored: JSON) -> String? {
-        guard var number = stored.string else { return nil }
+    package func written(_ value: PhoneNumber) -> String? {
+        var number = value.e164
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
             let isNumber = number.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -62,4 +66,20 @@ package struct PhoneField: FieldKind {
             return isNumber ? String(cString: room.baseAddress!) : nil
         }
     }
+}
+
+/// A phone number in E.164, such as `+821012345678`.
+package struct PhoneNumber: StoredValue {
+    package let e164: String
+
+    init(e164: String) {
+        self.e164 = e164
+    }
+
+    package init?(json: JSON) {
+        guard case .string(let text) = json else { return nil }
+        e164 = text
+    }
+
+    package var json: JSON { .string(e164) }
 }

@@ -1,5 +1,6 @@
 /// Free text in NFC, without the white space around it; lengths are Unicode scalars.
 package struct TextField: FieldKind {
+    package typealias Value = String
     package static let name = "text"
     let min: Int
     let max: Int
@@ -20,7 +21,7 @@ package struct TextField: FieldKind {
         if pattern == nil { throw rules.error("pattern is none in the syntax of RE2", at: "pattern") }
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> String {
         let typed = try answer.text(of: field)
         // One composed scalar comes from at most four scalars, of at most four bytes each. Longer input is refused before
         // it is composed, even if much of it is white space.
@@ -40,12 +41,12 @@ package struct TextField: FieldKind {
         }
         if length > max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(length)]) }
         if let pattern, !pattern.matches(whole: canonical) { throw Refusals(field, .badFormat) }
-        return .string(canonical)
+        return canonical
     }
 
     /// White space is trimmed, so white space alone is nothing.
-    package func isBlank(_ answer: JSON) -> Bool {
-        if case .string(let text) = answer { text.trimmingWhiteSpace().isEmpty } else { answer.isBlank }
+    package func isBlank(_ answer: FieldAnswer) -> Bool {
+        if case .json(.string(let text)) = answer { text.trimmingWhiteSpace().isEmpty } else { answer.isBlank }
     }
 
     package func rules(in language: Language) -> [JSON.Member] {

@@ -16,10 +16,11 @@ package struct DraftFilter: Sendable {
     package var step: String?
     /// Selects drafts that were created longer ago than this.
     package var olderThan: Duration?
-    /// The e-mail address in canonical form. Committed drafts never match, because they no longer have an address.
-    package var email: String?
+    /// Committed drafts never match, because they no longer have an address.
+    package var email: EmailAddress?
 
-    package init(state: DraftState? = nil, step: String? = nil, olderThan: Duration? = nil, email: String? = nil) {
+    package init(state: DraftState? = nil, step: String? = nil, olderThan: Duration? = nil, email: EmailAddress? = nil)
+    {
         self.state = state
         self.step = step
         self.olderThan = olderThan
@@ -85,7 +86,7 @@ extension Operator {
             id: id,
             state: DraftState(rawValue: state) ?? .open,
             step: step,
-            address: address.map(EmailField.masked),
+            address: address?.masked,
             revision: revision,
             failures: failures,
             createdAt: createdAt,

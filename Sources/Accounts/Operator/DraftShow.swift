@@ -49,7 +49,7 @@ extension Operator {
 
     /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
-        let situation = signups.situation(of: draft)
+        let situation = signups.situation(of: draft).validatingAll
         var obstacles: [Obstacle] = []
         for step in flow.steps {
             let asksForNothing = !step.isOptional && !step.fields.contains(where: \.isRequired)
@@ -68,20 +68,16 @@ extension Operator {
     }
 
     private static func reason(_ field: Field, in situation: Situation, of step: Step) -> Obstacle.Reason? {
-        let stored = situation.values[field.name]
-        if field.kind.holds(stored, of: field.name, in: situation) { return nil }
+        if field.kind.holds(field.name, in: situation) { return nil }
         if let reason = field.kind.obstacle(field, in: situation) { return reason }
-        guard let stored else { return field.isRequired && !step.isOptional ? .missing : nil }
-        do throws(Refusals) {
-            _ = try field.kind.canonical(stored, of: field.name, in: situation)
-            return .refused([])
-        } catch {
-            return .refused(error.all)
+        if situation.values.contains(field.name) {
+            return .refused(field.kind.refusals(of: field.name, in: situation))
         }
+        return field.isRequired && !step.isOptional ? .missing : nil
     }
 
     private func isTaken(_ field: Field, by draft: Draft) async throws(DatabaseError) -> Bool {
-        guard field.isIdentifier, let value = draft.values[field.name]?.string else { return false }
+        guard field.isIdentifier, let value = draft.values.json(of: field.name)?.string else { return false }
         let kind = type(of: field.kind).name
         return try await !database.read("SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)").isEmpty
     }

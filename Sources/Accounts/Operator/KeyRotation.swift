@@ -60,8 +60,7 @@ extension Operator {
                AND (NOT \(isCurrent) OR email_digest IS DISTINCT FROM \(digest)) RETURNING 1
             """
         let renewDigests = flow.fields.flatMap { field -> [SQL] in
-            guard let value = values[field.name] else { return [] }
-            return field.kind.renewDigests(of: value, in: field, of: id, by: signups)
+            field.kind.renewDigests(in: values, of: field, of: id, by: signups)
         }
         let lock: SQL = "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE"
         return try await !database.transaction([lock, reseal] + renewDigests)[1].isEmpty

@@ -45,7 +45,7 @@ extension Operator {
                     id: id,
                     template: template,
                     state: OutboxRow.State(rawValue: state) ?? .waiting,
-                    recipient: recipient.map(EmailField.masked),
+                    recipient: recipient.flatMap(EmailAddress.init)?.masked,
                     attempts: attempts,
                     createdAt: createdAt,
                     dueAt: dueAt,

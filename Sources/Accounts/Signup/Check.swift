@@ -17,20 +17,20 @@ extension Signups {
     /// nothing, sends nothing, and spends no attempt on a code.
     ///
     /// It says of a public name whether it is taken, within a limit; of an address it never does.
-    package func check(_ answers: JSON, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
+    package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let standing = standing(of: draft)
         if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
         let (values, _, all) = judge(answers, to: step, of: draft)
-        var refusals = all.filter { answers[$0.field.rawValue] != nil }
+        var refusals = all.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []
-        for field in step.fields where answers[field.name.rawValue] != nil {
-            guard !refusals.contains(where: { $0.field == field.name }), let value = values[field.name] else {
-                continue
-            }
-            let more = try await field.kind.check(value, in: field, of: draft, by: self)
+        for field in step.fields where answers[field.name] != nil {
+            if refusals.contains(where: { $0.field == field.name }) { continue }
+            let more = try await field.kind.check(values, of: field, draft, by: self)
             refusals += more
-            if more.isEmpty, let text = field.kind.written(value) { written.append((field.name, text)) }
+            if more.isEmpty, let text = field.kind.written(in: values, of: field.name) {
+                written.append((field.name, text))
+            }
         }
         return Verdict(refusals: refusals, written: written)
     }

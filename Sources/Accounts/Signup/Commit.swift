@@ -28,7 +28,7 @@ extension Signups {
         try await retrying(draft) { (draft) throws(CommitError) -> (account: Account, isNew: Bool)? in
             if let id = draft.account { return (try await made(id), false) }
             if let revision, revision != draft.revision { throw .stale(draft) }
-            let standing = standing(of: draft)
+            let standing = Standing(of: situation(of: draft).validatingAll)
             guard standing.isReady else { throw .incomplete(standing) }
             let plan = try await plan(for: draft)
             if let lost = plan.lost {
@@ -106,7 +106,7 @@ extension Signups {
     /// Which of the draft's identifiers belongs to another account; nil where none does.
     private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName? {
         for field in flow.fields where field.isIdentifier {
-            guard let value = draft.values[field.name]?.string else { continue }
+            guard let value = draft.values.json(of: field.name)?.string else { continue }
             let isTaken = try await converting(to: CommitError.database) { () throws(DatabaseError) in
                 try await !database.read(
                     """

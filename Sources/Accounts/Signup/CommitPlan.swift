@@ -3,7 +3,7 @@ package struct CommitPlan {
     let signups: Signups
     let draft: Draft
     let account: ID<Account>
-    var email: String?
+    var email: EmailAddress?
     /// When the address was proved, as SQL.
     var emailProvedAt: SQL = "NULL::timestamptz"
     var username: String?
@@ -43,14 +43,14 @@ extension CommitPlan {
 
     private var identifiers: [(kind: String, value: String)] {
         signups.flow.fields.filter(\.isIdentifier).compactMap { field in
-            draft.values[field.name]?.string.map { (type(of: field.kind).name, $0) }
+            draft.values.json(of: field.name)?.string.map { (type(of: field.kind).name, $0) }
         }
     }
 
     var insertAccount: SQL {
         """
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
-        SELECT \(account), \(email), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
+        SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
                \(draft.language.rawValue), \(signups.flow.id)
          WHERE \(isPossible) AND \(Signups.isWithinLimits)
         RETURNING email, username, profile::text, created_at

@@ -13,6 +13,8 @@ extension Signups {
     /// Writes a change to the very revision that it was made for. With effects it is a transaction of its own; without,
     /// it joins the group of the moment.
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> Revision {
+        var change = change
+        change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
         let sealed = keys.seal(change.values.sealable, for: draft.id.bytes)
         do throws(DatabaseError) {
             return change.effects.isEmpty
@@ -110,6 +112,14 @@ extension Signups {
                 sealed: sealed
             )
         )
+    }
+
+    /// Whether each value of the draft is valid under this flow; an act has validated those that it changes.
+    private func areValid(_ values: Values, of draft: Draft) -> Bool {
+        var situation = situation(of: draft)
+        situation.values = values
+        return situation.hasValidValues
+            || flow.fields.allSatisfy { !values.contains($0.name) || $0.kind.holds($0.name, in: situation) }
     }
 
     private func areLeased(_ leases: [LeaseRequest], to draft: Draft) -> SQL {

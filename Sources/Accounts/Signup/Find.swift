@@ -89,7 +89,9 @@ extension Signups {
 
     func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {
         guard let plaintext = try? keys.open(sealed, for: id.bytes) else { return nil }
-        return Values(sealable: plaintext)
+        var values = Values(sealable: plaintext)
+        values?.decode(in: flow)
+        return values
     }
 
     /// What became of a draft that is gone.

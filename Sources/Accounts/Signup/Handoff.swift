@@ -70,7 +70,7 @@ extension Signups {
         }
         guard let tokenHash else { return nil }
         do throws(FindError) {
-            return provedAddress(of: try await find(link.draft, tokenHash: tokenHash)).map(EmailField.masked)
+            return provedAddress(of: try await find(link.draft, tokenHash: tokenHash))?.masked
         } catch {
             // It ended between the two looks.
             if case .ended = error { return nil }
@@ -79,10 +79,10 @@ extension Signups {
     }
 
     /// False where the draft changed meanwhile.
-    private func mailLink(to address: String, of draft: Draft) async throws(HandoffError) -> Bool {
+    private func mailLink(to address: EmailAddress, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
-        let mail = outbox.seal(.init(to: address, language: draft.language, code: (link.text, minutes)))
+        let mail = outbox.seal(.init(to: address.rawValue, language: draft.language, code: (link.text, minutes)))
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
         let isAllowed: SQL = "\(Self.recalls("handoff")) AND \(Self.isWithinLimits)"

@@ -45,7 +45,7 @@ package struct Signups: Sendable {
         return signups
     }
 
-    package func situation(of draft: Draft, answers: JSON = .object([])) -> Situation {
+    package func situation(of draft: Draft, answers: Answers = Answers()) -> Situation {
         Situation(
             flow: flow,
             now: draft.now,
@@ -53,7 +53,8 @@ package struct Signups: Sendable {
             serviceName: serviceName,
             values: draft.values,
             proofs: draft.proofs,
-            answers: answers
+            answers: answers,
+            hasValidValues: draft.values.validFlow == flow.digest
         )
     }
 
@@ -96,8 +97,8 @@ package struct Signups: Sendable {
     }
 
     /// The digest that stands for an address in the database, under each key of the ring.
-    func addressDigests(_ address: String) -> [[UInt8]] {
-        keys.digests(Array("address".utf8), Array(address.utf8))
+    func addressDigests(_ address: EmailAddress) -> [[UInt8]] {
+        keys.digests(Array("address".utf8), Array(address.rawValue.utf8))
     }
 }
 

@@ -58,11 +58,11 @@ private struct StepStanding {
     let isSettled: Bool
 
     init(of step: Step, in situation: Situation) {
-        let broken = step.fields.filter { !$0.kind.holds(situation.values[$0.name], of: $0.name, in: situation) }
+        let broken = step.fields.filter { !$0.kind.holds($0.name, in: situation) }
         let isAnswered = situation.values.answered.contains(step.name)
-        let isEmpty = broken.count == step.fields.count && step.fields.allSatisfy { situation.values[$0.name] == nil }
+        let isEmpty = broken.count == step.fields.count && !step.fields.contains { situation.values.contains($0.name) }
         missing = broken.filter(\.isRequired).map(\.name)
-        hasInvalid = broken.contains { situation.values[$0.name] != nil }
+        hasInvalid = broken.contains { situation.values.contains($0.name) }
         // A step that requires nothing still wants to be seen once, and an optional one may be answered with nothing.
         let isSkipped = isAnswered && isEmpty && step.isOptional
         let isFilled = missing.isEmpty && (isAnswered || step.fields.contains(where: \.isRequired))

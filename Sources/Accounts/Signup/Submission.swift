@@ -3,8 +3,8 @@ package struct Submission {
     let signups: Signups
     let step: Step
     let draft: Draft
-    /// The guesses among the answers, such as codes, by field.
-    let guesses: [FieldName: String]
+    /// The valid answers that are no values yet, by field: each is of its kind's type `Input`.
+    let inputs: [FieldName: any Sendable]
     var change: Change
     /// True once a guess was given that has had its effect already. A submission of nothing else changes nothing.
     var repeatsGuess = false

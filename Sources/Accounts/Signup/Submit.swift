@@ -32,7 +32,7 @@ extension Signups {
     ///
     /// - Parameter revision: the revision that the client saw, if it insists on it.
     package func submit(
-        _ answers: JSON,
+        _ answers: Answers,
         to step: Step,
         of draft: Draft,
         at revision: Int? = nil
@@ -59,7 +59,7 @@ extension Signups {
         }
         // A step that was not the next may be answered as well.
         if hasMoved || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
-        let isSkipped = step.isOptional && step.fields.allSatisfy { after.values[$0.name] == nil }
+        let isSkipped = step.isOptional && step.fields.allSatisfy { !after.values.contains($0.name) }
         let time = after.updatedAt.timeIntervalSince(before.updatedAt)
         funnel.answered(step.name.rawValue, of: flow, isSkipped: isSkipped, after: time)
         if after.step != before.step, !after.values.hasSeen(StepName(after.step)) {
@@ -133,15 +133,15 @@ extension Signups {
     private func change(
         to step: Step,
         of draft: Draft,
-        by answers: JSON,
+        by answers: Answers,
         _ completed: CompletedWork
     ) async throws(SubmitError) -> Change? {
-        let (values, guesses, unmet) = judge(answers, to: step, of: draft)
+        let (values, inputs, unmet) = judge(answers, to: step, of: draft)
         var submission = Submission(
             signups: self,
             step: step,
             draft: draft,
-            guesses: guesses,
+            inputs: inputs,
             change: Change(values: values),
             completed: completed
         )
@@ -159,55 +159,58 @@ extension Signups {
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
-    /// The canonical values after this submission, the guesses that came with it, and everything that is wrong with it.
+    /// The values after this submission, the valid answers that are no values yet, and everything that is wrong with it.
     func judge(
-        _ answers: JSON,
+        _ answers: Answers,
         to step: Step,
         of draft: Draft
-    ) -> (values: Values, guesses: [FieldName: String], refusals: [Refusal]) {
-        guard case .object(let members) = answers else { preconditionFailure("answers are an object") }
+    ) -> (values: Values, inputs: [FieldName: any Sendable], refusals: [Refusal]) {
         var situation = situation(of: draft, answers: answers)
-        var guesses: [FieldName: String] = [:]
-        let unknown = members.map { FieldName($0.name) }.filter { step.field(named: $0) == nil }
+        var inputs: [FieldName: any Sendable] = [:]
+        let unknown = answers.members.map(\.name).filter { step.field(named: $0) == nil }
         var refusals: [Refusal] = []
         for field in step.fields.filter({ !$0.kind.dependsOnOtherAnswers })
             + step.fields.filter(\.kind.dependsOnOtherAnswers)
         {
-            let answer = answers[field.name.rawValue] ?? .null
-            // Whatever an earlier flow file kept under the name goes, also where nothing is kept now.
-            let isKept =
-                field.kind.isKeptUnlessReplaced
-                && field.kind.holds(situation.values[field.name], of: field.name, in: situation)
-            if field.kind.isBlank(answer) || field.kind.isTransient, !isKept { situation.values[field.name] = nil }
-            if field.kind.isBlank(answer) {
+            let answer = answers[field.name] ?? .json(.null)
+            let isBlank = field.kind.isBlank(answer)
+            let isKept = field.kind.isKeptUnlessReplaced && field.kind.holds(field.name, in: situation)
+            // An earlier flow file may have kept something under the name of a field that keeps nothing.
+            if isBlank && !isKept || field.kind.keepsNothing { situation.values[field.name] = nil }
+            if isBlank {
                 if field.isRequired, !isKept { refusals.append(Refusal(field.name, .required)) }
                 continue
             }
             do throws(Refusals) {
-                let canonical = try field.kind.canonical(answer, of: field.name, in: situation)
-                if field.kind.takesGuess {
-                    guesses[field.name] = canonical.string
-                } else if !field.kind.isTransient {
-                    situation.values[field.name] = canonical
-                }
+                try field.kind.accept(answer, of: field.name, in: &situation, &inputs)
             } catch {
                 refusals += error.all
             }
         }
         return (
-            situation.values, guesses,
+            situation.values, inputs,
             step.sorted(unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) } + refusals)
         )
     }
 }
 
+extension FieldKind {
+    /// Validates the answer, and puts it where the rest of the submission finds it.
+    fileprivate func accept(
+        _ answer: FieldAnswer,
+        of field: FieldName,
+        in situation: inout Situation,
+        _ inputs: inout [FieldName: any Sendable]
+    ) throws(Refusals) {
+        let input = try parse(answer, of: field, in: situation)
+        if let value = value(of: input) { situation.values[field] = value } else { inputs[field] = input }
+    }
+}
+
 extension Step {
     /// True for no answer at all: an empty object, or a form whose controls were left empty.
-    fileprivate func isBlank(_ answers: JSON) -> Bool {
-        guard case .object(let members) = answers else { return false }
-        return members.allSatisfy { member in
-            field(named: FieldName(member.name))?.kind.isBlank(member.value) ?? false
-        }
+    fileprivate func isBlank(_ answers: Answers) -> Bool {
+        answers.members.allSatisfy { field(named: $0.name)?.kind.isBlank($0.answer) ?? false }
     }
 
     /// In the order of the fields, after those of no field.

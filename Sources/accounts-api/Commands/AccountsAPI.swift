@@ -20,7 +20,7 @@ struct AccountsAPI: AsyncParsableCommand {
               accounts-api drafts list --state open
               accounts-api --generate-completion-script bash >/etc/bash_completion.d/accounts-api
             """,
-        version: "\(version)\n\(Libraries.text)",
+        version: "\(serviceVersion)\n\(Libraries.text)",
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, OutboxCommands.self, KeyCommands.self,
             FlowCommands.self, Argon2Commands.self, SettingsReference.self, ProblemsCommand.self, Healthcheck.self,

@@ -131,7 +131,7 @@ struct Server {
             logger: logger
         )
         if let address = settings.metricsListen {
-            let monitor = Monitor(of: signups, version: version)
+            let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metrics(monitor, at: address))]
         }
         configuration.services.append(.init(service: application(signups, database, settings, shutdown)))

@@ -23,7 +23,7 @@ struct RequestScope: RequestContext {
     let subject = Subject()
     var credentials = Session.Credentials()
     var step: Step?
-    var answers: JSON = .object([])
+    var answers = Answers()
     var draft: Draft?
     /// A body that is read once the draft is found.
     var formWithFiles: FormWithFiles?
@@ -77,8 +77,8 @@ struct StepContext: ChildRequestContext {
     let representation: Representation
     let step: Step
     let network: Network
-    /// The body; an empty object if there is none.
-    var answers: JSON
+    /// The body; empty if there is none.
+    var answers: Answers
     /// A body that is not read yet.
     let formWithFiles: FormWithFiles?
     var language: Language { draft.language }

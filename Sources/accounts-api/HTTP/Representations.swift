@@ -55,7 +55,9 @@ struct Representations: Sendable {
         let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in
             .object(
-                description.members(of: field) + [.init("value", value(of: field, draft, at: .step) ?? .null)]
+                description.members(of: field) + [
+                    .init("value", field.kind.shown(field, in: draft, at: .step) ?? .null)
+                ]
             )
         }
         var members =
@@ -101,29 +103,8 @@ struct Representations: Sendable {
     private func values(of draft: Draft, at place: DisplayContext) -> JSON {
         .object(
             signups.flow.fields.compactMap { field in
-                value(of: field, draft, at: place).map { .init(field.name.rawValue, $0) }
+                field.kind.shown(field, in: draft, at: place).map { .init(field.name.rawValue, $0) }
             }
         )
-    }
-
-    private func value(of field: Field, _ draft: Draft, at place: DisplayContext) -> JSON? {
-        guard let shown = field.kind.shown(field, in: draft, at: place) else { return .none }
-        // The flow file may have made another kind of the field since.
-        guard shown.fits(field.kind.shownSchema(at: place)) else { return .none }
-        return shown
-    }
-}
-
-extension JSON {
-    /// Whether the value has the type of that JSON Schema, and an object the members that it requires and no others.
-    fileprivate func fits(_ schema: JSON) -> Bool {
-        switch self {
-        case .bool: schema["type"] == "boolean"
-        case .integer: schema["type"] == "integer"
-        case .string: schema["type"] == "string"
-        case .array: schema["type"] == "array"
-        case .object(let members): schema["required"] == .array(members.map { .string($0.name) })
-        case .null, .number, .secret, .file: false
-        }
     }
 }

@@ -5,9 +5,9 @@ struct ResumeRequest {
     let isBearer: Bool
     let link: Token
 
-    init(_ body: JSON, in language: Language) throws {
+    init(_ body: Answers, in language: Language) throws {
         var transport = TokenTransport(body, besides: ["code"])
-        let link = body["code"]?.string.flatMap { Token($0) }
+        let link = body["code"]?.json?.string.flatMap { Token($0) }
         if link == nil { transport.refusals.append(Refusal("code", body["code"] == nil ? .required : .badFormat)) }
         guard transport.refusals.isEmpty, let link else { throw Problem.refused(transport.refusals, in: language) }
         isBearer = transport.isBearer

@@ -8,9 +8,9 @@ struct StartRequest {
     /// - Parameters:
     ///   - negotiated: the language of the request, which the body may replace with another one of the flow.
     ///   - spoken: the languages of the flow.
-    init(_ body: JSON, in negotiated: Language, of spoken: [Language]) throws {
+    init(_ body: Answers, in negotiated: Language, of spoken: [Language]) throws {
         var transport = TokenTransport(body, besides: ["locale"])
-        let locale = body["locale"] ?? .null
+        let locale = body["locale"]?.json ?? .null
         if locale != .null, locale.string == nil {
             transport.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
         }

@@ -6,11 +6,10 @@ struct TokenTransport {
     var refusals: [Refusal]
 
     /// - Parameter others: the members that the body may have besides.
-    init(_ body: JSON, besides others: Set<FieldName>) {
-        guard case .object(let members) = body else { preconditionFailure("a body is an object") }
-        let unknown = members.map { FieldName($0.name) }.filter { $0 != "transport" && !others.contains($0) }
+    init(_ body: Answers, besides others: Set<FieldName>) {
+        let unknown = body.members.map(\.name).filter { $0 != "transport" && !others.contains($0) }
         refusals = unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) }
-        let transport = body["transport"] ?? "cookie"
+        let transport = body["transport"]?.json ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         isBearer = transport == "bearer"
     }

@@ -74,10 +74,10 @@ struct Uploads: Sendable {
     }
 
     /// The memory of the body itself is released before this returns.
-    private func answers(in form: FormWithFiles, of request: Request, to step: Step) async throws -> JSON {
+    private func answers(in form: FormWithFiles, of request: Request, to step: Step) async throws -> Answers {
         let body = try await read(request, upTo: form.maximumBytes)
         let values = try body.withBytes { (bytes) throws(MalformedBody) in
-            try JSON.readMultipart(
+            try Answers.readMultipart(
                 bytes,
                 boundary: form.boundary,
                 secretMembers: signups.flow.secretMembers,

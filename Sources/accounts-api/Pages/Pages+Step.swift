@@ -14,7 +14,7 @@ extension Pages {
         _ step: Step,
         of draft: Draft,
         after problem: Problem? = nil,
-        _ answers: JSON? = nil,
+        _ answers: Answers? = nil,
         in language: Language
     ) -> Page {
         let form = StepForm(
@@ -34,7 +34,7 @@ extension Pages {
         var members: [JSON.Member] = [
             .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(place + 1)),
             .init("places", .integer(steps.count)), .init("draft", .string("\(draft.id)")),
-            .init("can_skip", .bool(step.isOptional && step.fields.allSatisfy { draft.values[$0.name] == nil })),
+            .init("can_skip", .bool(step.isOptional && !step.fields.contains { draft.values.contains($0.name) })),
             .init("can_hand_off", .bool(draft.proofs.values.contains(where: \.isProved))),
             .init(
                 "steps",
@@ -53,7 +53,7 @@ extension Pages {
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
         // Password managers keep a new password under this name.
         if let name = signups.identifyingAddress(in: draft.values) {
-            members.append(.init("account_name", .string(name)))
+            members.append(.init("account_name", .string(name.rawValue)))
         }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
@@ -84,25 +84,25 @@ private struct StepForm {
     let draft: Draft
     let flow: Flow
     let problem: Problem?
-    let answers: JSON?
+    let answers: Answers?
     let language: Language
     let assets: Assets
 
     /// Where the code was sent that the step asks for.
     var addressOfCode: String? {
-        step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values[$0]?.string }
+        step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values.address(in: $0)?.rawValue }
     }
 
     /// - Parameter described: the field as programs see it.
     func members(of field: Field, _ described: JSON) -> JSON {
         guard case .object(var members) = described else { preconditionFailure("a field is described by an object") }
         let stored = described["value"] ?? .null
-        let value = field.kind.isHidden ? .null : answers.map { $0[field.name.rawValue] ?? .null } ?? stored
+        let value = field.kind.isHidden ? .null : answers.map { $0[field.name]?.json ?? .null } ?? stored
         members.removeAll { $0.name == "value" }
         members += [
             .init("control", .string(assets.template(ofField: field.kind.template))),
             .init("answer_type", field.kind.answerSchema["type"] ?? "string"),
-            .init("value", field.kind.written(value).map(JSON.string) ?? value.asText),
+            .init("value", field.kind.written(json: value).map(JSON.string) ?? value.asText),
             .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
             .init("id", .string("field-\(field.name)")),
         ]

@@ -227,7 +227,7 @@ extension JSON {
     /// As templates read it: null is nothing, and an empty list is false.
     var forTemplates: Any {
         switch self {
-        case .null, .secret, .file: ""
+        case .null: ""
         case .bool(let value): value
         case .integer(let value): value
         case .number(let value): value

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -66,9 +67,10 @@ struct DateFieldTests {
     }
 
     @Test(
-        arguments: [19_990_108, true, .number(1999.5), ["1999-01-08"], ["year": 1999], .typed("1999-01-08")] as [JSON]
+        arguments: [19_990_108, true, .number(1999.5), ["1999-01-08"], ["year": 1999], .typed("1999-01-08")]
+            as [FieldAnswer]
     )
-    func `only a text is a date`(answer: JSON) {
+    func `only a text is a date`(answer: FieldAnswer) {
         #expect(date.refusals(answer) == [Refusal("born", .wrongType, ["expected": "string"])])
     }
 
@@ -84,8 +86,8 @@ struct DateFieldTests {
     }
 
     @Test func `it is told at the review only`() {
-        #expect(date.field.kind.shown("1999-01-08", at: .draft) == ["set": true])
-        #expect(date.field.kind.shown("1999-01-08", at: .review) == "1999-01-08")
+        #expect(date.shown("1999-01-08", at: .draft) == ["set": true])
+        #expect(date.shown("1999-01-08", at: .review) == "1999-01-08")
     }
 
     @Test(

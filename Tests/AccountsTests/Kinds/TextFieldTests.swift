@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -96,8 +97,8 @@ struct TextFieldTests {
         #expect(lines.refusals(" \n\t\u{3000}") == [Refusal("text", .tooShort, ["min": 1, "actual": 0])])
     }
 
-    @Test(arguments: [true, 123, .number(0.5), ["abc"], ["text": "abc"], .typed("abc")] as [JSON])
-    func `only a text is a text`(answer: JSON) {
+    @Test(arguments: [true, 123, .number(0.5), ["abc"], ["text": "abc"], .typed("abc")] as [FieldAnswer])
+    func `only a text is a text`(answer: FieldAnswer) {
         #expect(line.refusals(answer) == [Refusal("text", .wrongType, ["expected": "string"])])
     }
 
@@ -156,8 +157,8 @@ struct TextFieldTests {
     @Test func `clients learn its lengths and whether it may break`() throws {
         #expect(line.field.kind.rules(in: .english) == [.init("min", 2), .init("max", 5), .init("lines", "one")])
         #expect(lines.field.kind.rules(in: .english) == [.init("min", 0), .init("max", 20), .init("lines", "many")])
-        let plain = try AskedField(["name: text, kind: text"]).field.kind
-        #expect(plain.rules(in: .english) == [.init("min", 0), .init("max", 500), .init("lines", "one")])
+        let plain = try AskedField(["name: text, kind: text"])
+        #expect(plain.field.kind.rules(in: .english) == [.init("min", 0), .init("max", 500), .init("lines", "one")])
         #expect(plain.shown("abc", at: .draft) == "abc")
     }
 }

@@ -76,7 +76,7 @@ struct ClearTests {
     @Test func `a cleared proof wants a new code`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.readyDraft()
-            let code: JSON = .string(try stage.mailbox.code(for: "kim@example.com"))
+            let code: FieldAnswer = .string(try stage.mailbox.code(for: "kim@example.com"))
             let cleared = try await clear("code", of: draft, on: stage).draft
             #expect(stage.signups.standing(of: cleared).missing == ["code"])
             #expect(
@@ -88,7 +88,7 @@ struct ClearTests {
             let step = try #require(stage.signups.flow.step(named: "code"))
             try session.letPass("1 minute")
             _ = try await stage.signups.resend(step, of: stage.signups.reread(cleared))
-            let newCode: JSON = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
+            let newCode: Answers = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
             let proved = try await stage.submit(newCode, to: "code", of: stage.signups.reread(cleared))
             #expect(stage.signups.standing(of: proved).isReady)
         }
@@ -97,7 +97,7 @@ struct ClearTests {
     @Test func `a code that is on its way dies with its step`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "email")
-            let code: JSON = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
+            let code: Answers = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
             let cleared = try await clear("code", of: draft, on: stage).draft
             #expect(
                 await outcome { try await stage.submit(code, to: "code", of: cleared) } == "refused: code code_expired"

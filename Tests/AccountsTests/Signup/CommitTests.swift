@@ -55,7 +55,7 @@ struct CommitTests {
             #expect((owner, kind) == (account.id, "password"))
             let hash = try PHCString(secret)
             #expect(hash.parameters.meetsFloor)
-            guard case .secret(let password) = JSON.password("a pass phrase of mine") else {
+            guard case .secret(let password) = FieldAnswer.password("a pass phrase of mine") else {
                 Issue.record("a password is a secret")
                 return
             }
@@ -68,7 +68,7 @@ struct CommitTests {
         try await Stage.with { stage in
             var draft = try await stage.fill(stage.start(in: language))
             draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
-            let givenAt = draft.values["terms"]?["at"]?.string
+            let givenAt = draft.values.json(of: "terms")?["at"]?.string
             let account = try await stage.signups.commit(draft).account
             let rows = try session.query(
                 """
@@ -182,7 +182,7 @@ struct CommitTests {
             """
         }
         let draft = try await Stage.with(flow: flow("kind: text")) { stage in
-            let answers: JSON = ["password": JSON.password("a pass phrase of mine"), "again": "a text"]
+            let answers: Answers = ["password": .password("a pass phrase of mine"), "again": "a text"]
             return try await stage.submit(answers, to: "all", of: stage.start())
         }
         try await Stage.with(flow: flow("kind: confirmation, confirms: password")) { stage in
@@ -318,7 +318,7 @@ struct CommitTests {
                 let draft = try await stage.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
                 async let lastAcknowledged: Int = {
                     for number in 1...40 {
-                        let answers: JSON = [
+                        let answers: Answers = [
                             "username": .string("kim\(person)"), "display_name": .string("name \(number)"),
                         ]
                         let ending = await outcome { try await stage.submit(answers, to: "profile", of: draft) }
@@ -344,7 +344,7 @@ struct CommitTests {
             for person in 0..<10 {
                 let address = "kim\(person)@example.com"
                 let draft = try await stage.readyDraft(email: address, username: "kim\(person)")
-                let other: JSON = ["email": .string("lee\(person)@example.com")]
+                let other: Answers = ["email": .string("lee\(person)@example.com")]
                 async let change = outcome { try await stage.submit(other, to: "email", of: draft) }
                 async let commit = outcome { try await stage.signups.commit(draft) }
                 switch (await change, await commit) {

@@ -34,7 +34,7 @@ struct FindTests {
             let submitted = try await stage.submit(["email": "Kim@Example.com"], to: "email", of: draft)
             let found = try await stage.signups.find(token)
             #expect(found.values == submitted.values)
-            #expect(found.values["email"] == "kim@example.com")
+            #expect(found.values.json(of: "email") == "kim@example.com")
             #expect(found.revision == 2)
             #expect(found.proofs["code"]?.namesCurrentAddress == true)
         }
@@ -150,14 +150,14 @@ struct FindTests {
         }
         try await Stage.with(keys: Self.rotated) { stage in
             let draft = try await stage.signups.find(token)
-            #expect(draft.values["email"] == "kim@example.com")
+            #expect(draft.values.json(of: "email") == "kim@example.com")
             #expect(try sealingKey() == "test")
             _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: draft)
             #expect(try sealingKey() == "other")
         }
         try await Stage.with(keys: Self.otherKey) { stage in
             let draft = try await stage.signups.find(token)
-            #expect(draft.values["email"] == "lee@example.com")
+            #expect(draft.values.json(of: "email") == "lee@example.com")
         }
     }
 
@@ -185,7 +185,7 @@ struct FindTests {
         let draft = try await Stage.with { try await $0.readyDraft() }
         try await Stage.with(keys: Self.rotated) { stage in
             let other = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
-            let name: JSON = ["username": "kim"]
+            let name: Answers = ["username": "kim"]
             #expect(
                 await outcome { try await stage.submit(name, to: "profile", of: other) } == "refused: username taken"
             )

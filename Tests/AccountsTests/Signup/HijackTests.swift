@@ -19,7 +19,7 @@ struct HijackTests {
     {
         try await Stage.with { stage in
             let stranger = try await stage.fill(stage.start(), through: "email")
-            let password: JSON = [
+            let password: Answers = [
                 "password": .password("the stranger's own words"),
                 "confirmation": .password("the stranger's own words"),
             ]

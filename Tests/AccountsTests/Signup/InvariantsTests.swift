@@ -167,7 +167,7 @@ private struct Actor {
         }
     }
 
-    private mutating func answers(to step: Step, of draft: Draft) async throws -> JSON {
+    private mutating func answers(to step: Step, of draft: Draft) async throws -> Answers {
         let address = "\(["kim", "lee", "park"].randomElement(using: &random)!)@example.com"
         let name = ["kim", "lee", "park", "choi"].randomElement(using: &random)!
         guard step.name == "code" else { return Stage.answers(email: address, username: name)[step.name]! }
@@ -177,11 +177,11 @@ private struct Actor {
 
     /// The code that was mailed for this very draft, if it is still good. Several drafts share an address.
     private func code(for draft: Draft) async throws -> String? {
-        guard let address = draft.values["email"]?.string, let proof = draft.proofs["code"] else { return nil }
+        guard let address = draft.values.address(in: "email"), let proof = draft.proofs["code"] else { return nil }
         try await stage.deliver()
         let rows = try await stage.database.read("SELECT code_digest FROM proofs WHERE draft = \(draft.id)")
         guard let digest = try rows.first?.decode([UInt8]?.self) else { return nil }
-        let codes = stage.mailbox.mails.filter { $0.to == address }.compactMap { Mailbox.code(in: $0.text) }
+        let codes = stage.mailbox.mails.filter { $0.to == address.rawValue }.compactMap { Mailbox.code(in: $0.text) }
         return codes.first { code in
             stage.signups.codeDigests(code, of: draft.id, address: address, generation: proof.generation)[0] == digest
         }

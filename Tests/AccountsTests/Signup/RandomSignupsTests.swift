@@ -190,11 +190,11 @@ private struct RandomSignup {
     ) async throws {
         lastAnswers[step.name] = answers
         let told = answers.map { "\($0.field): \($0.answer.meaning)" }.joined(separator: ", ")
-        let members = answers.compactMap { field, answer in answer.json.map { JSON.Member(field.rawValue, $0) } }
+        let members = answers.compactMap { field, answer in answer.answer.map { Answers.Member(field, $0) } }
         let expected = model.submit(answers, to: step)
         let (signups, draft) = (signups, draft)
         try await compare("submit \(told) to \(step.name)", expected) {
-            try await signups.submit(.object(members), to: signups.flow.step(named: step.name)!, of: draft)
+            try await signups.submit(Answers(members), to: signups.flow.step(named: step.name)!, of: draft)
         }
     }
 
@@ -281,7 +281,7 @@ private struct RandomSignup {
         let standing = signups.standing(of: draft)
         var values: [FieldName: JSON] = [:]
         for field in draft.values.fields {
-            switch draft.values[field]! {
+            switch draft.values.json(of: field)! {
             case _ where field == "password": values[field] = "set"
             case let consent where consent["accepted"] != nil:
                 values[field] = ["accepted": consent["accepted"]!, "version": consent["version"] ?? nil]

@@ -266,7 +266,7 @@ struct StandingTests {
         situation = situation.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
         #expect(Standing(of: situation).isReady)
         situation = situation.with(proofs: ["code": .proved(namingCurrentAddress: false)])
-        situation.values["email"] = "c@d.example"
+        situation.put("c@d.example", in: "email")
         let standing = Standing(of: situation)
         #expect(standing.states["email"] == .complete && standing.states["code"] == .current)
         #expect(standing.next?.name == "code" && standing.missing == ["code"] && !standing.isReady)

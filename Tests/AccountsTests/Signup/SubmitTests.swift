@@ -14,8 +14,8 @@ struct SubmitTests {
 
     // MARK: - What is replaced
 
-    @Test(arguments: [["username": "lee"], ["username": "lee", "display_name": "", "introduction": nil]] as [JSON])
-    func `a submission replaces all answers of its step`(answers: JSON) async throws {
+    @Test(arguments: [["username": "lee"], ["username": "lee", "display_name": "", "introduction": nil]] as [Answers])
+    func `a submission replaces all answers of its step`(answers: Answers) async throws {
         try await Stage.with { stage in
             var draft = try await stage.fill(stage.start(), through: "password")
             draft = try await stage.submit(
@@ -23,11 +23,11 @@ struct SubmitTests {
                 to: "profile",
                 of: draft
             )
-            #expect(draft.values["introduction"] == "Hello.")
+            #expect(draft.values.json(of: "introduction") == "Hello.")
             draft = try await stage.submit(answers, to: "profile", of: draft)
-            #expect(draft.values["username"] == "lee")
-            #expect(draft.values["display_name"] == nil)
-            #expect(draft.values["introduction"] == nil)
+            #expect(draft.values.json(of: "username") == "lee")
+            #expect(draft.values.json(of: "display_name") == nil)
+            #expect(draft.values.json(of: "introduction") == nil)
             #expect(try await stage.signups.reread(draft).values == draft.values)
         }
     }
@@ -45,9 +45,9 @@ struct SubmitTests {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "code")
             try session.run("UPDATE drafts SET email_digest = NULL")
-            let phrase = JSON.password("a pass phrase of mine")
+            let phrase = FieldAnswer.password("a pass phrase of mine")
             _ = try await stage.submit(["password": phrase, "confirmation": phrase], to: "password", of: draft)
-            let digest = stage.signups.addressDigests("kim@example.com")[0]
+            let digest = stage.signups.addressDigests(EmailAddress("kim@example.com")!)[0]
             let stored = try session.query("SELECT email_digest FROM drafts").only.decode([UInt8].self)
             #expect(stored == digest)
         }
@@ -56,9 +56,9 @@ struct SubmitTests {
     @Test func `a password is kept as its hash`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "password")
-            let hash = try #require(PasswordField.hash(in: draft.values["password"]))
+            let hash = try #require((draft.values["password"] as? PasswordHash)?.phc)
             #expect(hash.parameters.meetsFloor)
-            #expect(draft.values["confirmation"] == nil)
+            #expect(draft.values.json(of: "confirmation") == nil)
         }
     }
 
@@ -77,9 +77,9 @@ struct SubmitTests {
             ("profile", ["display_name": "Lee"], "refused: username required"),
             ("contact", ["birth_date": "2023-02-29"], "refused: birth_date impossible_date"),
             ("terms", ["terms": false, "marketing": true], "refused: terms not_accepted"),
-        ] as [(StepName, JSON, String)]
+        ] as [(StepName, Answers, String)]
     )
-    func `a refused submission changes nothing`(step: StepName, answers: JSON, refusal: String) async throws {
+    func `a refused submission changes nothing`(step: StepName, answers: Answers, refusal: String) async throws {
         try await Stage.with { stage in
             let draft = try await stage.readyDraft()
             let before = try session.dump()
@@ -91,7 +91,7 @@ struct SubmitTests {
     @Test func `everything that is wrong is told at once`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "password")
-            let answers: JSON = [
+            let answers: Answers = [
                 "surname": "Kim", "username": "k", "display_name": .string(String(repeating: "n", count: 51)),
                 "introduction": 7,
             ]
@@ -124,7 +124,7 @@ struct SubmitTests {
         try await Stage.with { stage in
             let draft = try await stage.start()
             let step = stage.signups.flow.steps[0]
-            let answers: JSON = ["email": "kim@example.com"]
+            let answers: Answers = ["email": "kim@example.com"]
             let current = try await stage.signups.submit(answers, to: step, of: draft, at: 1).draft
             #expect(current.revision == 2)
             let before = try session.dump()
@@ -179,7 +179,7 @@ struct SubmitTests {
             #expect(changed.cleared == ["code"])
             #expect(stage.signups.standing(of: changed.draft).missing == ["code"])
             #expect(stage.signups.standing(of: changed.draft).next?.name == "code")
-            #expect(changed.draft.values["username"] == "kim")
+            #expect(changed.draft.values.json(of: "username") == "kim")
         }
     }
 
@@ -198,7 +198,7 @@ struct SubmitTests {
                 of: draft
             )
             #expect(changed.cleared == ["code", "password"])
-            #expect(changed.draft.values["password"] == nil)
+            #expect(changed.draft.values.json(of: "password") == nil)
             #expect(
                 stage.signups.standing(of: changed.draft).missing.prefix(3) == ["code", "password", "confirmation"]
             )
@@ -208,7 +208,7 @@ struct SubmitTests {
     @Test func `a password that equals the new username is cleared`() async throws {
         try await Stage.with { stage in
             var draft = try await stage.fill(stage.start(), through: "code")
-            let password = JSON.password("first.second.third")
+            let password = FieldAnswer.password("first.second.third")
             draft = try await stage.submit(["password": password, "confirmation": password], to: "password", of: draft)
             let named = try await stage.signups.submit(
                 ["username": "First.Second.Third"],
@@ -252,7 +252,7 @@ struct SubmitTests {
             """
         try await Stage.with(flow: flow) { stage in
             var draft = try await stage.start()
-            let answers: JSON = ["email": "kim@example.com", "backup": "kim@example.org"]
+            let answers: Answers = ["email": "kim@example.com", "backup": "kim@example.org"]
             draft = try await stage.submit(answers, to: "addresses", of: draft)
             let code = try await stage.readCode(for: "kim@example.com")
             let backup = try await stage.readCode(for: "kim@example.org")
@@ -275,7 +275,7 @@ struct SubmitTests {
             let outcomes = try await atOnce(50) { number in
                 await outcome {
                     try await stage.submit(
-                        .object([.init("field\(number + 1)", .string("answer \(number + 1)"))]),
+                        Answers([.init(FieldName("field\(number + 1)"), .string("answer \(number + 1)"))]),
                         to: StepName("step\(number + 1)"),
                         of: draft
                     )
@@ -284,7 +284,7 @@ struct SubmitTests {
             #expect(outcomes.tally == ["done": 50])
             let found = try await stage.signups.reread(draft)
             for number in 1...50 {
-                #expect(found.values[FieldName("field\(number)")] == .string("answer \(number)"))
+                #expect(found.values.json(of: FieldName("field\(number)")) == .string("answer \(number)"))
             }
             #expect(found.revision == 51)
         }
@@ -295,7 +295,7 @@ struct SubmitTests {
             let draft = try await stage.readyDraft()
             for round in 1...12 {
                 let day = String(format: "2001-02-%02d", round)
-                let submissions: [(StepName, JSON)] = [
+                let submissions: [(StepName, Answers)] = [
                     ("profile", ["username": .string("kim\(round)"), "display_name": .string("Kim \(round)")]),
                     ("contact", ["birth_date": .string(day)]),
                     ("terms", ["terms": true, "marketing": .bool(round.isMultiple(of: 2))]),
@@ -307,10 +307,10 @@ struct SubmitTests {
                 }
                 #expect(outcomes.tally == ["done": 4])
                 let values = try await stage.signups.reread(draft).values
-                #expect(values["username"] == .string("kim\(round)"))
-                #expect(values["display_name"] == .string("Kim \(round)"))
-                #expect(values["birth_date"] == .string(day))
-                #expect(values["marketing"]?["accepted"] == .bool(round.isMultiple(of: 2)))
+                #expect(values.json(of: "username") == .string("kim\(round)"))
+                #expect(values.json(of: "display_name") == .string("Kim \(round)"))
+                #expect(values.json(of: "birth_date") == .string(day))
+                #expect(values.json(of: "marketing")?["accepted"] == .bool(round.isMultiple(of: 2)))
             }
             let found = try await stage.signups.reread(draft)
             #expect(found.revision == draft.revision + 48)
@@ -354,7 +354,7 @@ struct SubmitTests {
                 to: "profile",
                 of: draft
             )
-            let hash = try #require(PasswordField.hash(in: draft.values["password"])).rawValue
+            let hash = try #require((draft.values["password"] as? PasswordHash)?.phc).rawValue
             let canaries = [
                 "canary.address@example.com", "canary.address", "canary.name", "Canary Kim", "sing like", "2001-02-28",
                 "a pass phrase of mine", hash, String(hash.suffix(43)),

@@ -33,15 +33,25 @@ extension Situation {
         values: Values? = nil,
         proofs: [FieldName: Proof]? = nil
     ) -> Situation {
-        Situation(
+        var values = values ?? self.values
+        values.decode(in: flow)
+        return Situation(
             flow: flow,
             now: now ?? self.now,
             language: language ?? self.language,
             serviceName: serviceName,
-            values: values ?? self.values,
+            values: values,
             proofs: proofs ?? self.proofs,
             answers: answers
         )
+    }
+
+    /// Stores JSON in a field, whether or not it is a value of its kind.
+    mutating func put(_ json: JSON?, in field: FieldName) {
+        var fields: [FieldName: JSON] = [:]
+        for name in values.fields { fields[name] = values.json(of: name) }
+        fields[field] = json
+        self = with(values: Values(fields, answered: values.answered))
     }
 }
 
@@ -56,14 +66,23 @@ struct AskedField {
         situation = Situation(in: flow)
     }
 
+    /// What a valid answer becomes, of the kind's type `Input`.
+    func parse(_ answer: FieldAnswer) throws(Refusals) -> any Sendable {
+        try field.kind.parse(answer, of: field.name, in: situation)
+    }
+
+    /// The canonical form of an answer as JSON; null if it is no JSON.
     func canonical(_ answer: JSON) throws(Refusals) -> JSON {
-        try field.kind.canonical(answer, of: field.name, in: situation)
+        (try parse(.json(answer)) as? any StoredValue)?.json ?? .null
     }
 
     /// What is wrong with the answer; empty where it is accepted.
-    func refusals(_ answer: JSON) -> [Refusal] {
+    func refusals(_ answer: JSON) -> [Refusal] { refusals(FieldAnswer.json(answer)) }
+
+    @_disfavoredOverload
+    func refusals(_ answer: FieldAnswer) -> [Refusal] {
         do throws(Refusals) {
-            _ = try canonical(answer)
+            _ = try parse(answer)
             return []
         } catch {
             return error.all
@@ -71,8 +90,13 @@ struct AskedField {
     }
 
     func holds(_ stored: JSON?) -> Bool {
-        field.kind.holds(stored, of: field.name, in: situation)
+        var situation = situation
+        situation.put(stored, in: field.name)
+        return field.kind.holds(field.name, in: situation)
     }
+
+    /// How the field shows that stored value.
+    func shown(_ stored: JSON, at place: DisplayContext) -> JSON? { field.kind.shown(json: stored, at: place) }
 
     /// True if the value is what canonical forms promise: its own canonical form, and one that holds.
     func isSettled(on canonical: JSON) throws -> Bool {
@@ -82,10 +106,14 @@ struct AskedField {
 
 extension Values {
     init(_ fields: [FieldName: JSON], answered: Set<StepName> = []) {
-        self.init()
-        for (name, value) in fields { self[name] = value }
+        self.init(undecoded: fields.map { .init($0.key.rawValue, $0.value) })
         self.answered = answered
     }
+}
+
+extension FieldKind {
+    func shown(json: JSON, at place: DisplayContext) -> JSON? { Value(json: json).map { shown($0, at: place) } }
+    func contextWords(ofJSON json: JSON) -> [String] { Value(json: json).map(contextWords) ?? [] }
 }
 
 extension Proof {
@@ -126,9 +154,9 @@ extension Date {
     }
 }
 
-extension JSON {
+extension FieldAnswer {
     /// A text as the reader gives it for a secret field.
-    static func typed(_ text: String) -> JSON {
+    static func typed(_ text: String) -> FieldAnswer {
         let bytes = Array(text.utf8)
         return .secret(
             SharedSecret(

@@ -6,7 +6,7 @@ import TestSupport
 /// An answer, and what it is: who judges it needs no validator of their own.
 struct RandomAnswer {
     /// Nil where it is not even there.
-    let json: JSON?
+    let answer: FieldAnswer?
     let meaning: Meaning
 
     enum Meaning: Equatable {
@@ -27,8 +27,8 @@ struct RandomAnswer {
         case digits(String)
     }
 
-    init(_ json: JSON?, _ meaning: Meaning) {
-        (self.json, self.meaning) = (json, meaning)
+    init(_ answer: FieldAnswer?, _ meaning: Meaning) {
+        (self.answer, self.meaning) = (answer, meaning)
     }
 }
 
@@ -72,7 +72,7 @@ extension RandomPerson {
     ) -> RandomAnswer {
         let isBlank = field.isRequired ? care == .careless && chance.happens(in: 12) : chance.happens(in: 35)
         if isBlank {
-            var blanks: [JSON?] = [nil, .null, "", []]
+            var blanks: [FieldAnswer?] = [nil, .json(.null), "", []]
             if case .text = field.rule { blanks.append(" \t ") }
             return RandomAnswer(blanks.randomElement(using: &chance)!, .nothing)
         }
@@ -109,7 +109,7 @@ extension RandomPerson {
             return RandomAnswer(.string(chance.happens(in: 20) ? "  \(text) " : text), .text(text))
         case .number:
             let number = Int.random(in: -25...25, using: &chance)
-            return RandomAnswer(.integer(number), .number(number))
+            return RandomAnswer(.json(.integer(number)), .number(number))
         case .date:
             let age = Int.random(in: 0...155, using: &chance)
             let date = "\(year - age)-01-01"
@@ -119,7 +119,7 @@ extension RandomPerson {
             return RandomAnswer(.string(option), .option(option))
         case .choice(_, isMultiple: true):
             let chosen = (0..<3).map { _ in ["a", "b", "c", "d", "e"].randomElement(using: &chance)! }
-            return RandomAnswer(.array(chosen.map { .string($0) }), .options(Set(chosen).sorted()))
+            return RandomAnswer(.json(.array(chosen.map { .string($0) })), .options(Set(chosen).sorted()))
         case .consent:
             let isAccepted = chance.happens(in: 75)
             return RandomAnswer(.bool(isAccepted), .agreement(isAccepted))
@@ -131,7 +131,7 @@ extension RandomPerson {
     }
 
     private func nonsense(for field: RandomFlow.Field, using chance: inout SeededChance) -> RandomAnswer {
-        let all: [(JSON, Refusal.Code)] =
+        let all: [(FieldAnswer, Refusal.Code)] =
             switch field.rule {
             case .email: [("nobody", .badFormat), (7, .wrongType), ("a\u{7}@example.com", .badCharacters)]
             case .code: [("12ab", .badFormat), ("12345", .badFormat), (7, .wrongType)]
@@ -148,7 +148,7 @@ extension RandomPerson {
             case .consent: [("yes", .wrongType), (1, .wrongType)]
             case .password, .confirmation: [(7, .wrongType)]
             }
-        let (json, code) = all.randomElement(using: &chance)!
-        return RandomAnswer(json, .nonsense(code))
+        let (answer, code) = all.randomElement(using: &chance)!
+        return RandomAnswer(answer, .nonsense(code))
     }
 }

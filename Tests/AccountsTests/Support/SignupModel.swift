@@ -185,7 +185,7 @@ extension SignupModel {
     /// How a submission ends, in the words of ``ToldInWords``.
     mutating func submit(_ answers: [(field: FieldName, answer: RandomAnswer)], to step: RandomFlow.Step) -> String {
         if isLocked(step) { return "locked, next is \(next!.name)" }
-        let given = answers.filter { $0.answer.json != nil }
+        let given = answers.filter { $0.answer.answer != nil }
         func meaning(_ field: FieldName) -> RandomAnswer.Meaning {
             given.first { $0.field == field }?.answer.meaning ?? .nothing
         }

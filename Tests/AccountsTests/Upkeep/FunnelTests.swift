@@ -89,7 +89,7 @@ struct FunnelTests {
     @Test func `a refusal is counted by its code, once a submission`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.start()
-            for answers: JSON in [
+            for answers: Answers in [
                 ["email": "nobody"], ["email": "nobody"], ["x": 1, "y": 2, "email": "kim@example.com"],
             ] {
                 _ = await outcome { try await stage.submit(answers, to: "email", of: draft) }
@@ -125,7 +125,7 @@ struct FunnelTests {
             let worker = Operator(stage.signups, name: "mina")
             _ = try await worker.expire(stage.start().id)
             _ = try await stage.fill(stage.start(), through: "email")
-            #expect(try await worker.purge(DraftFilter(email: "kim@example.com")) == 1)
+            #expect(try await worker.purge(DraftFilter(email: EmailAddress("kim@example.com"))) == 1)
             let ends = try await counts(stage).filter { $0.contains("removed") }
             #expect(ends == ["code removed 1", "email removed 1"])
         }

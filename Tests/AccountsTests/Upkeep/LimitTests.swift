@@ -196,7 +196,7 @@ struct LimitTests {
                 current = try await stage.signups.reread(draft)
             }
             #expect(outcomes == ["done", "done", "done", "too many: mails_from_network"])
-            #expect(current.values["email"] == "kim3@example.com")
+            #expect(current.values.json(of: "email") == "kim3@example.com")
         }
     }
 
@@ -295,7 +295,7 @@ struct LimitTests {
                 email: "lee@example.com",
                 username: "taken"
             )
-            #expect(rival.values["username"] == "taken")
+            #expect(rival.values.json(of: "username") == "taken")
             var draft = try await stage.fill(stage.start(), through: "password")
             let profile = try #require(stage.signups.flow.step(named: "profile"))
             func check(_ name: String, _ draft: Draft) async throws(CheckError) -> [Refusal] {
@@ -308,11 +308,11 @@ struct LimitTests {
             #expect(try await check("free", draft) == [])
             draft = try await stage.submit(["username": "free", "display_name": "Kim"], to: "profile", of: draft)
             #expect(await outcome { try await check("other", draft) } == "too many: username_checks")
-            let other: JSON = ["username": "other"]
+            let other: Answers = ["username": "other"]
             #expect(
                 await outcome { try await stage.submit(other, to: "profile", of: draft) } == "too many: username_checks"
             )
-            #expect(try await stage.signups.reread(draft).values["username"] == "free")
+            #expect(try await stage.signups.reread(draft).values.json(of: "username") == "free")
         }
     }
 
@@ -331,7 +331,7 @@ struct LimitTests {
                 fields: [{name: code, kind: code, proves: email, label: Code}]
             """
         try await Stage.with(flow: flow) { stage in
-            let answers = { (name: String) -> JSON in ["username": .string(name), "email": "kim@example.com"] }
+            let answers = { (name: String) -> Answers in ["username": .string(name), "email": "kim@example.com"] }
             _ = try await stage.submit(
                 ["username": "kim", "email": "lee@example.com"],
                 to: "one",
@@ -356,7 +356,7 @@ struct LimitTests {
                 of: try await stage.start()
             )
             try session.run("TRUNCATE limits")
-            let moved: JSON = ["username": "minji", "email": "choi@example.com"]
+            let moved: Answers = ["username": "minji", "email": "choi@example.com"]
             #expect(
                 await outcome { try await stage.submit(moved, to: "one", of: draft) } == "refused: username taken"
             )

@@ -16,7 +16,7 @@ struct ReaperTests {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "contact")
             try await stage.signups.handOff(draft)
-            let answers: JSON = ["totp": "000000"]
+            let answers: Answers = ["totp": "000000"]
             _ = await outcome { try await stage.submit(answers, to: "totp", of: draft) }
             let belongings = ["drafts", "proofs", "leases", "enrolments", "handoffs"]
             #expect(try belongings.map { try session.number(of: $0) } == [1, 1, 1, 1, 1])
@@ -154,7 +154,10 @@ struct ReaperTests {
             try session.age("8 days")
             _ = try await stage.sweep()
             let draft = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
-            #expect(try await stage.submit(["username": "kim"], to: "profile", of: draft).values["username"] == "kim")
+            #expect(
+                try await stage.submit(["username": "kim"], to: "profile", of: draft).values.json(of: "username")
+                    == "kim"
+            )
         }
     }
 

@@ -146,9 +146,9 @@ enum Steps {
             let before = heard.statements.count
             let draft = try await signups.find(token)
             _ = try await signups.submit(
-                .object([
-                    .init("name", "Ann Lee"),
-                    .init("introduction", .string(String(repeating: "a word and ", count: 20))),
+                Answers([
+                    .init("name", .json("Ann Lee")),
+                    .init("introduction", .json(.string(String(repeating: "a word and ", count: 20)))),
                 ]),
                 to: signups.flow.steps[0],
                 of: draft

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 
 /// An authenticator app that has shown a right code, as a draft keeps it until the commit.
-struct Authenticator: Hashable, Sendable {
+package struct Authenticator: StoredValue {
     let secret: [UInt8]
     /// The step of the code that was accepted; nobody may accept it again, nor an earlier one.
     let lastStep: Int
@@ -14,17 +14,16 @@ struct Authenticator: Hashable, Sendable {
         recoveryDigests = recoveryCodes.map(\.digest)
     }
 
-    /// Nil for anything that ``stored`` never made.
-    init?(stored: JSON?) {
-        guard let secret = stored?["secret"]?.base64, secret.count == TOTP.secretLength,
-            case .integer(let step)? = stored?["step"], case .array(let digests)? = stored?["recovery"]
+    package init?(json: JSON) {
+        guard let secret = json["secret"]?.base64, secret.count == TOTP.secretLength,
+            case .integer(let step)? = json["step"], case .array(let digests)? = json["recovery"]
         else { return nil }
         self.secret = secret
         lastStep = step
         recoveryDigests = digests.compactMap(\.base64)
     }
 
-    var stored: JSON {
+    package var json: JSON {
         [
             "secret": .base64(secret), "step": .integer(lastStep),
             "recovery": .array(recoveryDigests.map { .base64($0) }),

@@ -44,17 +44,17 @@ extension Signups {
     /// shown that somebody has it.
     package func enrolment(at step: Step, of draft: Draft) async throws(DatabaseError) -> Enrolment? {
         guard let field = step.fields.first(where: { $0.kind is TOTPField }),
-            Authenticator(stored: draft.values[field.name]) == nil
+            !(draft.values[field.name] is Authenticator)
         else { return nil }
         let row = try await database.read(
             "SELECT generation FROM enrolments WHERE draft = \(draft.id) AND field = \(field.name.rawValue)"
         ).first
         let generation = try row?.decode(Int.self) ?? 0
-        let names = flow.fields.filter(\.isIdentifier).compactMap { draft.values[$0.name]?.string }
+        let names = flow.fields.filter(\.isIdentifier).compactMap { draft.values.json(of: $0.name)?.string }
         return Enrolment(
             secret: secrets(of: field.name, generation, of: draft)[0],
             issuer: serviceName,
-            account: identifyingAddress(in: draft.values) ?? names.first,
+            account: identifyingAddress(in: draft.values)?.rawValue ?? names.first,
             now: draft.now
         )
     }
@@ -70,7 +70,7 @@ extension Signups {
     ) async throws(SubmitError) -> NewAuthenticator? {
         var draft = draft
         for _ in 0..<Self.tries {
-            if Authenticator(stored: draft.values[field]) != nil { return nil }
+            if draft.values[field] is Authenticator { return nil }
             if let spent = try await spend(on: field, of: draft) { return try judge(code, spent, field, of: draft) }
             draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
@@ -149,7 +149,7 @@ extension Signups {
     /// proves another address, is told another.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
-            draft.values[$0]?.string ?? ""
+            draft.values.address(in: $0)?.rawValue ?? ""
         }
         return keys.digests(
             Array("authenticator".utf8),

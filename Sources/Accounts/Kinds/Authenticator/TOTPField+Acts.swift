@@ -16,10 +16,10 @@ extension TOTPField {
 
     /// A correct code adds the authenticator to the draft and creates its recovery codes.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard let code = submission.guesses[field.name] else { return }
+        guard let code = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
-        if Authenticator(stored: submission.change.values[field.name]) != nil { return }
+        if value(in: submission.change.values, of: field.name) != nil { return }
         let made = try await submission.completed.once(
             field.name,
             ifAny: { () throws(SubmitError) -> NewAuthenticator? in
@@ -27,21 +27,21 @@ extension TOTPField {
             }
         )
         guard let made else { return }
-        submission.change.values[field.name] = made.authenticator.stored
+        submission.change.values[field.name] = made.authenticator
         submission.change.recoveryCodes = made.recoveryCodes
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
 
     /// A new address removes the authenticator, because it may belong to somebody else.
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
-        guard change.values[field.name] != nil else { return }
+        guard change.values.contains(field.name) else { return }
         change.values[field.name] = nil
         change.values.answered.remove(step.name)
         change.cleared.append(field.name)
     }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let authenticator = Authenticator(stored: plan.draft.values[field.name]) else { return }
+        guard let authenticator = value(in: plan.draft.values, of: field.name) else { return }
         let sealed = plan.signups.keys.seal(authenticator.secret, for: plan.account.bytes)
         plan.statements += [
             """
@@ -55,8 +55,8 @@ extension TOTPField {
         ]
     }
 
-    package func masked(_ stored: JSON) -> String { "set" }
-    package func revealed(_ stored: JSON) -> String { "set" }
+    package func masked(_ value: Authenticator) -> String { "set" }
+    package func revealed(_ value: Authenticator) -> String { "set" }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 
 /// Agreement to a document. What is kept says to which: version, SHA-256 of the text shown, language and time.
 package struct ConsentField: FieldKind {
+    package typealias Value = Consent
     package static let name = "consent"
     let version: String
     let documents: [Language: String]
@@ -17,33 +18,35 @@ package struct ConsentField: FieldKind {
         isRequired = rules.isRequired
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        guard case .bool(let isAccepted) = answer else { throw Refusals(field, .wrongType, ["expected": "boolean"]) }
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Consent
+    {
+        guard case .json(.bool(let isAccepted)) = answer else {
+            throw Refusals(field, .wrongType, ["expected": "boolean"])
+        }
         if isRequired, !isAccepted { throw Refusals(field, .notAccepted) }
         // What was agreed to before is not agreed to again at another time.
-        if let earlier = situation.values[field], earlier["accepted"] == answer,
-            holds(earlier, of: field, in: situation)
+        if let earlier = value(in: situation.values, of: field), earlier.isAccepted == isAccepted,
+            isValid(earlier, of: field, in: situation)
         {
             return earlier
         }
-        return [
-            "accepted": .bool(isAccepted), "version": .string(version),
-            "sha256": .string(digest(in: situation.language)), "locale": .string(situation.language.rawValue),
-            "at": .string(situation.now.timestamp),
-        ]
+        return Consent(
+            isAccepted: isAccepted,
+            version: version,
+            digest: digest(in: situation.language),
+            locale: situation.language.rawValue,
+            givenAt: situation.now.timestamp
+        )
     }
 
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard let stored, case .bool(let isAccepted)? = stored["accepted"], case .string(let tag)? = stored["locale"],
-            let language = Language(rawValue: tag)
-        else { return false }
-        return (isAccepted || !isRequired) && stored["version"] == .string(version)
-            && stored["sha256"] == .string(digest(in: language))
+    package func isValid(_ value: Consent, of field: FieldName, in situation: Situation) -> Bool {
+        guard let language = Language(rawValue: value.locale) else { return false }
+        return (value.isAccepted || !isRequired) && JSON.string(value.version) == .string(version)
+            && value.digest == digest(in: language)
     }
 
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
-        guard case .object(let members) = stored, place == .draft else { return stored }
-        return .object(members.filter { ["accepted", "version"].contains($0.name) })
+    package func shown(_ value: Consent, at place: DisplayContext) -> JSON {
+        place == .draft ? ["accepted": .bool(value.isAccepted), "version": .string(value.version)] : value.json
     }
 
     package func rules(in language: Language) -> [JSON.Member] {
@@ -75,22 +78,19 @@ package struct ConsentField: FieldKind {
     }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let consent = plan.draft.values[field.name], case .bool(let isAccepted)? = consent["accepted"] else {
-            return
-        }
+        guard let consent = value(in: plan.draft.values, of: field.name) else { return }
         plan.statements.append(
             """
             INSERT INTO consents (account, field, accepted, version, document, locale, given_at)
-            SELECT id, \(field.name.rawValue), \(isAccepted), \(consent["version"]?.string),
-                   decode(\(consent["sha256"]?.string), 'hex'), \(consent["locale"]?.string),
-                   \(consent["at"]?.string)::timestamptz
+            SELECT id, \(field.name.rawValue), \(consent.isAccepted), \(consent.version),
+                   decode(\(consent.digest), 'hex'), \(consent.locale), \(consent.givenAt)::timestamptz
               FROM \(plan.newAccount)
             """
         )
     }
 
-    package func masked(_ stored: JSON) -> String { stored["accepted"] == true ? "accepted" : "not accepted" }
-    package func revealed(_ stored: JSON) -> String { masked(stored) }
+    package func masked(_ value: Consent) -> String { value.isAccepted ? "accepted" : "not accepted" }
+    package func revealed(_ value: Consent) -> String { masked(value) }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         [.init("is_accepted", .bool(form.value == true || form.value["accepted"] == true))]
@@ -103,6 +103,35 @@ package struct ConsentField: FieldKind {
     func document(in language: Language) -> String { documents[language] ?? "" }
 
     private func digest(in language: Language) -> String { digests[language] ?? "" }
+}
+
+/// To what a person agreed or did not agree.
+package struct Consent: StoredValue {
+    package let isAccepted: Bool
+    /// The version of the document.
+    package let version: String
+    /// SHA-256 of the text that was shown, in hexadecimal.
+    package let digest: String
+    /// The language of that text.
+    package let locale: String
+    /// RFC 3339.
+    package let givenAt: String
+}
+
+extension Consent {
+    package init?(json: JSON) {
+        guard case .bool(let isAccepted)? = json["accepted"], let version = json["version"]?.string,
+            let digest = json["sha256"]?.string, let locale = json["locale"]?.string, let givenAt = json["at"]?.string
+        else { return nil }
+        self.init(isAccepted: isAccepted, version: version, digest: digest, locale: locale, givenAt: givenAt)
+    }
+
+    package var json: JSON {
+        [
+            "accepted": .bool(isAccepted), "version": .string(version), "sha256": .string(digest),
+            "locale": .string(locale), "at": .string(givenAt),
+        ]
+    }
 }
 
 extension JSON {

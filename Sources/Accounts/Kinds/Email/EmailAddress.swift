@@ -10,7 +10,13 @@ package struct EmailAddress: Hashable, Sendable {
 
     package var localPart: Substring { rawValue[..<rawValue.lastIndex(of: "@")!] }
 
-    /// Nil for what is no such address.
+    /// Enough to recognise an address, too little to write to it: `kim@example.com` is `k•••@e•••.com`.
+    package var masked: String {
+        let domain = rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...]
+        return "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
+    }
+
+    /// Nil if the text is not such an address.
     package init?(_ text: String) {
         guard text.utf8.count <= 1024, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let local = text.utf8[..<at]
@@ -49,6 +55,15 @@ package struct EmailAddress: Hashable, Sendable {
         defer { idn2_free(ascii) }
         return String(cString: ascii)
     }
+}
+
+extension EmailAddress: StoredValue {
+    package init?(json: JSON) {
+        guard let text = json.string, let address = EmailAddress(text), address.rawValue == text else { return nil }
+        self = address
+    }
+
+    package var json: JSON { .string(rawValue) }
 }
 
 extension UInt8 {

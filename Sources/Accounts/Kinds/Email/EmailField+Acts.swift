@@ -10,8 +10,8 @@ extension EmailField {
     /// only where the last cannot be used any more, and no sooner than a resend would.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         let (signups, draft) = (submission.signups, submission.draft)
-        let address = submission.change.values[field.name]?.string
-        let isSame = address == draft.values[field.name]?.string
+        let address = value(in: submission.change.values, of: field.name)
+        let isSame = address == value(in: draft.values, of: field.name)
         if !isSame { signups.flow.addressChanges(&submission.change) }
         guard let (codeField, code) = signups.flow.code(proving: field.name) else {
             if !isSame { withdrawOrphans(of: draft, by: signups, &submission.change) }
@@ -49,13 +49,13 @@ extension EmailField {
 
     /// The address that identifies the account is a column of its own, and gets a mail of welcome.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let value = plan.draft.values[field.name] else { return }
-        guard field.isIdentifier, let address = value.string else {
-            plan.profile.append(.init(field.name.rawValue, value))
+        guard let address = value(in: plan.draft.values, of: field.name) else { return }
+        guard field.isIdentifier else {
+            plan.profile.append(.init(field.name.rawValue, address.json))
             return
         }
         plan.email = address
-        let mail = plan.signups.outbox.seal(.init(to: address, language: plan.draft.language, code: nil))
+        let mail = plan.signups.outbox.seal(.init(to: address.rawValue, language: plan.draft.language, code: nil))
         plan.statements.append(
             """
             INSERT INTO outbox (id, template, sealed, useless_after)
@@ -65,13 +65,12 @@ extension EmailField {
     }
 
     package func renewDigests(
-        of value: JSON,
+        of value: EmailAddress,
         in field: Field,
         of draft: ID<Draft>,
         by signups: Signups
     ) -> [SQL] {
-        guard let address = value.string else { return [] }
-        let digests = signups.addressDigests(address)
+        let digests = signups.addressDigests(value)
         return [
             """
             UPDATE proofs SET address_digest = \(digests[0])
@@ -92,8 +91,12 @@ extension Flow {
 
 extension Signups {
     /// The address that identifies the account, if the flow asks for one and the draft has it.
-    package func identifyingAddress(in values: Values) -> String? {
+    package func identifyingAddress(in values: Values) -> EmailAddress? {
         guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
-        return values[field.name]?.string
+        return values.address(in: field.name)
     }
+}
+
+extension Values {
+    package func address(in field: FieldName) -> EmailAddress? { self[field] as? EmailAddress }
 }

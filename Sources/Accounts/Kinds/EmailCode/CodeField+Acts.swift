@@ -22,7 +22,7 @@ extension CodeField {
 
     /// Spends an attempt on the code and adds the proof to the change.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard let digits = submission.guesses[field.name] else { return }
+        guard let digits = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if draft.proofs[field.name]?.isProved == true { return }
@@ -47,7 +47,7 @@ extension CodeField {
     /// An address that identifies the account has to be proved when the account is made.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard plan.signups.flow.field(named: proves)?.isIdentifier == true,
-            let address = plan.draft.values[proves]?.string
+            let address = plan.draft.values.address(in: proves)
         else { return }
         let digests = plan.signups.addressDigests(address)
         let proof: SQL = """
@@ -105,10 +105,10 @@ extension Flow {
 
 extension Signups {
     /// Any address that this draft has proved; the identifying one before others.
-    func provedAddress(of draft: Draft) -> String? {
+    func provedAddress(of draft: Draft) -> EmailAddress? {
         for field in flow.fields.filter(\.isIdentifier) + flow.fields {
             if let code = flow.code(proving: field.name), draft.proofs[code.field.name]?.isProved == true {
-                return draft.values[field.name]?.string
+                return draft.values.address(in: field.name)
             }
         }
         return nil

@@ -3,6 +3,8 @@ internal import Foundation
 /// A code that was mailed to the address in another field, and proves that the holder of the draft reads its mail. The
 /// code itself is never stored: the field holds as long as the proof names the present address.
 package struct CodeField: FieldKind {
+    package typealias Value = Never
+    package typealias Input = String
     package static let name = "code"
     package let proves: FieldName
     package let digits: Int
@@ -20,15 +22,14 @@ package struct CodeField: FieldKind {
     }
 
     /// Only the shape: whether it is the right one is for ``Signups`` to spend an attempt on.
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        .string(try answer.digits(digits, of: field))
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> String {
+        try answer.digits(digits, of: field)
     }
 
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
+    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
         situation.proofs[field]?.isProved ?? false
     }
 
-    package var isTransient: Bool { true }
     package var takesGuess: Bool { true }
     package var canBeSkipped: Bool { false }
     package var provedField: FieldName? { proves }
@@ -45,8 +46,8 @@ package struct CodeField: FieldKind {
     }
 }
 
-extension JSON {
-    /// The so many digits of an answer, which may have blanks between them.
+extension FieldAnswer {
+    /// The digits of an answer, which may have blanks between them. Another number of digits is `bad_format`.
     func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
         let digits = try text(of: field).utf8.filter { $0 != UInt8(ascii: " ") }
         guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -54,7 +55,9 @@ extension JSON {
         }
         return String(decoding: digits, as: UTF8.self)
     }
+}
 
+extension JSON {
     static func digitsSchema(_ count: Int) -> JSON {
         ["type": "string", "pattern": .string("^ *([0-9] *){\(count)}$")]
     }

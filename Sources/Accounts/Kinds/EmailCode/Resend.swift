@@ -34,7 +34,7 @@ extension Signups {
             if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
             guard let field = step.fields.first(where: { $0.kind is CodeField }), let code = field.kind as? CodeField
             else { throw .noCode }
-            guard let address = draft.values[code.proves]?.string else { throw .locked(next: standing.next) }
+            guard let address = draft.values.address(in: code.proves) else { throw .locked(next: standing.next) }
             if let proof = draft.proofs[field.name] {
                 if proof.isProved { throw .refused([Refusal(field.name, .notAllowed)]) }
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
@@ -52,7 +52,7 @@ extension Signups {
     private func sendAgain(
         _ field: FieldName,
         _ code: CodeField,
-        to address: String,
+        to address: EmailAddress,
         of draft: Draft
     ) async throws(ResendError) -> Bool {
         let last = draft.proofs[field]?.generation

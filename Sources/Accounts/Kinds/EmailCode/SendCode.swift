@@ -11,7 +11,7 @@ extension Signups {
     func newCode(
         _ field: FieldName,
         _ code: CodeField,
-        for address: String,
+        for address: EmailAddress,
         after last: Int?,
         of draft: Draft
     ) -> Effect {
@@ -42,24 +42,24 @@ extension Signups {
     func codeStatements(
         _ field: FieldName,
         _ code: CodeField,
-        _ address: String,
+        _ address: EmailAddress,
         generation: Int,
         _ draft: Draft,
         when condition: SQL
     ) -> [SQL] {
         let digits = Self.digits(code.digits)
         let mail = outbox.seal(
-            .init(to: address, language: draft.language, code: (digits, code.lifetime.seconds / 60))
+            .init(to: address.rawValue, language: draft.language, code: (digits, code.lifetime.seconds / 60))
         )
         let daily = Limit(1, per: .seconds(86_400))
-        let notice = charge("notice", daily, [Array(address.utf8)])
-        let sameWork = charge("no notice", daily, [Array(address.utf8)])
+        let notice = charge("notice", daily, [Array(address.rawValue.utf8)])
+        let sameWork = charge("no notice", daily, [Array(address.rawValue.utf8)])
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return discardMail(of: field, from: draft, when: condition) + [
             """
             INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at)
             SELECT \(draft.id), \(field.rawValue), \(mail.id), \(addressDigests(address)[0]),
-                   CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address))
+                   CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address.rawValue))
                         THEN \(codeDigest) END,
                    now() + make_interval(secs => \(code.lifetime.seconds))
              WHERE \(condition)
@@ -134,14 +134,14 @@ extension Signups {
     }
 
     /// What a mail with a code counts against. No resend resets any of it, and no stranger uses up the owner's.
-    func mailCharges(to address: String, _ code: CodeField, of draft: Draft) -> [Charge] {
-        let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.utf8)])
+    func mailCharges(to address: EmailAddress, _ code: CodeField, of draft: Draft) -> [Charge] {
+        let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
     /// What any mail to an address counts against.
-    func mailCharges(to address: String) -> [Charge] {
-        let address = Array(address.utf8)
+    func mailCharges(to address: EmailAddress) -> [Charge] {
+        let address = Array(address.rawValue.utf8)
         return [
             charge(.mailsToAddressFromNetwork, address, network.prefix), charge(.mailsToAddress, address),
             charge(.mailsFromNetwork, network.prefix),
@@ -150,11 +150,11 @@ extension Signups {
 
     /// What stands for a code in the database, under each key of the ring. It is bound to the draft, the address and the
     /// generation, so it serves nowhere else.
-    func codeDigests(_ digits: String, of draft: ID<Draft>, address: String, generation: Int) -> [[UInt8]] {
+    func codeDigests(_ digits: String, of draft: ID<Draft>, address: EmailAddress, generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("code".utf8),
             draft.bytes,
-            Array(address.utf8),
+            Array(address.rawValue.utf8),
             Array("\(generation)".utf8),
             Array(digits.utf8)
         )

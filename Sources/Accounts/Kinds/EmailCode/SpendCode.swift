@@ -11,9 +11,9 @@ extension Signups {
         of draft: Draft
     ) async throws(SubmitError) -> Int? {
         guard let proof = draft.proofs[field], proof.namesCurrentAddress,
-            let address = draft.values[code.proves]?.string
+            let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        let charges = [charge(.guessesForAddress, Array(address.utf8))]
+        let charges = [charge(.guessesForAddress, Array(address.rawValue.utf8))]
         let isOpen: SQL = """
             draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
             AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)

@@ -48,7 +48,7 @@ extension Signups {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {
             guard let address = flow.field(named: stored.field)?.kind.provedField else { continue }
-            let current = values[address]?.string.map(addressDigests) ?? []
+            let current = values.address(in: address).map(addressDigests) ?? []
             proofs[stored.field] = Proof(
                 generation: stored.generation,
                 address: stored.address,

@@ -1,6 +1,8 @@
 /// The same password once more, compared after both took their canonical form. It is never stored, and valid as long as
 /// the password is.
 package struct ConfirmationField: FieldKind {
+    package typealias Value = Never
+    package typealias Input = Void
     package static let name = "confirmation"
     package let confirms: FieldName
 
@@ -8,27 +10,24 @@ package struct ConfirmationField: FieldKind {
         confirms = FieldName(try rules.text("confirms"))
     }
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Void {
         guard case .secret(let repeated) = answer else {
             throw Refusals(field, .wrongType, ["expected": "string"])
         }
-        guard case .secret(let password)? = situation.answers[confirms.rawValue],
+        guard case .secret(let password)? = situation.answers[confirms],
             let policy = (situation.flow.field(named: confirms)?.kind as? PasswordField)?.policy
         else { throw Refusals(field, .mismatch) }
         // An invalid password is reported on its own field, so there is nothing to compare.
-        guard let first = try? policy.canonical(password, field: confirms) else { return .null }
+        guard let first = try? policy.canonical(password, field: confirms) else { return }
         guard let second = try? policy.canonical(repeated, field: field), first.secret.equals(second.secret) else {
             throw Refusals(field, .mismatch)
         }
-        return .null
     }
 
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard let password = situation.flow.field(named: confirms) else { return false }
-        return password.kind.holds(situation.values[confirms], of: confirms, in: situation)
+    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
+        situation.flow.field(named: confirms)?.kind.holds(confirms, in: situation) ?? false
     }
 
-    package var isTransient: Bool { true }
     package var takesSecret: Bool { true }
     package var repeatedField: FieldName? { confirms }
     package var template: String { "field-password" }

@@ -16,17 +16,17 @@ extension PasswordField {
 
     /// Puts the hash in place of the password.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard case .secret(let password)? = submission.change.values[field.name] else { return }
+        guard let password = submission.inputs[field.name] as? SharedSecret else { return }
         let hashing = submission.signups.hashing
         let hash = try await submission.completed.once(field.name, "hash") { () throws(SubmitError) -> PHCString in
             do throws(HashingError) { return try await hashing.hash(password) } catch { throw .hashing(error) }
         }
-        submission.change.values[field.name] = stored(hash)
+        submission.change.values[field.name] = PasswordHash(phc: hash, minimum: policy.minimum)
     }
 
     /// The password was judged against the names known then. Where a new name could equal it, the hash tells.
     package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
-        guard let hash = Self.hash(in: submission.change.values[field.name]) else { return }
+        guard let hash = value(in: submission.change.values, of: field.name)?.phc else { return }
         for word in submission.newContextWords where word.unicodeScalars.count >= policy.minimum {
             let hashing = submission.signups.hashing
             let isPassword = try await submission.completed.once(field.name, "\(word) \(hash.rawValue)") {
@@ -47,7 +47,7 @@ extension PasswordField {
     }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let hash = Self.hash(in: plan.draft.values[field.name])?.rawValue else { return }
+        guard let hash = value(in: plan.draft.values, of: field.name)?.phc.rawValue else { return }
         plan.statements.append(
             """
             INSERT INTO credentials (account, kind, secret)
@@ -56,8 +56,8 @@ extension PasswordField {
         )
     }
 
-    package func masked(_ stored: JSON) -> String { "set" }
-    package func revealed(_ stored: JSON) -> String { "set" }
+    package func masked(_ value: PasswordHash) -> String { "set" }
+    package func revealed(_ value: PasswordHash) -> String { "set" }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
 }
@@ -66,8 +66,8 @@ extension Submission {
     /// The words that a password must not equal, of the values that this submission changes.
     fileprivate var newContextWords: [String] {
         step.fields.flatMap { field -> [String] in
-            guard let new = change.values[field.name], new != draft.values[field.name] else { return [] }
-            return field.kind.contextWords(of: new)
+            if change.values.json(of: field.name) == draft.values.json(of: field.name) { return [] }
+            return field.kind.contextWords(of: field.name, in: change.values)
         }
     }
 }

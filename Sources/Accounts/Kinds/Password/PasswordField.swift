@@ -1,5 +1,7 @@
 /// A password. It arrives as a secret, leaves this service only as the PHC string of its hash, and is never shown.
 package struct PasswordField: FieldKind {
+    package typealias Value = PasswordHash
+    package typealias Input = SharedSecret
     package static let name = "password"
     package let policy: PasswordRules
 
@@ -11,44 +13,25 @@ package struct PasswordField: FieldKind {
         policy = PasswordRules(minimum: min, maximum: max)
     }
 
-    /// The canonical secret, which still has to be hashed.
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        switch answer {
-        case .secret(let typed) where typed.secret.count > 0:
-            let canonical: SharedSecret
-            do throws(Refusal) {
-                canonical = try policy.canonical(typed, field: field)
-            } catch {
-                throw Refusals([error])
-            }
-            let refusals = policy.refusals(of: canonical, field: field, context: situation.contextWords)
-            if !refusals.isEmpty { throw Refusals(refusals) }
-            return .secret(canonical)
-        case .secret: throw Refusals(field, .required)
-        default: throw Refusals(field, .wrongType, ["expected": "string"])
-        }
+    /// The canonical password, which still has to be hashed.
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+        -> SharedSecret
+    {
+        guard case .secret(let typed) = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
+        guard typed.secret.count > 0 else { throw Refusals(field, .required) }
+        let canonical: SharedSecret
+        do throws(Refusal) { canonical = try policy.canonical(typed, field: field) } catch { throw Refusals([error]) }
+        let refusals = policy.refusals(of: canonical, field: field, context: situation.contextWords)
+        if !refusals.isEmpty { throw Refusals(refusals) }
+        return canonical
     }
 
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        guard let hash = Self.hash(in: stored), hash.parameters.meetsFloor,
-            case .integer(let minimum) = stored?["min"] ?? .integer(PasswordRules.minimumAlone)
-        else { return false }
-        return minimum >= policy.minimum
+    /// A flow file that asks for longer passwords than before asks for another one.
+    package func isValid(_ value: PasswordHash, of field: FieldName, in situation: Situation) -> Bool {
+        value.phc.parameters.meetsFloor && value.minimum >= policy.minimum
     }
 
-    /// How a hash is stored: as no other kind of value is, so that a flow file which turns the password into a text can
-    /// never show it as one. The length cannot be told any more, so the minimum that it had to have is kept, where that is
-    /// not the usual one: a flow file that asks for more asks for another password.
-    func stored(_ hash: PHCString) -> JSON {
-        let minimum = policy.minimum == PasswordRules.minimumAlone ? [] : [JSON.Member("min", .integer(policy.minimum))]
-        return .object([JSON.Member("phc", .string(hash.rawValue))] + minimum)
-    }
-
-    static func hash(in stored: JSON?) -> PHCString? {
-        stored?["phc"]?.string.flatMap { try? PHCString($0) }
-    }
-
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON { .isSet }
+    package func shown(_ value: PasswordHash, at place: DisplayContext) -> JSON { .isSet }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("min", .integer(policy.minimum)), .init("max", .integer(policy.maximum))]
@@ -60,6 +43,28 @@ package struct PasswordField: FieldKind {
     package var control: Control { Control(type: "password", autocomplete: "new-password") }
     package var answerSchema: JSON { ["type": "string", "format": "password", "writeOnly": true] }
     package func shownSchema(at place: DisplayContext) -> JSON { .isSetSchema }
+}
+
+/// The hash of a password.
+package struct PasswordHash: StoredValue {
+    package let phc: PHCString
+    /// The minimum length that the password had to have; the hash does not tell its length.
+    package let minimum: Int
+}
+
+extension PasswordHash {
+    package init?(json: JSON) {
+        guard let phc = json["phc"]?.string.flatMap({ try? PHCString($0) }),
+            case .integer(let minimum) = json["min"] ?? .integer(PasswordRules.minimumAlone)
+        else { return nil }
+        self.init(phc: phc, minimum: minimum)
+    }
+
+    /// An object, as no text is: a flow file that turns the password into a text can never show it as one.
+    package var json: JSON {
+        let minimum = minimum == PasswordRules.minimumAlone ? [] : [JSON.Member("min", .integer(minimum))]
+        return .object([JSON.Member("phc", .string(phc.rawValue))] + minimum)
+    }
 }
 
 extension JSON {
@@ -82,9 +87,7 @@ extension Situation {
     var contextWords: [String] {
         var words = [serviceName]
         for step in flow.steps {
-            for field in step.fields {
-                if let value = values[field.name] { words += field.kind.contextWords(of: value) }
-            }
+            for field in step.fields { words += field.kind.contextWords(of: field.name, in: values) }
         }
         return words
     }

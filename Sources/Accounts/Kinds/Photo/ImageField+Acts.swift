@@ -18,7 +18,7 @@ extension ImageField {
         _ field: Field,
         for submission: inout Submission
     ) async throws(SubmitError) -> [Refusal] {
-        guard case .file(let image)? = submission.change.values[field.name] else { return [] }
+        guard let image = submission.inputs[field.name] as? UploadedFile else { return [] }
         let (signups, draft) = (submission.signups, submission.draft)
         do throws(SubmitError) {
             _ = try await submission.completed.once(field.name) { () throws(SubmitError) -> Photo in
@@ -32,7 +32,6 @@ extension ImageField {
     }
 
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard case .file? = submission.change.values[field.name] else { return }
         guard let photo: Photo = submission.completed.result(field.name) else { return }
         submission.signups.keep(photo, in: field.name, of: submission.draft, &submission.change)
     }
@@ -43,7 +42,7 @@ extension ImageField {
 
     /// The photo is opened before the transaction, in which the draft is still at the revision that names it.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard plan.draft.values[field.name] != nil else { return }
+        guard plan.draft.values.contains(field.name) else { return }
         let (signups, draft) = (plan.signups, plan.draft)
         let photo = try await converting(to: CommitError.database) { () throws(DatabaseError) in
             try await signups.photo(in: field, of: draft)
@@ -61,8 +60,8 @@ extension ImageField {
         )
     }
 
-    package func masked(_ stored: JSON) -> String { "set" }
-    package func revealed(_ stored: JSON) -> String { "set" }
+    package func masked(_ value: StoredPhoto) -> String { "set" }
+    package func revealed(_ value: StoredPhoto) -> String { "set" }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         var members: [JSON.Member] = [.init("accept", .string(Self.types.joined(separator: ",")))]

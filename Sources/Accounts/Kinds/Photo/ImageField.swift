@@ -1,5 +1,7 @@
 /// A picture, of which a ``Photo`` is kept. It comes as a file: no JSON ever touches it.
 package struct ImageField: FieldKind {
+    package typealias Value = StoredPhoto
+    package typealias Input = UploadedFile
     package static let name = "image"
     /// What may be sent.
     package static let types = ["image/jpeg", "image/png", "image/webp"]
@@ -8,20 +10,19 @@ package struct ImageField: FieldKind {
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
     /// Whether there is an image in it is for ``ImagePool`` to find out.
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
-        guard case .file = answer else { throw Refusals(field, .wrongType, ["expected": "file"]) }
-        return answer
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+        -> UploadedFile
+    {
+        guard case .file(let file) = answer else { throw Refusals(field, .wrongType, ["expected": "file"]) }
+        return file
     }
 
-    package func holds(_ stored: JSON?, of field: FieldName, in situation: Situation) -> Bool {
-        StoredPhoto(stored: stored) != nil
-    }
+    package func isValid(_ value: StoredPhoto, of field: FieldName, in situation: Situation) -> Bool { true }
 
-    package func shown(_ stored: JSON, at place: DisplayContext) -> JSON {
-        guard let photo = StoredPhoto(stored: stored) else { return .null }
-        return [
+    package func shown(_ value: StoredPhoto, at place: DisplayContext) -> JSON {
+        [
             "type": .string(Photo.type), "width": .integer(Photo.side), "height": .integer(Photo.side),
-            "bytes": .integer(photo.bytes),
+            "bytes": .integer(value.bytes),
         ]
     }
 

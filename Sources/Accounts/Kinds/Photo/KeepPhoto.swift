@@ -30,7 +30,7 @@ extension Signups {
         at revision: Int? = nil
     ) async throws(SubmitError) -> Draft {
         try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
-            if draft.values[field.name] == nil { return nil }
+            if !draft.values.contains(field.name) { return nil }
             var change = Change(values: draft.values)
             change.values[field.name] = nil
             change.effects.append(Effect(statements: [deletePhotos(in: field.name, of: draft)]))
@@ -40,7 +40,7 @@ extension Signups {
 
     /// The photo that the draft has in that field; nil where it has none, or one that cannot be read.
     package func photo(in field: Field, of draft: Draft) async throws(DatabaseError) -> Photo? {
-        guard let stored = StoredPhoto(stored: draft.values[field.name]) else { return nil }
+        guard let stored = draft.values[field.name] as? StoredPhoto else { return nil }
         let row = try await database.read(
             "SELECT sealed FROM draft_photos WHERE id = \(stored.id) AND draft = \(draft.id)"
         ).first
@@ -72,7 +72,7 @@ extension Signups {
     /// The photo that the field's value names from now on, in place of any other.
     func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
-        change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count).stored
+        change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)
         let insert: SQL = """
             INSERT INTO draft_photos (id, draft, field, sealed)
             SELECT \(id), \(draft.id), \(field.rawValue), \(keys.seal(photo.jpeg, for: id.bytes))

@@ -1,5 +1,5 @@
 /// How the values of a draft name its photo, which has a row of its own.
-struct StoredPhoto: Hashable {
+package struct StoredPhoto: StoredValue {
     let id: ID<Photo>
     /// Length in bytes.
     let bytes: Int
@@ -8,12 +8,11 @@ struct StoredPhoto: Hashable {
         (self.id, self.bytes) = (id, bytes)
     }
 
-    /// Nil for anything that ``stored`` never made.
-    init?(stored: JSON?) {
-        guard let id = stored?["photo"]?.string.flatMap(ID<Photo>.init), case .integer(let bytes)? = stored?["bytes"]
+    package init?(json: JSON) {
+        guard let id = json["photo"]?.string.flatMap(ID<Photo>.init), case .integer(let bytes)? = json["bytes"]
         else { return nil }
         self.init(id: id, bytes: bytes)
     }
 
-    var stored: JSON { ["photo": .string("\(id)"), "bytes": .integer(bytes)] }
+    package var json: JSON { ["photo": .string("\(id)"), "bytes": .integer(bytes)] }
 }

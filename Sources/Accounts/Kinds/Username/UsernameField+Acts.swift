@@ -5,12 +5,12 @@ extension UsernameField {
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard field.isIdentifier else { return }
         let (signups, draft) = (submission.signups, submission.draft)
-        guard let name = submission.change.values[field.name]?.string else {
+        guard let name = value(in: submission.change.values, of: field.name)?.text else {
             submission.change.effects.append(Effect(statements: [signups.release(Self.name, by: draft)]))
             return
         }
         // To ask for the same name again tells nothing new.
-        let isSame = draft.values[field.name]?.string == name
+        let isSame = value(in: draft.values, of: field.name)?.text == name
         submission.change.effects.append(
             Effect(
                 limits: isSame ? [] : [signups.charge(.usernameChecks, draft.id.bytes)],
@@ -22,12 +22,13 @@ extension UsernameField {
 
     /// Whether the name is taken. Each question counts against a rate limit, which prevents a client from listing all names.
     package func check(
-        _ value: JSON,
+        _ value: Username,
         in field: Field,
         of draft: Draft,
         by signups: Signups
     ) async throws(CheckError) -> [Refusal] {
-        guard field.isIdentifier, let name = value.string, name != draft.values[field.name]?.string else { return [] }
+        let name = value.text
+        guard field.isIdentifier, name != self.value(in: draft.values, of: field.name)?.text else { return [] }
         let charges = [signups.charge(.usernameChecks, draft.id.bytes)]
         let (isTaken, exceeded) = try await converting(to: CheckError.database) { () throws(DatabaseError) in
             let rows = try await signups.database.transaction(
@@ -47,22 +48,22 @@ extension UsernameField {
 
     /// The name that identifies the account is a column of its own.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let value = plan.draft.values[field.name] else { return }
+        guard let name = value(in: plan.draft.values, of: field.name) else { return }
         if field.isIdentifier {
-            plan.username = value.string
+            plan.username = name.text
         } else {
-            plan.profile.append(.init(field.name.rawValue, value))
+            plan.profile.append(.init(field.name.rawValue, name.json))
         }
     }
 
     package func renewDigests(
-        of value: JSON,
+        of value: Username,
         in field: Field,
         of draft: ID<Draft>,
         by signups: Signups
     ) -> [SQL] {
-        guard field.isIdentifier, let name = value.string else { return [] }
-        let digests = signups.nameDigests(name, Self.name)
+        guard field.isIdentifier else { return [] }
+        let digests = signups.nameDigests(value.text, Self.name)
         return [
             """
             UPDATE leases SET value = \(digests[0])

@@ -1,11 +1,13 @@
 /// A public name: 3–30 of `a-z 0-9 . _ -`, starting with a letter, no two marks in a row, in lower case.
 package struct UsernameField: FieldKind {
+    package typealias Value = Username
     package static let name = "username"
     package static var canIdentify: Bool { true }
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    package func canonical(_ answer: JSON, of field: FieldName, in situation: Situation) throws(Refusals) -> JSON {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Username
+    {
         let typed = try answer.text(of: field)
         // Only ASCII is folded: U+212A would lower to an honest k.
         guard typed.utf8.allSatisfy({ $0.isASCIIAlphanumeric || Self.marks.contains($0) }) else {
@@ -21,12 +23,10 @@ package struct UsernameField: FieldKind {
             })
         else { throw Refusals(field, .badFormat) }
         if Self.reserved.contains(Self.skeleton(of: name)) { throw Refusals(field, .reserved) }
-        return .string(name)
+        return Username(text: name)
     }
 
-    package func contextWords(of stored: JSON) -> [String] {
-        if case .string(let name) = stored { [name] } else { [] }
-    }
+    package func contextWords(of value: Username) -> [String] { [value.text] }
 
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("min", 3), .init("max", 30), .init("pattern", .string(Self.pattern))]
@@ -81,4 +81,20 @@ package struct UsernameField: FieldKind {
         "root", "sales", "security", "self", "settings", "signin", "signup", "staff", "static", "status", "superuser",
         "support", "sysadmin", "system", "team", "terms", "undefined", "usenet", "user", "username", "webmaster", "www",
     ]
+}
+
+/// A public name in lower case.
+package struct Username: StoredValue {
+    package let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    package init?(json: JSON) {
+        guard case .string(let text) = json else { return nil }
+        self.text = text
+    }
+
+    package var json: JSON { .string(text) }
 }

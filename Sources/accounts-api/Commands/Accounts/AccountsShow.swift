@@ -19,7 +19,7 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let address = UUID(uuidString: account) == nil ? try canonicalAddress(account) : nil
+            let address = UUID(uuidString: account) == nil ? try emailAddress(account).rawValue : nil
             let report = try await flags.withOperator(writesAudit: reveal) { worker -> AccountReport? in
                 let id =
                     if let address { try await worker.account(named: address) } else {
@@ -45,15 +45,17 @@ private struct AccountReport {
 
     private var values: [(name: String, value: String)] {
         var values: [(String, String)] = []
-        if let email = detail.account.email { values.append(("email", reveals ? email : EmailField.masked(email))) }
+        if let email = detail.account.email {
+            values.append(("email", reveals ? email : EmailAddress(email)?.masked ?? "•••"))
+        }
         if let name = detail.account.username { values.append(("username", reveals ? name : "\(name.prefix(1))•••")) }
         guard case .object(let profile) = detail.account.profile else { return values }
         return values
             + profile.map { member in
                 let field = flow.field(named: FieldName(member.name))
                 // A field that the flow no longer has is masked completely.
-                let masked = field?.kind.masked(member.value) ?? "•••"
-                return (member.name, reveals ? field?.kind.revealed(member.value) ?? member.value.plain : masked)
+                let masked = field?.kind.masked(json: member.value) ?? "•••"
+                return (member.name, reveals ? field?.kind.revealed(json: member.value) ?? member.value.plain : masked)
             }
     }
 

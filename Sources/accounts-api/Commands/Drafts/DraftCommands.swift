@@ -12,18 +12,16 @@ struct DraftCommands: AsyncParsableCommand {
 extension DraftState: ExpressibleByArgument {}
 
 extension DraftFilter {
-    /// Converts the address to its canonical form.
     init(state: DraftState? = nil, step: String? = nil, olderThan: Period?, email: String?) throws {
-        self.init(state: state, step: step, olderThan: olderThan?.duration, email: try email.map(canonicalAddress))
+        self.init(state: state, step: step, olderThan: olderThan?.duration, email: try email.map(emailAddress))
     }
 }
 
-/// Returns the form in which an e-mail address is stored.
-func canonicalAddress(_ text: String) throws -> String {
+func emailAddress(_ text: String) throws -> EmailAddress {
     guard let address = EmailAddress(text) else {
         throw ValidationError("invalid e-mail address \"\(text.printable)\"")
     }
-    return address.rawValue
+    return address
 }
 
 extension Operator {

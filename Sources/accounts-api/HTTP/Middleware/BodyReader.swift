@@ -26,13 +26,12 @@ struct BodyReader: RouterMiddleware {
             }
             context.formWithFiles = form
         } else if let answers = try await answers(of: request, to: context.step) {
-            guard case .object = answers else { throw Problem(.malformedRequest, "The body is no object.") }
             context.answers = answers
         }
         return try await next(request, context)
     }
 
-    private func answers(of request: Request, to step: Step?) async throws -> JSON? {
+    private func answers(of request: Request, to step: Step?) async throws -> Answers? {
         let length = request.bodyLength
         if let length, length > Self.maximumBytes { throw Self.tooLarge(Self.maximumBytes) }
         let type = BodyType(request.headers[.contentType])
@@ -42,11 +41,12 @@ struct BodyReader: RouterMiddleware {
         guard let type else {
             throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
         }
-        return try body.withBytes { (bytes) throws(MalformedBody) in
+        let answers = try body.withBytes { (bytes) throws(MalformedBody) -> Answers? in
             switch type {
-            case .json: return try JSON.read(bytes, secretMembers: secretMembers, maximumValues: Self.maximumValues)
+            case .json:
+                return try Answers.readJSON(bytes, secretMembers: secretMembers, maximumValues: Self.maximumValues)
             case .form:
-                let form = try JSON.readForm(
+                let form = try Answers.readForm(
                     bytes,
                     secretMembers: secretMembers,
                     several: step?.severalFields ?? [],
@@ -55,6 +55,8 @@ struct BodyReader: RouterMiddleware {
                 return step?.answers(inForm: form) ?? form
             }
         }
+        guard let answers else { throw Problem(.malformedRequest, "The body is not a JSON object.") }
+        return answers
     }
 
     /// Copies the whole body into memory that is wiped after use, and wipes the network's buffers.

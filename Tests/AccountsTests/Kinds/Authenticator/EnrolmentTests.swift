@@ -45,7 +45,8 @@ struct EnrolmentTests {
             #expect(outcome.recoveryCodes.count == 10 && Set(outcome.recoveryCodes.map(\.text)).count == 10)
             #expect(stage.signups.standing(of: outcome.draft).states["totp"] == .complete)
             #expect(try await stage.signups.enrolment(at: stage.totp, of: outcome.draft) == nil)
-            let shown = stage.signups.flow.field(named: "totp")!.kind.shown(outcome.draft.values["totp"]!, at: .review)
+            let field = try #require(stage.signups.flow.field(named: "totp"))
+            let shown = field.kind.shown(field, in: outcome.draft, at: .review)
             #expect(shown == ["set": true])
         }
     }
@@ -58,7 +59,7 @@ struct EnrolmentTests {
                 try await stage.signups.submit(["totp": .string(code)], to: stage.totp, of: draft)
             }
             #expect(outcomes.map(\.recoveryCodes.count).sorted() == [0, 10])
-            #expect(outcomes[0].draft.values["totp"] == outcomes[1].draft.values["totp"])
+            #expect(outcomes[0].draft.values.json(of: "totp") == outcomes[1].draft.values.json(of: "totp"))
         }
     }
 
@@ -88,7 +89,7 @@ struct EnrolmentTests {
             let code = try await stage.totpCode(draft)
             #expect(await stage.guess(draft) == "refused: totp code_exhausted")
             #expect(try await stage.enrolment(draft).secret != secret)
-            let answers: JSON = ["totp": .string(code)]
+            let answers: Answers = ["totp": .string(code)]
             #expect(
                 await outcome { try await stage.submit(answers, to: "totp", of: draft) }
                     == "refused: totp code_wrong (4 left)"
@@ -163,7 +164,7 @@ struct EnrolmentTests {
             let proved = try await stage.submit(["code": .string(code)], to: "code", of: moved.draft)
             #expect(stage.signups.standing(of: proved).next?.name == "totp")
             let cleared = try await stage.signups.clear(step, of: stage.enrol(proved).draft)
-            #expect(cleared.draft.values["totp"] == nil && cleared.cleared == ["totp", "code"])
+            #expect(cleared.draft.values.json(of: "totp") == nil && cleared.cleared == ["totp", "code"])
         }
     }
 
@@ -172,7 +173,7 @@ struct EnrolmentTests {
             let draft = try await self.draft(stage)
             let secret = try await stage.enrolment(draft).secret
             let skipped = try await stage.submit([:], to: "totp", of: stage.enrol(draft).draft)
-            #expect(skipped.values["totp"] == nil)
+            #expect(skipped.values.json(of: "totp") == nil)
             let second = try await stage.enrolment(skipped).secret
             let cleared = try await stage.signups.clear(stage.totp, of: stage.enrol(skipped).draft).draft
             #expect(Set([secret, second, try await stage.enrolment(cleared).secret]).count == 3)
@@ -255,7 +256,7 @@ extension Stage {
         await outcome {
             // No guess may be right by chance.
             let right = try? await totpCode(draft)
-            let answers: JSON = ["totp": right?.first == "0" ? "111111" : "000000"]
+            let answers: Answers = ["totp": right?.first == "0" ? "111111" : "000000"]
             return try await submit(answers, to: "totp", of: draft)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -48,7 +49,7 @@ struct ConsentFieldTests {
         var consent = optional
         let first = try consent.canonical(.bool(isAccepted))
         #expect(consent.holds(first))
-        consent.situation.values["terms"] = first
+        consent.situation.put(first, in: "terms")
         consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"), language: .korean)
         #expect(try consent.canonical(.bool(isAccepted)) == first)
         let other = try consent.canonical(.bool(!isAccepted))
@@ -59,7 +60,7 @@ struct ConsentFieldTests {
 
     @Test func `another version is agreed to anew`() throws {
         var consent = required
-        consent.situation.values["terms"] = Self.given(version: "v0")
+        consent.situation.put(Self.given(version: "v0"), in: "terms")
         consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"))
         let anew = try consent.canonical(true)
         #expect(anew["version"] == "v1" && anew["at"] == "2026-01-02T12:00:00Z")
@@ -83,10 +84,12 @@ struct ConsentFieldTests {
     }
 
     @Test(
-        arguments: ["", "true", "on", 1, 0, nil, .number(1), [true], ["accepted": true], given(), .typed("true")]
-            as [JSON]
+        arguments: [
+            "", "true", "on", 1, 0, nil, .number(1), [true], ["accepted": true], .json(given()), .typed("true"),
+        ]
+            as [FieldAnswer]
     )
-    func `only true and false are answers`(answer: JSON) {
+    func `only true and false are answers`(answer: FieldAnswer) {
         #expect(required.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
         #expect(optional.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
     }
@@ -100,8 +103,8 @@ struct ConsentFieldTests {
 
     @Test func `the proof of it is shown at the review`() {
         let kind = required.field.kind
-        #expect(kind.shown(Self.given(), at: .draft) == ["accepted": true, "version": "v1"])
-        #expect(kind.shown(Self.given(), at: .review) == Self.given())
+        #expect(kind.shown(json: Self.given(), at: .draft) == ["accepted": true, "version": "v1"])
+        #expect(kind.shown(json: Self.given(), at: .review) == Self.given())
     }
 
     @Test func `clients learn whether it must be given`() {
@@ -122,13 +125,13 @@ struct ConsentFieldTests {
 
 @Suite("No answer")
 struct BlankAnswerTests {
-    @Test(arguments: [nil, "", [], .typed("")] as [JSON])
-    func `nothing, null, empty text and an empty list are no answer`(answer: JSON) {
+    @Test(arguments: [nil, "", [], .typed("")] as [FieldAnswer])
+    func `nothing, null, empty text and an empty list are no answer`(answer: FieldAnswer) {
         #expect(answer.isBlank)
     }
 
-    @Test(arguments: [" ", "\0", false, 0, .number(0), [nil], [:], .typed(" ")] as [JSON])
-    func `everything else is one`(answer: JSON) {
+    @Test(arguments: [" ", "\0", false, 0, .number(0), [nil], [:], .typed(" ")] as [FieldAnswer])
+    func `everything else is one`(answer: FieldAnswer) {
         #expect(!answer.isBlank)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -47,8 +48,10 @@ struct CodeFieldTests {
         #expect(code.refusals("") == [Refusal("code", .required)])
     }
 
-    @Test(arguments: [123_456, true, .number(123_456), ["123456"], ["code": "123456"], .typed("123456")] as [JSON])
-    func `only a text is a code`(answer: JSON) {
+    @Test(
+        arguments: [123_456, true, .number(123_456), ["123456"], ["code": "123456"], .typed("123456")] as [FieldAnswer]
+    )
+    func `only a text is a code`(answer: FieldAnswer) {
         #expect(code.refusals(answer) == [Refusal("code", .wrongType, ["expected": "string"])])
     }
 
@@ -71,7 +74,7 @@ struct CodeFieldTests {
             code.situation = code.situation.with(proofs: ["code": .proved()])
             #expect(code.holds(stored))
         }
-        #expect(code.field.kind.isTransient)
+        #expect(code.field.kind.keepsNothing)
     }
 
     @Test func `without rules it lives ten minutes, bears five attempts, and comes again after a minute`() throws {

@@ -36,7 +36,7 @@ struct ProofTests {
             let draft = try await stage.start()
             let before = try session.dump()
             try session.refuse("INSERT OR UPDATE", on: table)
-            let answers: JSON = ["email": "kim@example.com"]
+            let answers: Answers = ["email": "kim@example.com"]
             #expect(
                 await outcome { try await stage.submit(answers, to: "email", of: draft) } == "database refused: P0001"
             )
@@ -60,7 +60,7 @@ struct ProofTests {
             }
             #expect(Set(codes).count > 150)
             let index = try #require(codes.firstIndex { $0.hasPrefix("0") })
-            let answers: JSON = ["code": .string(codes[index])]
+            let answers: Answers = ["code": .string(codes[index])]
             #expect(await outcome { try await stage.submit(answers, to: "code", of: drafts[index]) } == "done")
         }
     }
@@ -75,7 +75,7 @@ struct ProofTests {
                 _ address: String = "kim@example.com",
                 generation: Int = 1
             ) -> [UInt8] {
-                stage.signups.codeDigests(digits, of: draft, address: address, generation: generation)[0]
+                stage.signups.codeDigests(digits, of: draft, address: EmailAddress(address)!, generation: generation)[0]
             }
             let stored = try session.query("SELECT code_digest FROM proofs").only.decode([UInt8].self)
             #expect(stored.count == 32)
@@ -113,9 +113,9 @@ struct ProofTests {
             ("12345", "bad_format"), ("1234567", "bad_format"), ("abcdef", "bad_format"), ("１２３４５６", "bad_format"),
             ("12345\n", "bad_format"), ("-12345", "bad_format"), (123_456, "wrong_type"), (true, "wrong_type"),
             ("", "required"), (nil, "required"), ("      ", "bad_format"),
-        ] as [(JSON, String)]
+        ] as [(FieldAnswer, String)]
     )
-    func `what is no code is refused without an attempt`(code: JSON, refusal: String) async throws {
+    func `what is no code is refused without an attempt`(code: FieldAnswer, refusal: String) async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "email")
             let before = try session.dump()
@@ -140,13 +140,13 @@ struct ProofTests {
             let draft = try await stage.fill(stage.start(), through: "email")
             let code = try await stage.readCode(for: "kim@example.com")
             for left in (0..<5).reversed() {
-                let answers: JSON = ["code": .string(wrong(code, by: left + 1))]
+                let answers: Answers = ["code": .string(wrong(code, by: left + 1))]
                 let expected = "refused: code code_wrong (\(left) left)"
                 #expect(await outcome { try await stage.submit(answers, to: "code", of: draft) } == expected)
             }
             let current = try await stage.signups.reread(draft)
             for draft in [draft, current] {
-                let answers: JSON = ["code": .string(code)]
+                let answers: Answers = ["code": .string(code)]
                 #expect(
                     await outcome { try await stage.submit(answers, to: "code", of: draft) }
                         == "refused: code code_exhausted"
@@ -205,7 +205,7 @@ struct ProofTests {
     @Test func `a code is good for ten minutes`() async throws {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "email")
-            let code: JSON = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
+            let code: Answers = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
             try session.letPass("10 minutes")
             let current = try await stage.signups.reread(draft)
             for draft in [draft, current] {
@@ -300,8 +300,8 @@ struct ProofTests {
             let current = try await stage.signups.reread(draft)
             #expect(await guess(code, in: current, on: stage) == "refused: code code_exhausted")
             #expect(await outcome { try await resend(current, on: stage) } == "refused: code code_exhausted")
-            for address in ["kim@example.com", "lee@example.com"] as [JSON] {
-                let answers: JSON = ["email": address]
+            for address in ["kim@example.com", "lee@example.com"] as [FieldAnswer] {
+                let answers: Answers = ["email": address]
                 let expected = "refused: email code_exhausted"
                 #expect(await outcome { try await stage.submit(answers, to: "email", of: current) } == expected)
             }
@@ -371,7 +371,7 @@ struct ProofTests {
         try await Stage.with { stage in
             var draft = try await stage.fill(stage.start(), through: "email")
             let code = try await stage.readCode(for: "kim@example.com")
-            let answers: JSON = ["email": "Kim@Example.com"]
+            let answers: Answers = ["email": "Kim@Example.com"]
             draft = try await stage.submit(answers, to: "email", of: draft)
             #expect(try session.number(of: "outbox") == 1)
 

@@ -16,8 +16,8 @@ struct PasswordFieldTests {
 
     private static let good = "vx7 kiwi umbrella"
 
-    private func bytes(_ json: JSON) throws -> [UInt8] {
-        guard case .secret(let shared) = json else {
+    private func bytes(_ input: any Sendable) throws -> [UInt8] {
+        guard let shared = input as? SharedSecret else {
             Issue.record("a password stays a secret")
             return []
         }
@@ -30,9 +30,9 @@ struct PasswordFieldTests {
         ("\u{1112}\u{1161}\u{11AB}국 vx7 kiwi umb", "한국 vx7 kiwi umb"),
     ])
     func `a password takes its canonical form and no other`(typed: String, form: String) throws {
-        let once = try password.canonical(.typed(typed))
+        let once = try #require(password.parse(.typed(typed)) as? SharedSecret)
         #expect(try bytes(once) == Array(form.utf8))
-        #expect(try bytes(password.canonical(once)) == Array(form.utf8))
+        #expect(try bytes(password.parse(.secret(once))) == Array(form.utf8))
     }
 
     @Test func `its length is counted in code points, from 15 to 256`() {
@@ -66,9 +66,9 @@ struct PasswordFieldTests {
     ])
     func `what names the person or the service is no password`(typed: String) {
         var password = password
-        password.situation.values = Values([
-            "email": "kim.minseo.1990@mail.example", "username": "minseo-of-the-hill",
-        ])
+        password.situation = password.situation.with(
+            values: Values(["email": "kim.minseo.1990@mail.example", "username": "minseo-of-the-hill"])
+        )
         #expect(password.refusals(.typed(typed)) == [Refusal("password", .containsIdentifier)])
         password.situation.values = Values()
         #expect(password.refusals(.typed(typed)).isEmpty == (typed != "GROSSE ANMELDUNG"))
@@ -111,18 +111,17 @@ struct PasswordFieldTests {
         #expect(!password.holds(["phc": hash, "min": 8]) && password.holds(["phc": hash, "min": 16]))
         let phc = try PHCString(Self.hash("m=19456,t=2,p=1"))
         let short = try AskedField(["name: password, kind: password, min: 20"])
-        let kind = try #require(short.field.kind as? PasswordField)
-        #expect(kind.stored(phc) == ["phc": hash, "min": 20])
-        #expect(short.holds(kind.stored(phc)) && !short.holds(["phc": hash]))
-        let usual = try #require(password.field.kind as? PasswordField)
-        #expect(usual.stored(phc) == ["phc": hash])
+        let kept = PasswordHash(phc: phc, minimum: 20).json
+        #expect(kept == ["phc": hash, "min": 20])
+        #expect(short.holds(kept) && !short.holds(["phc": hash]))
+        #expect(PasswordHash(phc: phc, minimum: 15).json == ["phc": hash])
     }
 
     @Test(
         arguments: [
             nil, "", .string(good), .string(hash("m=19456,t=2,p=1")), ["phc": .string(hash("m=19455,t=2,p=1"))],
             ["phc": .string(hash("m=19456,t=1,p=1"))], ["phc": .string(hash("m=64,t=1,p=1"))],
-            ["phc": .string(hash("m=19456,t=2,p=1") + "=")], .typed(good), true, ["set": true],
+            ["phc": .string(hash("m=19456,t=2,p=1") + "=")], true, ["set": true],
         ] as [JSON?]
     )
     func `nothing else does`(stored: JSON?) {
@@ -131,6 +130,7 @@ struct PasswordFieldTests {
 
     @Test(arguments: [DisplayContext.draft, .step, .review])
     func `it is never shown`(place: DisplayContext) {
-        #expect(password.field.kind.shown(.string(Self.hash("m=19456,t=2,p=1")), at: place) == ["set": true])
+        let hash: JSON = ["phc": .string(Self.hash("m=19456,t=2,p=1"))]
+        #expect(password.shown(hash, at: place) == ["set": true])
     }
 }

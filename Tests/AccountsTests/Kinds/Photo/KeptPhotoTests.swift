@@ -42,7 +42,7 @@ struct KeptPhotoTests {
             let removed = try await stage.signups.removePhoto(of: field, at: step, of: draft)
             #expect(try session.number(of: "draft_photos") == 0)
             #expect(try await photo(of: removed, on: stage) == nil)
-            #expect(removed.values["username"] == "kim")
+            #expect(removed.values.json(of: "username") == "kim")
             // Once more changes nothing.
             #expect(try await stage.signups.removePhoto(of: field, at: step, of: removed).revision == removed.revision)
         }
@@ -51,12 +51,12 @@ struct KeptPhotoTests {
     @Test func `a submission without a file leaves it alone, and one with a file replaces it`() async throws {
         try await Stage.with { stage in
             let draft = try await keep("turned-6.jpg", of: stage.fill(stage.start(), through: "password"), on: stage)
-            let before = draft.values["photo"]
-            for answers: JSON in [
+            let before = draft.values.json(of: "photo")
+            for answers: Answers in [
                 ["username": "kim"], ["username": "kim", "photo": nil], ["username": "kim", "photo": ""],
             ] {
                 let now = try await stage.submit(answers, to: "profile", of: draft)
-                #expect(now.values["photo"] == before)
+                #expect(now.values.json(of: "photo") == before)
             }
             let image = try UploadedFile(.onFile("plain.png"))
             let now = try await stage.submit(["username": "kim", "photo": .file(image)], to: "profile", of: draft)
@@ -69,7 +69,7 @@ struct KeptPhotoTests {
         try await Stage.with { stage in
             let draft = try await stage.fill(stage.start(), through: "password")
             let image = try UploadedFile(.onFile("moves.gif"))
-            let wrong: [(JSON, String)] = [
+            let wrong: [(Answers, String)] = [
                 (["photo": .file(image)], "refused: username required, photo unsupported_image"),
                 (["username": "kim", "photo": "a text"], "refused: photo wrong_type"),
                 (["username": "kim", "photo": ["a": 1]], "refused: photo wrong_type"),
@@ -180,7 +180,7 @@ struct KeptPhotoTests {
             async let contact = stage.submit(["birth_date": "2001-02-28"], to: "contact", of: draft)
             _ = try await (photo, contact)
             let now = try await stage.signups.reread(draft)
-            #expect(now.values["birth_date"] == "2001-02-28")
+            #expect(now.values.json(of: "birth_date") == "2001-02-28")
             #expect(try await self.photo(of: now, on: stage) != nil)
         }
     }
@@ -230,7 +230,7 @@ struct KeptPhotoTests {
             #expect(stage.signups.standing(of: kept).isReady)
             // It is there already, so nothing is asked for.
             let again = try await stage.submit([:], to: "picture", of: kept)
-            #expect(again.values["photo"] == kept.values["photo"])
+            #expect(again.values.json(of: "photo") == kept.values.json(of: "photo"))
         }
     }
 

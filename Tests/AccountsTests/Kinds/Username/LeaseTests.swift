@@ -19,7 +19,7 @@ struct LeaseTests {
             let winner = drafts[try #require(outcomes.firstIndex(of: "done"))]
             #expect(try session.query("SELECT draft FROM leases").only.decode(ID<Draft>.self) == winner.id)
             for draft in drafts {
-                let name = try await stage.signups.reread(draft).values["username"]
+                let name = try await stage.signups.reread(draft).values.json(of: "username")
                 #expect(name == (draft.id == winner.id ? "kim" : nil))
             }
         }

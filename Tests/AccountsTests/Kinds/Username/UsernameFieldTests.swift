@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -84,8 +85,8 @@ struct UsernameFieldTests {
         #expect(username.refusals("") == [Refusal("username", .required)])
     }
 
-    @Test(arguments: [true, 1, .number(0.5), ["ann"], ["username": "ann"], .typed("ann")] as [JSON])
-    func `only a text is a username`(answer: JSON) {
+    @Test(arguments: [true, 1, .number(0.5), ["ann"], ["username": "ann"], .typed("ann")] as [FieldAnswer])
+    func `only a text is a username`(answer: FieldAnswer) {
         #expect(username.refusals(answer) == [Refusal("username", .wrongType, ["expected": "string"])])
     }
 
@@ -101,7 +102,7 @@ struct UsernameFieldTests {
     }
 
     @Test func `a password must not equal it`() {
-        #expect(username.field.kind.contextWords(of: "ann-lee") == ["ann-lee"])
-        #expect(username.field.kind.contextWords(of: nil).isEmpty)
+        #expect(username.field.kind.contextWords(ofJSON: "ann-lee") == ["ann-lee"])
+        #expect(username.field.kind.contextWords(ofJSON: nil).isEmpty)
     }
 }

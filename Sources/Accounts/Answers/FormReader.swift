@@ -1,71 +1,67 @@
-extension JSON {
+extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON: pairs
     /// with a `=`, whole escapes, UTF-8, no NUL, no name twice. Nothing is ever repaired.
     ///
-    /// The values are strings; those of the `secretMembers` are ``JSON/secret(_:)``, decoded straight into memory that
-    /// is wiped, and those of `several` are arrays of strings, whose names alone may come again.
-    ///
-    /// - Parameter maximumValues: how many pairs there may be.
+    /// - Parameters:
+    ///   - secretMembers: names whose texts are secrets, decoded straight into memory that is wiped.
+    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings.
+    ///   - maximumValues: how many pairs there may be.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
         several: Set<String> = [],
         maximumValues: Int = .max
-    ) throws(MalformedBody) -> JSON {
+    ) throws(MalformedBody) -> Answers {
         var reader = FormReader(bytes: bytes)
         var members = FormMembers(several: several, most: maximumValues)
         while let pair = try reader.nextPair() {
             let name = try reader.text(pair.name)
-            let value: JSON =
+            let answer: FieldAnswer =
                 try secretMembers.contains(name)
-                ? .secret(SharedSecret(reader.decoded(pair.value))) : .string(reader.text(pair.value))
-            try members.add(value, named: name, at: pair.name.lowerBound)
+                ? .secret(SharedSecret(reader.decoded(pair.value))) : .json(.string(reader.text(pair.value)))
+            try members.add(answer, named: name, at: pair.name.lowerBound)
         }
-        return members.json
+        return members.answers
     }
 }
 
-/// What a form has said so far, in its order.
+/// The members of a form that were read so far, in its order.
 struct FormMembers {
     let several: Set<String>
     private var left: Int
-    private var names: [FieldName] = []
-    private var values: [[JSON]] = []
-    private var places: [FieldName: Int] = [:]
+    private var members: [Answers.Member] = []
+    private var names: Set<FieldName> = []
+    private var lists: [FieldName: [JSON]] = [:]
 
     /// - Parameters:
-    ///   - several: the names that may come again.
+    ///   - several: the names that may be repeated.
     ///   - most: how many values there may be.
     init(several: Set<String>, most: Int) {
         self.several = several
         left = most
     }
 
-    /// - Parameter offset: where the name stands.
-    mutating func add(_ value: JSON, named text: String, at offset: Int) throws(MalformedBody) {
+    /// - Parameter offset: where the name begins.
+    mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {
         guard left > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
         left -= 1
         let name = FieldName(text)
-        if let place = places[name] {
-            guard several.contains(text) else { throw MalformedBody(reason: .duplicateKey, offset: offset) }
-            values[place].append(value)
+        let list = several.contains(text) ? answer.json.map { [$0] } : nil
+        if !names.insert(name).inserted {
+            guard let list, lists[name] != nil else { throw MalformedBody(reason: .duplicateKey, offset: offset) }
+            lists[name]? += list
         } else {
-            places[name] = names.count
-            names.append(name)
-            values.append([value])
+            members.append(.init(name, answer))
+            lists[name] = list
         }
     }
 
-    var json: JSON {
-        .object(
-            zip(names, values).map { name, values in
-                JSON.Member(name.rawValue, several.contains(name.rawValue) ? .array(values) : values[0])
-            }
-        )
+    var answers: Answers {
+        Answers(members.map { member in lists[member.name].map { .init(member.name, .json(.array($0))) } ?? member })
     }
 }
 
-/// One walk over the bytes of a form; the rules are those of ``JSON/readForm(_:secretMembers:several:)``.
+/// One walk over the bytes of a form; the rules are those of ``Answers/readForm(_:secretMembers:several:maximumValues:)``.
 private struct FormReader {
     let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -135,28 +131,4 @@ private struct FormReader {
         default: nil
         }
     }
-}
-
-extension Step {
-    /// What the texts of a form mean to the fields of this step. A control that was left empty sent an empty text.
-    package func answers(inForm form: JSON) -> JSON {
-        guard case .object(let members) = form else { return form }
-        return .object(
-            members.map { member in
-                guard let field = field(named: FieldName(member.name)) else { return member }
-                let texts: [String]
-                switch member.value {
-                case .string(let text): texts = [text]
-                case .array(let several) where several.allSatisfy({ $0.string != nil }):
-                    texts = several.compactMap(\.string)
-                default: return member
-                }
-                let filled = texts.filter { !$0.isEmpty }
-                return JSON.Member(member.name, filled.isEmpty ? .null : field.kind.answer(inForm: filled))
-            }
-        )
-    }
-
-    /// The fields that a form may give more than once.
-    package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
 }

@@ -1,23 +1,13 @@
 internal import Foundation
 
-/// A file of a form. The file name is not kept.
-package final class UploadedFile: Sendable {
-    package let bytes: [UInt8]
-
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-}
-
-extension JSON {
+extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as the other kind: parts and
     /// nothing around them, each with a name, no name twice, texts in UTF-8 without NUL.
     ///
-    /// The values are strings and files; those of the `secretMembers` are ``JSON/secret(_:)``, and those of `several` are
-    /// arrays of strings, whose names alone may come again.
-    ///
     /// - Parameters:
-    ///   - boundary: what the type of the body names.
+    ///   - boundary: the parameter of the media type.
+    ///   - secretMembers: names whose texts are secrets.
+    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings or files.
     ///   - maximumValues: how many parts there may be.
     package static func readMultipart(
         _ bytes: UnsafeRawBufferPointer,
@@ -25,25 +15,26 @@ extension JSON {
         secretMembers: Set<String> = [],
         several: Set<String> = [],
         maximumValues: Int = .max
-    ) throws(MalformedBody) -> JSON {
+    ) throws(MalformedBody) -> Answers {
         var reader = MultipartReader(bytes: bytes, boundary: boundary)
         var members = FormMembers(several: several, most: maximumValues)
         while let part = try reader.nextPart() {
-            let value: JSON
+            let answer: FieldAnswer
             if secretMembers.contains(part.name) {
-                value = .secret(SharedSecret(try reader.text(part.content)))
+                answer = .secret(SharedSecret(try reader.text(part.content)))
             } else if part.isFile {
-                value = .file(UploadedFile(Array(bytes[part.content])))
+                answer = .file(UploadedFile(Array(bytes[part.content])))
             } else {
-                value = .string(try reader.text(part.content).withBytes { String(decoding: $0, as: UTF8.self) })
+                let text = try reader.text(part.content).withBytes { String(decoding: $0, as: UTF8.self) }
+                answer = .json(.string(text))
             }
-            try members.add(value, named: part.name, at: part.content.lowerBound)
+            try members.add(answer, named: part.name, at: part.content.lowerBound)
         }
-        return members.json
+        return members.answers
     }
 }
 
-/// One walk over the parts; the rules are those of ``JSON/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
+/// One walk over the parts; the rules are those of ``Answers/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
 private struct MultipartReader {
     private let bytes: UnsafeRawBufferPointer
     private let delimiter: [UInt8]

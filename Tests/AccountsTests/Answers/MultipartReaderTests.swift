@@ -9,7 +9,7 @@ struct MultipartReaderTests {
         secret: Set<String> = [],
         several: Set<String> = [],
         most: Int = .max
-    ) throws(MalformedBody) -> JSON {
+    ) throws(MalformedBody) -> Answers {
         try read(Array(body.utf8), secret: secret, several: several, most: most)
     }
 
@@ -18,10 +18,10 @@ struct MultipartReaderTests {
         secret: Set<String> = [],
         several: Set<String> = [],
         most: Int = .max
-    ) throws(MalformedBody) -> JSON {
+    ) throws(MalformedBody) -> Answers {
         do {
             return try body.withUnsafeBytes {
-                try JSON.readMultipart(
+                try Answers.readMultipart(
                     $0,
                     boundary: "B",
                     secretMembers: secret,
@@ -49,7 +49,7 @@ struct MultipartReaderTests {
             )
             + [0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D] + Array("\r\n--B--\r\n".utf8)
         let form = try read(body)
-        #expect(form["a"] == "킴\r\nzwei" && form["b"] == "")
+        #expect(form["a"]?.json == "킴\r\nzwei" && form["b"]?.json == "")
         guard case .file(let file)? = form["p"] else {
             Issue.record("there is no file")
             return
@@ -58,7 +58,7 @@ struct MultipartReaderTests {
     }
 
     @Test func `a form of nothing is one`() throws {
-        #expect(try read("--B--") == .object([]) && read("--B--\r\n") == .object([]))
+        #expect(try read("--B--").members.isEmpty && read("--B--\r\n").members.isEmpty)
     }
 
     @Test func `a file without a content is empty, and counts as no answer`() throws {
@@ -69,7 +69,7 @@ struct MultipartReaderTests {
     @Test func `secrets and lists are what they are in other forms`() throws {
         let body = part("name=\"s\"", "1") + part("name=\"s\"", "2") + part("name=\"p\"", "hidden") + "--B--"
         let form = try read(body, secret: ["p"], several: ["s"])
-        #expect(form["s"] == ["1", "2"])
+        #expect(form["s"]?.json == ["1", "2"])
         guard case .secret(let secret)? = form["p"] else {
             Issue.record("there is no secret")
             return

@@ -1,0 +1,84 @@
+/// The answers of one request, by the names of their fields, in the order of its body. No value has been validated yet.
+package struct Answers: Sendable {
+    package struct Member: Sendable {
+        package let name: FieldName
+        package let answer: FieldAnswer
+
+        package init(_ name: FieldName, _ answer: FieldAnswer) {
+            (self.name, self.answer) = (name, answer)
+        }
+    }
+
+    package let members: [Member]
+
+    package init(_ members: [Member] = []) {
+        self.members = members
+    }
+
+    /// Nil if the request does not mention the field.
+    package subscript(field: FieldName) -> FieldAnswer? { members.first { $0.name == field }?.answer }
+}
+
+/// What a request says about one field.
+package enum FieldAnswer: Sendable {
+    case json(JSON)
+    /// A text that never becomes a `String`, such as a password.
+    case secret(SharedSecret)
+    /// A file of a form.
+    case file(UploadedFile)
+
+    /// Nil for a secret and for a file.
+    package var json: JSON? { if case .json(let json) = self { json } else { nil } }
+
+    /// True for what counts as no answer: null, an empty text, an empty list, or an empty file.
+    package var isBlank: Bool {
+        switch self {
+        case .json(.null): true
+        case .json(.string(let text)): text.isEmpty
+        case .json(.array(let items)): items.isEmpty
+        case .json: false
+        case .secret(let shared): shared.secret.count == 0
+        case .file(let file): file.bytes.isEmpty
+        }
+    }
+
+    /// The text of the answer. An empty text is `required`; anything but a text is `wrong_type`.
+    func text(of field: FieldName) throws(Refusals) -> String {
+        guard case .json(.string(let text)) = self else {
+            throw Refusals(field, .wrongType, ["expected": "string"])
+        }
+        guard !text.isEmpty else { throw Refusals(field, .required) }
+        return text
+    }
+}
+
+/// A file of a form. The file name is not kept.
+package final class UploadedFile: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+extension Step {
+    /// The answers that the texts of a form stand for. An empty control sends an empty text, which is no answer.
+    package func answers(inForm form: Answers) -> Answers {
+        Answers(
+            form.members.map { member in
+                guard let field = field(named: member.name), case .json(let json) = member.answer else { return member }
+                let texts: [String]
+                switch json {
+                case .string(let text): texts = [text]
+                case .array(let several): texts = several.compactMap(\.string)
+                default: return member
+                }
+                let filled = texts.filter { !$0.isEmpty }
+                return Answers.Member(member.name, .json(filled.isEmpty ? .null : field.kind.answer(inForm: filled)))
+            }
+        )
+    }
+
+    /// The fields that a form may give more than once.
+    package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
+}

@@ -1,2 +1,0 @@
-/// Of the service, by semantic versioning.
-let version = "0.1.0"

@@ -1,0 +1,93 @@
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Values that were validated under the loaded flow", .freshDatabase, .timeLimit(.minutes(5)))
+struct ValidFlowTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    /// Replaces a stored value without validation.
+    ///
+    /// - Parameter flow: the digest of the flow that the draft says its values are valid under.
+    private func store(
+        _ value: any StoredValue,
+        in field: FieldName,
+        of draft: Draft,
+        validUnder flow: String?,
+        on stage: Stage
+    ) async throws -> Draft {
+        var values = draft.values
+        values[field] = value
+        values.validFlow = flow
+        let sealed = stage.signups.keys.seal(values.sealable, for: draft.id.bytes)
+        try session.query("UPDATE drafts SET sealed = \(sealed) WHERE id = \(draft.id)")
+        return try await stage.signups.reread(draft)
+    }
+
+    @Test func `are not validated again when they are read, but by the commit`() async throws {
+        try await Stage.with { stage in
+            let ready = try await stage.readyDraft()
+            #expect(ready.values.validFlow == stage.signups.flow.digest)
+            let draft = try await store(
+                "two\nlines",
+                in: "display_name",
+                of: ready,
+                validUnder: stage.signups.flow.digest,
+                on: stage
+            )
+            #expect(stage.signups.standing(of: draft).isReady)
+            #expect(await outcome { try await stage.signups.commit(draft) }.hasPrefix("incomplete"))
+        }
+    }
+
+    @Test(arguments: [nil, "another flow"])
+    func `are validated again under another flow`(flow: String?) async throws {
+        try await Stage.with { stage in
+            let ready = try await stage.readyDraft()
+            let draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: flow, on: stage)
+            #expect(stage.signups.standing(of: draft).states["profile"] == .invalid)
+        }
+    }
+
+    @Test func `are marked only if all of them are valid`() async throws {
+        try await Stage.with { stage in
+            let ready = try await stage.readyDraft()
+            var draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: nil, on: stage)
+            draft = try await stage.submit(["email": "kim@example.com"], to: "email", of: draft)
+            #expect(draft.values.validFlow == nil)
+            draft = try await stage.submit(["username": "kim", "display_name": "Kim"], to: "profile", of: draft)
+            #expect(draft.values.validFlow == stage.signups.flow.digest)
+            #expect(try await stage.signups.reread(draft).values.validFlow == stage.signups.flow.digest)
+        }
+    }
+
+    @Test func `are validated again all the same if they depend on the day`() async throws {
+        try await Stage.with { stage in
+            let ready = try await stage.readyDraft()
+            let born = try #require(CivilDate(year: 1850, month: 1, day: 1))
+            let draft = try await store(
+                born,
+                in: "birth_date",
+                of: ready,
+                validUnder: stage.signups.flow.digest,
+                on: stage
+            )
+            #expect(stage.signups.standing(of: draft).states["contact"] == .invalid)
+        }
+    }
+
+    @Test func `belong to one text of the flow file`() throws {
+        let yaml = "flow: test\nversion: 1\nsteps: [{name: s, title: S, fields: [{name: f, kind: text, label: F}]}]\n"
+        let flow = try Flow(yaml: yaml, file: "test.yaml")
+        #expect(try Flow(yaml: yaml, file: "other.yaml").digest == flow.digest)
+        #expect(
+            try Flow(yaml: yaml.replacing("label: F", with: "label: F, max: 9"), file: "test.yaml").digest
+                != flow.digest
+        )
+    }
+}
