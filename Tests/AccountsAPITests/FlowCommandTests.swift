@@ -47,7 +47,7 @@ struct FlowCommandTests {
         #expect(try await CommandRun.of("flow", "check").status == 2)
         let nowhere = try await CommandRun.of("flow", "check", "/nowhere/signup.yaml")
         #expect(nowhere.status == 1)
-        #expect(nowhere.complaints == "/nowhere/signup.yaml: the file cannot be read as UTF-8 text\n")
+        #expect(nowhere.complaints == "/nowhere/signup.yaml: cannot read the file as UTF-8 text\n")
     }
 
     @Test func `the table has a line for each field`() async throws {

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// What a sign-up asks: the ordered steps with their fields and rules, and how long a draft lives.
+/// A sign-up: its ordered steps with their fields and rules, and the lifetime of a draft.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
-    /// The first is spoken where nobody asked for another.
+    /// The first is the default, for clients that request no other.
     package let languages: [Language]
-    /// Decides what day it is when an age is judged.
+    /// The time zone that decides the current date when an age is computed.
     package let zone: TimeZone
-    /// How mail names the service, where nothing else was configured.
+    /// The name of the service in mail, unless `SERVICE_NAME` is set.
     package let serviceName: String?
-    /// How long a draft lives after its last change.
+    /// The lifetime of a draft after its last change.
     package let idle: Duration
-    /// How long a draft lives at most.
+    /// The maximum lifetime of a draft.
     package let absolute: Duration
     package let steps: [Step]
     package var limits: Limits
@@ -20,7 +20,7 @@ package struct Flow: Sendable {
     /// Differs for each text of a flow file and each version of the service, which also has rules.
     package internal(set) var digest = ""
 
-    /// The name and version that a draft records, such as `default@1`.
+    /// The name and the version, as drafts record them: `default@1`.
     package var id: String { "\(name)@\(version)" }
 
     package var fields: [Field] { steps.flatMap(\.fields) }
@@ -35,7 +35,7 @@ package struct Flow: Sendable {
     }
 }
 
-/// One screen's worth of fields.
+/// The fields of one screen.
 package struct Step: Sendable {
     package let name: StepName
     package let isOptional: Bool
@@ -47,16 +47,16 @@ package struct Step: Sendable {
     package func field(named name: FieldName) -> Field? { fields.first { $0.name == name } }
 }
 
-/// One value that is asked for.
+/// One value that a step asks for.
 package struct Field: Sendable {
     package let name: FieldName
     package let kind: any FieldKind
     package let isRequired: Bool
-    /// True where the canonical value belongs to one account at most.
+    /// True if at most one account can have the same canonical value.
     package let isIdentifier: Bool
     package let labels: [Language: String]
-    /// A sentence that helps to fill the field in; empty where it needs none.
+    /// A sentence that helps to fill in the field; empty if there is none.
     package let helps: [Language: String]
-    /// What a form should ask with.
+    /// The form control for the field.
     package let control: Control
 }

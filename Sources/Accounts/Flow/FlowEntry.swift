@@ -1,26 +1,27 @@
 package import Foundation
 internal import Yams
 
-/// Why a flow file is refused, and where.
+/// Where a flow file is invalid, and why.
 package struct FlowFileError: Error, CustomStringConvertible {
     package let file: String
-    /// Counted from one; nil where the whole file is meant.
+    /// Counted from one; nil if the error concerns the whole file.
     package let line: Int?
     package let reason: String
 
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
 }
 
-/// One mapping of the flow file, read key by key. What nobody read is refused at the end, so a misspelt rule is found.
+/// One mapping of the flow file, read key by key. ``finish()`` reports the keys that were not read, such as a misspelt
+/// rule.
 package struct FlowEntry {
     private let file: String
     private let line: Int?
-    /// The languages in which every text has to be there.
+    /// The languages that every text must have.
     private var languages: [Language]
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
-    /// Whether the field must hold something; decided before its kind reads its rules.
+    /// Whether the field needs a value. Set before the kind reads its rules.
     package private(set) var isRequired = true
 
     init(_ node: Node, file: String, speaking languages: [Language] = []) throws(FlowFileError) {
@@ -28,16 +29,16 @@ package struct FlowEntry {
         self.languages = languages
         line = node.mark?.line
         guard case .mapping(let mapping) = node else {
-            throw FlowFileError(file: file, line: node.mark?.line, reason: "a mapping is expected here")
+            throw FlowFileError(file: file, line: node.mark?.line, reason: "expected a mapping")
         }
         var values: [String: Node] = [:]
         var lines: [String: Int] = [:]
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
-                throw FlowFileError(file: file, line: key.mark?.line, reason: "a key is a word")
+                throw FlowFileError(file: file, line: key.mark?.line, reason: "a key must be a string")
             }
             guard values.updateValue(value, forKey: name) == nil else {
-                throw FlowFileError(file: file, line: key.mark?.line, reason: "\(name) stands here twice")
+                throw FlowFileError(file: file, line: key.mark?.line, reason: "\"\(name)\" appears twice")
             }
             lines[name] = key.mark?.line
         }
@@ -56,14 +57,14 @@ package struct FlowEntry {
 
     package mutating func optionalText(_ key: String) throws(FlowFileError) -> String? {
         guard let node = node(key) else { return nil }
-        guard let text = Self.text(node) else { throw error("\(key) is a text", at: key) }
+        guard let text = Self.text(node) else { throw error("\"\(key)\" must be a non-empty string", at: key) }
         guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
-            throw error("\(key) is one line, without control characters", at: key)
+            throw error("\"\(key)\" must be one line without control characters", at: key)
         }
         return text
     }
 
-    /// Nil for what is no scalar, null, or blank.
+    /// Nil if the node is not a scalar, or is null or blank.
     private static func text(_ node: Node) -> String? {
         guard let scalar = node.scalar, !scalar.string.allSatisfy(\.isWhitespace) else { return nil }
         let isNull = scalar.style == .plain && ["~", "null", "Null", "NULL"].contains(scalar.string)
@@ -71,13 +72,15 @@ package struct FlowEntry {
     }
 
     package mutating func text(_ key: String) throws(FlowFileError) -> String {
-        guard let text = try optionalText(key) else { throw error("\(key) is missing") }
+        guard let text = try optionalText(key) else { throw error("\"\(key)\" is missing") }
         return text
     }
 
     package mutating func word(_ key: String, among words: [String]) throws(FlowFileError) -> String? {
         guard let word = try optionalText(key) else { return nil }
-        guard words.contains(word) else { throw error("\(key) is one of \(words.joined(separator: ", "))", at: key) }
+        guard words.contains(word) else {
+            throw error("\"\(key)\" must be one of \(words.joined(separator: ", ")), not \"\(word)\"", at: key)
+        }
         return word
     }
 
@@ -88,7 +91,8 @@ package struct FlowEntry {
     package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(FlowFileError) -> Int? {
         guard let text = try optionalText(key) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw error("\(key) is a whole number from \(range.lowerBound) to \(range.upperBound)", at: key)
+            let bounds = "\(range.lowerBound) to \(range.upperBound)"
+            throw error("\"\(key)\" must be a whole number from \(bounds), not \"\(text)\"", at: key)
         }
         return number
     }
@@ -97,36 +101,44 @@ package struct FlowEntry {
     package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
         guard let text = try optionalText(key) else { return nil }
         guard let duration = Duration(text), range.contains(duration) else {
-            throw error("\(key) is a time such as 45s, 10m, 24h or 7d within its bounds", at: key)
+            let bounds = "\(range.lowerBound.inLargestUnit) to \(range.upperBound.inLargestUnit)"
+            throw error("\"\(key)\" must be a duration from \(bounds) (units: s, m, h, d), not \"\(text)\"", at: key)
         }
         return duration
     }
 
-    /// How often in which time: `5/1h`.
+    /// A count and a period: `5/1h`.
     mutating func limit(_ key: String) throws(FlowFileError) -> Limit? {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0]), (1...2000).contains(count),
             let period = Duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
-        else { throw error("\(key) is a number up to 2000 and a time up to a day, such as 5/1h", at: key) }
+        else {
+            throw error(
+                "\"\(key)\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"\(text)\"",
+                at: key
+            )
+        }
         return Limit(count, per: period)
     }
 
     /// A time zone by its IANA name.
     package mutating func zone(_ key: String) throws(FlowFileError) -> TimeZone? {
         guard let name = try optionalText(key) else { return nil }
-        guard let zone = TimeZone(identifier: name) else { throw error("\(name) is no time zone", at: key) }
+        guard let zone = TimeZone(identifier: name) else {
+            throw error("unknown time zone \"\(name)\": use an IANA name such as Asia/Seoul", at: key)
+        }
         return zone
     }
 
-    /// One text for each language of the flow; where it has only one, the text may stand by itself.
+    /// One text for each language of the flow. If the flow has one language, the value may be the text itself.
     ///
-    /// - Parameter hasLines: whether a text may have several.
+    /// - Parameter hasLines: whether a text may have several lines.
     package mutating func texts(
         _ key: String,
         hasLines: Bool = false
     ) throws(FlowFileError) -> [Language: String] {
-        guard let texts = try optionalTexts(key, hasLines: hasLines) else { throw error("\(key) is missing") }
+        guard let texts = try optionalTexts(key, hasLines: hasLines) else { throw error("\"\(key)\" is missing") }
         return texts
     }
 
@@ -139,12 +151,14 @@ package struct FlowEntry {
         if languages.count == 1, let text = Self.text(node) {
             texts[languages[0]] = text
         } else {
-            guard case .mapping = node else { throw error("\(key) is a text for each language", at: key) }
+            guard case .mapping = node else {
+                throw error("\"\(key)\" must map each language to a text, such as {en: Name}", at: key)
+            }
             var entry = try FlowEntry(node, file: file)
             for language in Language.allCases {
                 guard let node = entry.node(language.rawValue) else { continue }
                 guard let text = Self.text(node) else {
-                    throw entry.error("\(language.rawValue) is a text", at: language.rawValue)
+                    throw entry.error("\"\(language.rawValue)\" must be a non-empty string", at: language.rawValue)
                 }
                 texts[language] = text
             }
@@ -154,10 +168,10 @@ package struct FlowEntry {
             text.unicodeScalars.allSatisfy { hasLines ? $0.isAllowedInLines : $0.isAllowedInLine }
         }
         guard texts.values.allSatisfy(isAllowed) else {
-            throw error("\(key) has characters that no text may have", at: key)
+            throw error("\"\(key)\" contains characters that are not allowed, such as control characters", at: key)
         }
         if let lacking = languages.first(where: { texts[$0] == nil }) {
-            throw error("\(key) has no text in \(lacking.rawValue)", at: key)
+            throw error("\"\(key)\" has no text for the language \"\(lacking.rawValue)\"", at: key)
         }
         return texts
     }
@@ -167,7 +181,7 @@ package struct FlowEntry {
         return try FlowEntry(node, file: file, speaking: languages)
     }
 
-    /// The same entry, in which every text has to be there in these languages.
+    /// Returns the same entry, in which every text must have these languages.
     func speaking(_ languages: [Language]) -> FlowEntry {
         var entry = self
         entry.languages = languages
@@ -176,7 +190,7 @@ package struct FlowEntry {
 
     mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
         guard let nodes = node(key)?.sequence, !nodes.isEmpty else {
-            throw error("\(key) is a list of at least one", at: key)
+            throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
         var entries: [FlowEntry] = []
         for node in nodes { entries.append(try FlowEntry(node, file: file, speaking: languages)) }
@@ -187,13 +201,20 @@ package struct FlowEntry {
         isRequired = try flag("required", default: true)
     }
 
-    /// Refuses the keys that nobody asked for.
+    /// Throws if the mapping has a key that was not read.
     func finish() throws(FlowFileError) {
-        if let key = unread.min() { throw error("\(key) is no key here", at: key) }
+        if let key = unread.min() { throw error("unknown key \"\(key)\"", at: key) }
     }
 }
 
 extension Duration {
+    /// The duration as operators write it, such as `10m`. A fraction of a second is left out.
+    fileprivate var inLargestUnit: String {
+        let units = [(86_400, "d"), (3600, "h"), (60, "m")]
+        guard let (size, unit) = units.first(where: { seconds % $0.0 == 0 }) else { return "\(seconds)s" }
+        return "\(seconds / size)\(unit)"
+    }
+
     /// A whole number with its unit, as operators write it: `45s`, `10m`, `24h`, `7d`.
     package init?(_ text: some StringProtocol) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]

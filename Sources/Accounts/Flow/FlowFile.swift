@@ -10,12 +10,12 @@ extension Flow {
 
     package init(contentsOf path: String) throws(FlowFileError) {
         guard let yaml = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw FlowFileError(file: path, line: nil, reason: "the file cannot be read as UTF-8 text")
+            throw FlowFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text")
         }
         try self.init(yaml: yaml, file: path)
     }
 
-    /// - Parameter file: how the file is called in errors.
+    /// - Parameter file: the name of the file in errors.
     package init(yaml: String, file: String) throws(FlowFileError) {
         do throws(FlowFileError) {
             try self.init(reading: yaml, file: file)
@@ -36,11 +36,11 @@ extension Flow {
         do {
             node = try Yams.compose(yaml: yaml)
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            throw FlowFileError(file: file, line: context.mark.line, reason: "\(keys[0]) stands here twice")
+            throw FlowFileError(file: file, line: context.mark.line, reason: "\"\(keys[0])\" appears twice")
         } catch let error as YamlError {
-            throw FlowFileError(file: file, line: error.line, reason: "this is no YAML")
+            throw FlowFileError(file: file, line: error.line, reason: "not valid YAML: \(error.problem)")
         } catch {
-            throw FlowFileError(file: file, line: nil, reason: "this is no YAML")
+            throw FlowFileError(file: file, line: nil, reason: "not valid YAML: \(error)")
         }
         guard let node else { throw FlowFileError(file: file, line: nil, reason: "the file is empty") }
         var entry = try FlowEntry(node, file: file)
@@ -50,9 +50,9 @@ extension Flow {
 
     private init(_ entry: inout FlowEntry) throws(FlowFileError) {
         name = try entry.text("flow")
-        guard Self.isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "flow") }
+        guard Self.isName(name) else { throw entry.error(Self.invalidName(name), at: "flow") }
         guard let version = try entry.integer("version", in: 1...1_000_000) else {
-            throw entry.error("version is missing")
+            throw entry.error("\"version\" is missing")
         }
         self.version = version
         languages = try Self.languages(&entry)
@@ -63,7 +63,7 @@ extension Flow {
         idle = try draft?.duration("idle", in: .seconds(60) ... .seconds(30 * 86_400)) ?? .seconds(86_400)
         absolute = try draft?.duration("absolute", in: .seconds(60) ... .seconds(90 * 86_400)) ?? .seconds(7 * 86_400)
         try draft?.finish()
-        if idle > absolute { throw entry.error("a draft cannot idle longer than it lives", at: "draft") }
+        if idle > absolute { throw entry.error("\"idle\" must not be longer than \"absolute\"", at: "draft") }
         steps = try Self.steps(&entry)
         limits = try Limits(of: &entry)
     }
@@ -74,7 +74,7 @@ extension Flow {
         guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count
         else {
             let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
-            throw entry.error("languages is a list of \(known), each at most once", at: "languages")
+            throw entry.error("\"languages\" must be a list of \(known), each at most once", at: "languages")
         }
         return languages
     }
@@ -85,10 +85,10 @@ extension Flow {
         var entries: [(FlowEntry, Field)] = []
         for var stepEntry in try entry.entries("steps") {
             let name = try stepEntry.text("name")
-            guard isName(name) else { throw stepEntry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
-            if reservedNames.contains(name) { throw stepEntry.error("\(name) is a reserved name", at: "name") }
+            guard isName(name) else { throw stepEntry.error(invalidName(name), at: "name") }
+            if reservedNames.contains(name) { throw stepEntry.error(reservedName(name), at: "name") }
             if steps.contains(where: { $0.name.rawValue == name }) {
-                throw stepEntry.error("there is a step \(name) already", at: "name")
+                throw stepEntry.error("a step named \"\(name)\" already exists", at: "name")
             }
             let isOptional = try stepEntry.flag("optional", default: false)
             let titles = try stepEntry.texts("title")
@@ -101,7 +101,8 @@ extension Flow {
             earlier += fields
             steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
             if isOptional, let field = fields.first(where: { !$0.kind.canBeSkipped }) {
-                throw stepEntry.error("a step with a \(type(of: field.kind).name) is never optional", at: "optional")
+                let kind = type(of: field.kind).name
+                throw stepEntry.error("a step with a field of kind \"\(kind)\" cannot be optional", at: "optional")
             }
             try stepEntry.finish()
         }
@@ -110,13 +111,14 @@ extension Flow {
         return steps
     }
 
-    /// An account has its identifiers under the names of their kinds, so no other field may have such a name.
+    /// An account stores its identifiers under the names of their kinds, so no other field may have such a name.
     private static func nameConflict(in steps: [Step]) -> String? {
         let fields = steps.flatMap(\.fields)
         for name in Kinds.identifying {
             let identifier = fields.first { $0.isIdentifier && type(of: $0.kind).name == name }
             if let identifier, identifier.name.rawValue != name, fields.contains(where: { $0.name.rawValue == name }) {
-                return "the account has \(identifier.name) as its \(name), and \(name) besides"
+                let reason = "the account stores its identifier \"\(identifier.name)\" under this name"
+                return "rename the field \"\(name)\": \(reason)"
             }
         }
         return nil
@@ -128,9 +130,9 @@ extension Flow {
         ofEarlierSteps earlierSteps: [Field]
     ) throws(FlowFileError) -> Field {
         let name = try entry.text("name")
-        guard isName(name) else { throw entry.error("a name is 1 to 40 of a-z 0-9 _ -", at: "name") }
+        guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
         if (earlierSteps + earlierInStep).contains(where: { $0.name.rawValue == name }) {
-            throw entry.error("there is a field \(name) already", at: "name")
+            throw entry.error("a field named \"\(name)\" already exists", at: "name")
         }
         let word = try entry.text("kind")
         guard let kindType = Kinds.all.first(where: { $0.name == word }) else {
@@ -149,17 +151,17 @@ extension Flow {
         try kind.check(entry, at: position)
         if isIdentifier {
             guard kindType.canIdentify else {
-                let kinds = Kinds.identifying.map { $0 == "email" ? "an \($0)" : "a \($0)" }.joined(separator: " or ")
-                throw entry.error("only \(kinds) identifies an account", at: "identifier")
+                let kinds = Kinds.identifying.map { "\"\($0)\"" }.joined(separator: " or ")
+                throw entry.error("only a field of kind \(kinds) can be an identifier", at: "identifier")
             }
             if let rival = position.earlier.first(where: { $0.isIdentifier && type(of: $0.kind) == kindType }) {
-                throw entry.error("\(rival.name) is the identifier of this kind", at: "identifier")
+                throw entry.error("\"\(rival.name)\" is already the identifier of kind \"\(word)\"", at: "identifier")
             }
         }
         // The JSON of an account already has members with these names.
-        if ["id", "created_at"].contains(name) { throw entry.error("\(name) is a reserved name", at: "name") }
+        if ["id", "created_at"].contains(name) { throw entry.error(reservedName(name), at: "name") }
         if Kinds.identifying.contains(name), word != name {
-            throw entry.error("only a field of kind \(name) is called \(name)", at: "name")
+            throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
         }
         var control = kind.control
         control.autocomplete = try entry.word("autocomplete", among: Control.autocompletes) ?? control.autocomplete
@@ -180,6 +182,14 @@ extension Flow {
             && name.utf8.allSatisfy { $0.isASCIIAlphanumeric && $0 | 0x20 == $0 || $0 == 0x5F || $0 == 0x2D }
     }
 
+    private static func invalidName(_ name: String) -> String {
+        "invalid name \"\(name)\": use 1 to 40 characters of a-z, 0-9, _ and -"
+    }
+
+    private static func reservedName(_ name: String) -> String {
+        "the name \"\(name)\" is reserved: use another"
+    }
+
     /// Path segments that the service uses itself, so no step may have these names.
     private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume", "cancel"]
 }
@@ -189,6 +199,16 @@ extension YamlError {
         switch self {
         case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
         default: nil
+        }
+    }
+
+    /// What libyaml says about the error, without an excerpt of the file.
+    fileprivate var problem: String {
+        switch self {
+        case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _),
+            .reader(let problem, _, _, _):
+            problem
+        default: "\(self)"
         }
     }
 }

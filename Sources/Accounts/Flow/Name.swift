@@ -1,4 +1,4 @@
-/// The name of a step or a field, so that one never stands where the other is asked for.
+/// The name of a step or a field. The owner type keeps a step name from being passed as a field name.
 package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let rawValue: String
 
@@ -12,7 +12,7 @@ package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringL
 
     package var description: String { rawValue }
 
-    /// Byte by byte: a client may send any name, and canonical equivalence takes long over hostile ones.
+    /// Compares bytes: a client may send any name, and canonical equivalence is slow for hostile ones.
     package static func == (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
     }

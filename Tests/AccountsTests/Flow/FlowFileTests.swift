@@ -125,68 +125,83 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [
-        ("name: text, kind: text, colour: red", "colour is no key here"),
-        ("name: text, kind: text, digits: 6", "digits is no key here"),
-        ("name: text, kind: text, Required: true", "Required is no key here"),
+        ("name: text, kind: text, colour: red", "unknown key \"colour\""),
+        ("name: text, kind: text, digits: 6", "unknown key \"digits\""),
+        ("name: text, kind: text, Required: true", "unknown key \"Required\""),
         ("name: photo, kind: picture", "unknown kind \"picture\""),
         ("name: check, kind: image", "check is a reserved name"),
         ("name: resend, kind: image", "resend is a reserved name"),
         ("name: text, kind: Text", "unknown kind \"Text\""),
-        ("kind: text", "name is missing"),
-        ("name: text", "kind is missing"),
-        ("name: [text], kind: text", "name is a text"),
-        ("name: '', kind: text", "name is a text"),
-        ("name: Text, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
-        ("name: a/b, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
-        ("name: naïve, kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
-        ("name: \(String(repeating: "n", count: 41)), kind: text", "a name is 1 to 40 of a-z 0-9 _ -"),
-        ("name: email, kind: text", "there is a field email already"),
-        ("name: text, kind: text, required: perhaps", "required is one of true, false"),
-        ("name: text, kind: text, identifier: true", "only an email or a username identifies an account"),
+        ("kind: text", "\"name\" is missing"),
+        ("name: text", "\"kind\" is missing"),
+        ("name: [text], kind: text", "\"name\" must be a non-empty string"),
+        ("name: '', kind: text", "\"name\" must be a non-empty string"),
+        ("name: Text, kind: text", "invalid name \"Text\": use 1 to 40 characters of a-z, 0-9, _ and -"),
+        ("name: a/b, kind: text", "invalid name \"a/b\": use 1 to 40 characters of a-z, 0-9, _ and -"),
+        ("name: naïve, kind: text", "invalid name \"naïve\": use 1 to 40 characters of a-z, 0-9, _ and -"),
+        (
+            "name: \(String(repeating: "n", count: 41)), kind: text",
+            "invalid name \"\(String(repeating: "n", count: 41))\": use 1 to 40 characters of a-z, 0-9, _ and -"
+        ),
+        ("name: email, kind: text", "a field named \"email\" already exists"),
+        ("name: text, kind: text, required: perhaps", "\"required\" must be one of true, false, not \"perhaps\""),
+        (
+            "name: text, kind: text, identifier: true",
+            "only a field of kind \"email\" or \"username\" can be an identifier"
+        ),
         ("name: text, kind: text, min: 6, max: 5", "min is greater than max"),
         ("name: text, kind: text, min: 501", "min is greater than max"),
-        ("name: text, kind: text, min: -1", "min is a whole number from 0 to 10000"),
-        ("name: text, kind: text, max: 0", "max is a whole number from 1 to 10000"),
-        ("name: text, kind: text, max: 10001", "max is a whole number from 1 to 10000"),
-        ("name: text, kind: text, max: 5.0", "max is a whole number from 1 to 10000"),
-        ("name: text, kind: text, max: ٥", "max is a whole number from 1 to 10000"),
-        ("name: text, kind: text, max: 99999999999999999999", "max is a whole number from 1 to 10000"),
-        ("name: text, kind: text, lines: two", "lines is one of one, many"),
+        ("name: text, kind: text, min: -1", "\"min\" must be a whole number from 0 to 10000, not \"-1\""),
+        ("name: text, kind: text, max: 0", "\"max\" must be a whole number from 1 to 10000, not \"0\""),
+        ("name: text, kind: text, max: 10001", "\"max\" must be a whole number from 1 to 10000, not \"10001\""),
+        ("name: text, kind: text, max: 5.0", "\"max\" must be a whole number from 1 to 10000, not \"5.0\""),
+        ("name: text, kind: text, max: ٥", "\"max\" must be a whole number from 1 to 10000, not \"٥\""),
+        (
+            "name: text, kind: text, max: 99999999999999999999",
+            "\"max\" must be a whole number from 1 to 10000, not \"99999999999999999999\""
+        ),
+        ("name: text, kind: text, lines: two", "\"lines\" must be one of one, many, not \"two\""),
         ("name: text, kind: text, pattern: '('", "pattern is none in the syntax of RE2"),
         ("name: text, kind: text, pattern: '(a)\\1'", "pattern is none in the syntax of RE2"),
         ("name: text, kind: text, pattern: 'a(?=b)'", "pattern is none in the syntax of RE2"),
-        ("name: text, kind: text, help: {fr: Aide}", "fr is no key here"),
-        ("name: text, kind: text, help: {}", "help has no text in en"),
-        ("name: text, kind: text, help: '  '", "help is a text for each language"),
-        ("name: text, kind: text, help: ~", "help is a text for each language"),
-        ("name: text, kind: text, help: \"a\\x1b[2Jb\"", "help has characters that no text may have"),
-        ("name: text, kind: text, help: {en: \"two\\nlines\"}", "help has characters that no text may have"),
-        ("name: text, kind: text, pattern: \"a\\nb\"", "pattern is one line, without control characters"),
+        ("name: text, kind: text, help: {fr: Aide}", "unknown key \"fr\""),
+        ("name: text, kind: text, help: {}", "\"help\" has no text for the language \"en\""),
+        ("name: text, kind: text, help: '  '", "\"help\" must map each language to a text, such as {en: Name}"),
+        ("name: text, kind: text, help: ~", "\"help\" must map each language to a text, such as {en: Name}"),
+        (
+            "name: text, kind: text, help: \"a\\x1b[2Jb\"",
+            "\"help\" contains characters that are not allowed, such as control characters"
+        ),
+        (
+            "name: text, kind: text, help: {en: \"two\\nlines\"}",
+            "\"help\" contains characters that are not allowed, such as control characters"
+        ),
+        ("name: text, kind: text, pattern: \"a\\nb\"", "\"pattern\" must be one line without control characters"),
         ("name: phone, kind: phone, region: kr", "region is a country such as KR, in two capital letters"),
         ("name: phone, kind: phone, region: Korea", "region is a country such as KR, in two capital letters"),
         ("name: phone, kind: phone, region: 001", "region is a country such as KR, in two capital letters"),
         ("name: day, kind: date, future: true, min_age: 14", "a future day has no age"),
-        ("name: day, kind: date, zone: Seoul", "Seoul is no time zone"),
-        ("name: day, kind: date, zone: [UTC]", "zone is a text"),
+        ("name: day, kind: date, zone: Seoul", "unknown time zone \"Seoul\": use an IANA name such as Asia/Seoul"),
+        ("name: day, kind: date, zone: [UTC]", "\"zone\" must be a non-empty string"),
         ("name: date, kind: date, min_age: 15, max_age: 14", "min_age is greater than max_age"),
-        ("name: date, kind: date, max_age: 9999", "max_age is a whole number from 0 to 9998"),
-        ("name: password, kind: password, min: 7", "min is a whole number from 8 to 64"),
+        ("name: date, kind: date, max_age: 9999", "\"max_age\" must be a whole number from 0 to 9998, not \"9999\""),
+        ("name: password, kind: password, min: 7", "\"min\" must be a whole number from 8 to 64, not \"7\""),
         ("name: app, kind: totp", "an authenticator comes after a code that proves an address"),
-        ("name: code, kind: code", "proves is missing"),
+        ("name: code, kind: code", "\"proves\" is missing"),
         ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
         ("name: code, kind: code, proves: code", "a code proves an address of an earlier step"),
         ("name: code, kind: code, proves: email, required: false", "a code is never optional"),
-        ("name: again, kind: confirmation", "confirms is missing"),
+        ("name: again, kind: confirmation", "\"confirms\" is missing"),
         (
             "name: again, kind: confirmation, confirms: password",
             "a confirmation repeats a password before it in its step"
         ),
         ("name: again, kind: confirmation, confirms: email", "a confirmation repeats a password before it in its step"),
         ("name: again, kind: confirmation, confirms: again", "a confirmation repeats a password before it in its step"),
-        ("name: terms, kind: consent, document: {en: x}", "version is missing"),
-        ("name: terms, kind: consent, version: v1", "document is missing"),
-        ("name: terms, kind: consent, version: v1, document: {}", "document has no text in en"),
-        ("name: terms, kind: consent, version: v1, document: {fr: x}", "fr is no key here"),
+        ("name: terms, kind: consent, document: {en: x}", "\"version\" is missing"),
+        ("name: terms, kind: consent, version: v1", "\"document\" is missing"),
+        ("name: terms, kind: consent, version: v1, document: {}", "\"document\" has no text for the language \"en\""),
+        ("name: terms, kind: consent, version: v1, document: {fr: x}", "unknown key \"fr\""),
     ])
     func `a field that breaks the rules is refused with its line`(field: String, reason: String) {
         #expect(Self.refusal(of: Self.file(field)) == "flow.yaml:9: \(reason)")
@@ -198,13 +213,13 @@ struct FlowFileTests {
         (["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"], "10: email is proved already"),
         (
             ["name: a, kind: username, identifier: true", "name: b, kind: username, identifier: true"],
-            "10: a is the identifier of this kind"
+            "10: \"a\" is already the identifier of kind \"username\""
         ),
-        (["name: id, kind: text"], "9: id is a reserved name"),
-        (["name: username, kind: text"], "9: only a field of kind username is called username"),
+        (["name: id, kind: text"], "9: the name \"id\" is reserved: use another"),
+        (["name: username, kind: text"], "9: only a field of kind \"username\" can be named \"username\""),
         (
             ["name: nick, kind: username, identifier: true", "name: username, kind: username"],
-            "4: the account has nick as its username, and username besides"
+            "4: rename the field \"username\": the account stores its identifier \"nick\" under this name"
         ),
         (
             ["name: a, kind: password, required: false", "name: b, kind: confirmation, confirms: a"],
@@ -243,7 +258,7 @@ struct FlowFileTests {
     @Test func `a step with a code is never optional`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
             .replacing("name: second,", with: "name: second, optional: true,")
-        #expect(Self.refusal(of: yaml) == "flow.yaml:8: a step with a code is never optional")
+        #expect(Self.refusal(of: yaml) == "flow.yaml:8: a step with a field of kind \"code\" cannot be optional")
     }
 
     @Test(arguments: ["5m", "60s", "10m", "600s"])
@@ -259,7 +274,7 @@ struct FlowFileTests {
     func `a time without one, or beyond its bounds, is refused with its line`(lifetime: String) throws {
         let field = "name: code, kind: code, proves: email, lifetime: \(lifetime)"
         let refusal = try #require(Self.refusal(of: Self.file(field)))
-        #expect(refusal.hasPrefix("flow.yaml:9: lifetime is a t"))
+        #expect(refusal.hasPrefix("flow.yaml:9: \"lifetime\" must be a "))
     }
 
     @Test func `a code proves an address of an earlier step, and of no later one`() {
@@ -302,97 +317,112 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [
-        ("flow: test", "", "flow.yaml:2: flow is missing"),
-        ("flow: test", "flow: ''", "flow.yaml:1: flow is a text"),
-        ("version: 1", "", "flow.yaml:1: version is missing"),
-        ("version: 1", "version: 0", "flow.yaml:2: version is a whole number from 1 to 1000000"),
-        ("version: 1", "version: one", "flow.yaml:2: version is a whole number from 1 to 1000000"),
-        ("version: 1", "version: 1\ncolour: red", "flow.yaml:3: colour is no key here"),
-        ("version: 1", "version: 1\nzone: Mars/Olympus", "flow.yaml:3: Mars/Olympus is no time zone"),
-        ("version: 1", "version: 1\nzone: [UTC]", "flow.yaml:3: zone is a text"),
-        ("version: 1", "version: 1\nlanguages: []", "flow.yaml:3: languages is a list of en, ko, each at most once"),
-        ("version: 1", "version: 1\nlanguages: en", "flow.yaml:3: languages is a list of en, ko, each at most once"),
+        ("flow: test", "", "flow.yaml:2: \"flow\" is missing"),
+        ("flow: test", "flow: ''", "flow.yaml:1: \"flow\" must be a non-empty string"),
+        ("version: 1", "", "flow.yaml:1: \"version\" is missing"),
+        ("version: 1", "version: 0", "flow.yaml:2: \"version\" must be a whole number from 1 to 1000000, not \"0\""),
+        (
+            "version: 1", "version: one",
+            "flow.yaml:2: \"version\" must be a whole number from 1 to 1000000, not \"one\""
+        ),
+        ("version: 1", "version: 1\ncolour: red", "flow.yaml:3: unknown key \"colour\""),
+        (
+            "version: 1", "version: 1\nzone: Mars/Olympus",
+            "flow.yaml:3: unknown time zone \"Mars/Olympus\": use an IANA name such as Asia/Seoul"
+        ),
+        ("version: 1", "version: 1\nzone: [UTC]", "flow.yaml:3: \"zone\" must be a non-empty string"),
+        (
+            "version: 1", "version: 1\nlanguages: []",
+            "flow.yaml:3: \"languages\" must be a list of en, ko, each at most once"
+        ),
+        (
+            "version: 1", "version: 1\nlanguages: en",
+            "flow.yaml:3: \"languages\" must be a list of en, ko, each at most once"
+        ),
         (
             "version: 1", "version: 1\nlanguages: [en, fr]",
-            "flow.yaml:3: languages is a list of en, ko, each at most once"
+            "flow.yaml:3: \"languages\" must be a list of en, ko, each at most once"
         ),
         (
             "version: 1", "version: 1\nlanguages: [ko, ko]",
-            "flow.yaml:3: languages is a list of en, ko, each at most once"
+            "flow.yaml:3: \"languages\" must be a list of en, ko, each at most once"
         ),
         (
             "version: 1", "version: 1\nlanguages: [en, [ko]]",
-            "flow.yaml:3: languages is a list of en, ko, each at most once"
+            "flow.yaml:3: \"languages\" must be a list of en, ko, each at most once"
         ),
-        ("version: 1", "version: 1\ndraft: 24h", "flow.yaml:3: a mapping is expected here"),
-        ("version: 1", "version: 1\ndraft: {age: 24h}", "flow.yaml:3: age is no key here"),
-        ("version: 1", "version: 1\ndraft: {idle: 8d}", "flow.yaml:3: a draft cannot idle longer than it lives"),
+        ("version: 1", "version: 1\ndraft: 24h", "flow.yaml:3: expected a mapping"),
+        ("version: 1", "version: 1\ndraft: {age: 24h}", "flow.yaml:3: unknown key \"age\""),
+        ("version: 1", "version: 1\ndraft: {idle: 8d}", "flow.yaml:3: \"idle\" must not be longer than \"absolute\""),
         (
             "version: 1", "version: 1\ndraft: {absolute: 23h}",
-            "flow.yaml:3: a draft cannot idle longer than it lives"
+            "flow.yaml:3: \"idle\" must not be longer than \"absolute\""
         ),
         (
             "version: 1", "version: 1\ndraft: {idle: 59s}",
-            "flow.yaml:3: idle is a time such as 45s, 10m, 24h or 7d within its bounds"
+            "flow.yaml:3: \"idle\" must be a duration from 1m to 30d (units: s, m, h, d), not \"59s\""
         ),
         (
             "version: 1", "version: 1\ndraft:\n  idle: 1d\n  absolute: 91d",
-            "flow.yaml:5: absolute is a time such as 45s, 10m, 24h or 7d within its bounds"
+            "flow.yaml:5: \"absolute\" must be a duration from 1m to 90d (units: s, m, h, d), not \"91d\""
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 120}",
-            "flow.yaml:3: starts is a number up to 2000 and a time up to a day, such as 5/1h"
+            "flow.yaml:3: \"starts\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"120\""
         ),
         (
             "version: 1", "version: 1\nlimits:\n  starts: 9/1h\n  commits: 0/1h",
-            "flow.yaml:5: commits is a number up to 2000 and a time up to a day, such as 5/1h"
+            "flow.yaml:5: \"commits\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"0/1h\""
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 5/2d}",
-            "flow.yaml:3: starts is a number up to 2000 and a time up to a day, such as 5/1h"
+            "flow.yaml:3: \"starts\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"5/2d\""
         ),
-        ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: logins is no key here"),
+        ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: unknown key \"logins\""),
         (
             "version: 1", "version: 1\nlimits: {revisions: 9}",
-            "flow.yaml:3: revisions is a whole number from 10 to 1000000"
+            "flow.yaml:3: \"revisions\" must be a whole number from 10 to 1000000, not \"9\""
         ),
-        ("name: first", "names: first", "flow.yaml:5: name is missing"),
-        ("name: first", "name: First", "flow.yaml:5: a name is 1 to 40 of a-z 0-9 _ -"),
-        ("name: first", "name: second", "flow.yaml:8: there is a step second already"),
-        ("title: {en: First}", "", "flow.yaml:5: title is missing"),
-        ("title: {en: First}", "title: {}", "flow.yaml:6: title has no text in en"),
-        ("version: 1", "version: 1\nlanguages: [ko]", "flow.yaml:7: title has no text in ko"),
-        ("version: 1", "version: 1\nlanguages: [en, ko]", "flow.yaml:7: title has no text in ko"),
-        ("version: 1", "version: 1\nservice: {en: Acme}", "flow.yaml:3: service is a text"),
+        ("name: first", "names: first", "flow.yaml:5: \"name\" is missing"),
+        (
+            "name: first", "name: First",
+            "flow.yaml:5: invalid name \"First\": use 1 to 40 characters of a-z, 0-9, _ and -"
+        ),
+        ("name: first", "name: second", "flow.yaml:8: a step named \"second\" already exists"),
+        ("title: {en: First}", "", "flow.yaml:5: \"title\" is missing"),
+        ("title: {en: First}", "title: {}", "flow.yaml:6: \"title\" has no text for the language \"en\""),
+        ("version: 1", "version: 1\nlanguages: [ko]", "flow.yaml:7: \"title\" has no text for the language \"ko\""),
+        ("version: 1", "version: 1\nlanguages: [en, ko]", "flow.yaml:7: \"title\" has no text for the language \"ko\""),
+        ("version: 1", "version: 1\nservice: {en: Acme}", "flow.yaml:3: \"service\" must be a non-empty string"),
         (
             "version: 1", "version: 1\nservice: |\n  Acme",
-            "flow.yaml:3: service is one line, without control characters"
+            "flow.yaml:3: \"service\" must be one line without control characters"
         ),
-        ("version: 1", "version: 1\nservice: ~", "flow.yaml:3: service is a text"),
-        ("title: {en: First}", "title: {en: First, fr: Premier}", "flow.yaml:6: fr is no key here"),
-        ("title: {en: First}", "title: {en: [First]}", "flow.yaml:6: en is a text"),
-        ("title: {en: First}", "title: {en: First}\n    colour: red", "flow.yaml:7: colour is no key here"),
+        ("version: 1", "version: 1\nservice: ~", "flow.yaml:3: \"service\" must be a non-empty string"),
+        ("title: {en: First}", "title: {en: First, fr: Premier}", "flow.yaml:6: unknown key \"fr\""),
+        ("title: {en: First}", "title: {en: [First]}", "flow.yaml:6: \"en\" must be a non-empty string"),
+        ("title: {en: First}", "title: {en: First}\n    colour: red", "flow.yaml:7: unknown key \"colour\""),
         (
             "title: {en: First}", "title: {en: First}\n    optional: maybe",
-            "flow.yaml:7: optional is one of true, false"
+            "flow.yaml:7: \"optional\" must be one of true, false, not \"maybe\""
         ),
         (
             "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: []",
-            "flow.yaml:7: fields is a list of at least one"
+            "flow.yaml:7: \"fields\" must be a list with at least one entry"
         ),
         (
             "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: email",
-            "flow.yaml:7: fields is a list of at least one"
+            "flow.yaml:7: \"fields\" must be a list with at least one entry"
         ),
         (
             "fields: [{name: email, kind: email, label: {en: E-mail}}]", "fields: [email]",
-            "flow.yaml:7: a mapping is expected here"
+            "flow.yaml:7: expected a mapping"
         ),
         (
             "fields: [{name: email, kind: email, label: {en: E-mail}}]", "",
-            "flow.yaml:5: fields is a list of at least one"
+            "flow.yaml:5: \"fields\" must be a list with at least one entry"
         ),
-        (", label: {en: E-mail}", "", "flow.yaml:7: label is missing"),
+        (", label: {en: E-mail}", "", "flow.yaml:7: \"label\" is missing"),
     ])
     func `a flow that breaks the rules is refused with its line`(line: String, other: String, refusal: String) {
         let file = Self.file("name: text, kind: text")
@@ -421,7 +451,7 @@ struct FlowFileTests {
     @Test(arguments: ["review", "commit", "schema", "handoff", "resume", "cancel"])
     func `no step has a name that means something else`(name: String) {
         let file = Self.file("name: text, kind: text").replacing("name: first", with: "name: \(name)")
-        #expect(Self.refusal(of: file) == "flow.yaml:5: \(name) is a reserved name")
+        #expect(Self.refusal(of: file) == "flow.yaml:5: the name \"\(name)\" is reserved: use another")
     }
 
     @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n", "---", "---\n"])
@@ -434,30 +464,32 @@ struct FlowFileTests {
     @Test(arguments: ["steps: []", "steps: first", "steps: {}", ""])
     func `a flow without a step is none`(steps: String) {
         let refusal = Self.refusal(of: "flow: test\nversion: 1\n\(steps)\n")
-        #expect(refusal == "flow.yaml:\(steps.isEmpty ? 1 : 3): steps is a list of at least one")
+        #expect(refusal == "flow.yaml:\(steps.isEmpty ? 1 : 3): \"steps\" must be a list with at least one entry")
     }
 
     @Test(arguments: [
-        ("flow: test\nversion: 1\nflow: other\n", "flow.yaml:1: flow stands here twice"),
-        ("flow: test\nversion: 1\nsteps:\n  - name: a\n    name: b\n", "flow.yaml:4: name stands here twice"),
-        ("flow: test\ndraft: {idle: 1h, idle: 2h}\n", "flow.yaml:2: idle stands here twice"),
-        ("flow: test\n1: one\n\"1\": two\n", "flow.yaml:3: 1 stands here twice"),
+        ("flow: test\nversion: 1\nflow: other\n", "flow.yaml:1: \"flow\" appears twice"),
+        ("flow: test\nversion: 1\nsteps:\n  - name: a\n    name: b\n", "flow.yaml:4: \"name\" appears twice"),
+        ("flow: test\ndraft: {idle: 1h, idle: 2h}\n", "flow.yaml:2: \"idle\" appears twice"),
+        ("flow: test\n1: one\n\"1\": two\n", "flow.yaml:3: \"1\" appears twice"),
     ])
-    func `a key stands once`(yaml: String, refusal: String) {
+    func `a repeated key is refused`(yaml: String, refusal: String) {
         #expect(Self.refusal(of: yaml) == refusal)
     }
 
     @Test(arguments: [
-        ("flow: [test\nversion: 1\n", "flow.yaml:2: this is no YAML"),
-        ("flow: test\n\tversion: 1\n", "flow.yaml:2: this is no YAML"),
-        ("flow: test\nversion: 1\nsteps:\n  - name: 'a\n", "flow.yaml:4: this is no YAML"),
-        ("flow: *nowhere\n", "flow.yaml:1: this is no YAML"),
-        ("flow: test\n---\nflow: other\n", "flow.yaml:2: this is no YAML"),
-        ("flow: \u{1}\n", "flow.yaml: this is no YAML"),
-        ("}", "flow.yaml:1: this is no YAML"),
+        ("flow: [test\nversion: 1\n", "flow.yaml:2"),
+        ("flow: test\n\tversion: 1\n", "flow.yaml:2"),
+        ("flow: test\nversion: 1\nsteps:\n  - name: 'a\n", "flow.yaml:4"),
+        ("flow: *nowhere\n", "flow.yaml:1"),
+        ("flow: test\n---\nflow: other\n", "flow.yaml:2"),
+        ("flow: \u{1}\n", "flow.yaml"),
+        ("}", "flow.yaml:1"),
     ])
-    func `what is no YAML is refused`(yaml: String, refusal: String) {
-        #expect(Self.refusal(of: yaml) == refusal)
+    func `a file that is not valid YAML is refused`(yaml: String, place: String) throws {
+        let refusal = try #require(Self.refusal(of: yaml))
+        let reason = "\(place): not valid YAML: "
+        #expect(refusal.hasPrefix(reason) && refusal.count > reason.count && !refusal.contains("\n"))
     }
 
     @Test(arguments: ["", "\n\n", "# a comment\n", "   "])
@@ -466,24 +498,24 @@ struct FlowFileTests {
     }
 
     @Test(arguments: ["flow", "[flow, version]", "1", "~", "[{flow: test}]"])
-    func `a file that is no mapping is refused`(yaml: String) {
-        #expect(Self.refusal(of: yaml) == "flow.yaml:1: a mapping is expected here")
+    func `a file that is not a mapping is refused`(yaml: String) {
+        #expect(Self.refusal(of: yaml) == "flow.yaml:1: expected a mapping")
     }
 
     @Test(arguments: ["{[a]: 1}", "{{a: 1}: 1}"])
-    func `a key that is no word is refused`(yaml: String) {
-        #expect(Self.refusal(of: yaml) == "flow.yaml:1: a key is a word")
+    func `a key that is not a string is refused`(yaml: String) {
+        #expect(Self.refusal(of: yaml) == "flow.yaml:1: a key must be a string")
     }
 
     @Test func `a file is read from its path, and one that cannot be read is named`() throws {
         let path = NSTemporaryDirectory() + "flow-\(UUID().uuidString).yaml"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let missing = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
-        #expect(missing?.description == "\(path): the file cannot be read as UTF-8 text")
+        #expect(missing?.description == "\(path): cannot read the file as UTF-8 text")
         try Data(Self.file("name: text, kind: text").utf8).write(to: URL(filePath: path))
         #expect(try Flow(contentsOf: path).id == "test@1")
         try Data([0x66, 0x6C, 0x6F, 0x77, 0x3A, 0x20, 0xFF]).write(to: URL(filePath: path))
         let unreadable = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
-        #expect(unreadable?.description == "\(path): the file cannot be read as UTF-8 text")
+        #expect(unreadable?.description == "\(path): cannot read the file as UTF-8 text")
     }
 }

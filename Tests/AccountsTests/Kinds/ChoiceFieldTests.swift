@@ -62,11 +62,12 @@ struct ChoiceFieldTests {
     }
 
     @Test(arguments: [
-        ("options: []", "options is a list of at least one"), ("choose: one", "options is a list of at least one"),
+        ("options: []", "\"options\" must be a list with at least one entry"),
+        ("choose: one", "\"options\" must be a list with at least one entry"),
         ("options: [{value: a, label: {en: A}}, {value: a, label: {en: B}}]", "there is an option a already"),
-        ("options: [{value: a}]", "label is missing"), ("options: [{label: {en: A}}]", "value is missing"),
-        ("options: [{value: a, label: {en: A}, price: 1}]", "price is no key here"),
-        ("choose: two, options: [{value: a, label: {en: A}}]", "choose is one of one, several"),
+        ("options: [{value: a}]", "\"label\" is missing"), ("options: [{label: {en: A}}]", "\"value\" is missing"),
+        ("options: [{value: a, label: {en: A}, price: 1}]", "unknown key \"price\""),
+        ("choose: two, options: [{value: a, label: {en: A}}]", "\"choose\" must be one of one, several, not \"two\""),
     ])
     func `contradictory rules are refused`(rules: String, reason: String) {
         let error = #expect(throws: FlowFileError.self) { try AskedField(["name: drink, kind: choice, \(rules)"]) }
