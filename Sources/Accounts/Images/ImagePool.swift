@@ -2,7 +2,7 @@ package import Logging
 
 /// Why there is no photo.
 package enum ImageError: Error, Hashable, Sendable {
-    case unserved(Unserved)
+    case rejected(WorkRejection)
     case fault(ImageFault)
     /// The system gave no process, or one that did not do as it should.
     case noWorker(String)
@@ -38,10 +38,10 @@ package final class ImagePool: Sendable {
             named: "image",
             processes,
             queue: queue,
-            patience: .seconds(60),
+            maximumWait: .seconds(60),
             priority: .normal,
             finished: { meters.images.record($0) },
-            refused: { meters.imagesRefused.add() }
+            rejected: { meters.imagesRefused.add() }
         )
     }
 
@@ -54,12 +54,12 @@ package final class ImagePool: Sendable {
     /// Throws `busy` at once if there is no room to wait.
     package func photo(of image: [UInt8]) async throws(ImageError) -> Photo {
         let result: Result<Photo, ImageError>
-        do throws(Unserved) {
+        do throws(WorkRejection) {
             result = try await pool.run { process in
                 do throws(ImageError) { return .success(try process.photo(of: image)) } catch { return .failure(error) }
             }
         } catch {
-            throw .unserved(error)
+            throw .rejected(error)
         }
         if case .failure(.noWorker(let reason)) = result {
             logger?.error("there is no process for an image", metadata: ["reason": "\(reason)"])

@@ -55,7 +55,7 @@ final class ImageProcess: Sendable {
         var environment = [place ?? nil, nil]
         defer { for word in words + environment { free(word) } }
         return try state.withLock { state throws(ImageError) in
-            if state.isOver { throw .unserved(.stopped) }
+            if state.isOver { throw .rejected(.stopped) }
             let child = spawn_alone(program, &words, &environment, descriptor)
             guard child > 0 else { throw .noWorker(Self.reason("posix_spawn")) }
             state.running = child
@@ -106,8 +106,8 @@ final class ImageProcess: Sendable {
     private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):
-            if state.withLock({ $0.isOver }) { throw .unserved(.stopped) }
-            if ending.seconds < Double(ImageWorker.maximumSeconds) { throw .unserved(.busy(wait: .seconds(5))) }
+            if state.withLock({ $0.isOver }) { throw .rejected(.stopped) }
+            if ending.seconds < Double(ImageWorker.maximumSeconds) { throw .rejected(.busy(wait: .seconds(5))) }
             throw .fault(.unsupported)
         case (1..., _): throw .fault(.unsupported)
         case (_, .done) where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)

@@ -1,6 +1,7 @@
-/// A fixed number of threads that hash passwords, each with memory of its own, and a bounded queue before them.
+/// A fixed number of threads that hash passwords, each with its own memory, and a bounded queue.
 ///
-/// Memory is `workers` times the parameters', taken at the start and kept; the cooperative threads never hash.
+/// The memory, `workers` times that of the parameters, is allocated at the start and kept. The cooperative threads never
+/// hash.
 package final class HashingPool: Sendable {
     typealias Hash = @Sendable (SharedSecret, Arena) throws(Argon2Error) -> PHCString
 
@@ -9,17 +10,17 @@ package final class HashingPool: Sendable {
     private let pool: WorkPool<Arena>
     private let workers, capacity: Int
 
-    /// Throws where the system gives no memory. Without workers and queue every password is refused.
+    /// Throws if the system has too little memory. A pool without workers and queue rejects every password.
     ///
     /// - Parameters:
-    ///   - queue: how many passwords may wait while all workers are busy.
-    ///   - patience: how long one may wait, as far as hashes take what they took lately.
-    ///   - priority: `idle` lets everything else on the machine go first.
+    ///   - queue: the maximum number of passwords that wait while all workers are busy.
+    ///   - maximumWait: the maximum estimated wait of a password, computed from the duration of recent hashes.
+    ///   - priority: with `idle`, the workers run only while the machine has nothing else to do.
     package convenience init(
         parameters: Argon2Parameters = Argon2Parameters(),
         workers: Int,
         queue: Int,
-        patience: Duration = .seconds(3600),
+        maximumWait: Duration = .seconds(3600),
         priority: DedicatedThread.Priority = .normal,
         meters: Meters = Meters()
     ) throws(Argon2Error) {
@@ -27,7 +28,7 @@ package final class HashingPool: Sendable {
             parameters: parameters,
             workers: workers,
             queue: queue,
-            patience: patience,
+            maximumWait: maximumWait,
             priority: priority,
             meters: meters
         ) { password, arena throws(Argon2Error) in
@@ -39,12 +40,12 @@ package final class HashingPool: Sendable {
         parameters: Argon2Parameters,
         workers: Int,
         queue: Int,
-        patience: Duration = .seconds(3600),
+        maximumWait: Duration = .seconds(3600),
         priority: DedicatedThread.Priority = .normal,
         meters: Meters = Meters(),
         hash: @escaping Hash
     ) throws(Argon2Error) {
-        precondition(parameters.isWithinBounds, "the parameters of a hashing pool are checked before it starts")
+        precondition(parameters.isWithinBounds, "check the parameters before you create a hashing pool")
         var arenas: [Arena] = []
         for _ in 0..<workers {
             arenas.append(try Arena(kibibytes: parameters.memoryKiB))
@@ -56,24 +57,24 @@ package final class HashingPool: Sendable {
             named: "argon2",
             arenas,
             queue: queue,
-            patience: patience,
+            maximumWait: maximumWait,
             priority: priority,
             finished: { meters.hashes.record($0) },
-            refused: { meters.hashesRefused.add() }
+            rejected: { meters.hashesRefused.add() }
         )
     }
 
-    /// Throws `busy` at once if there is no room to wait, before anything is hashed.
+    /// Throws `busy` immediately, before anything is hashed, if the queue is full or the wait would be too long.
     ///
-    /// Cancelling the task takes a waiting password out of the queue and throws `cancelled` at once; one that is being
-    /// hashed keeps its worker to the end, and its hash is returned.
+    /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
+    /// being hashed is hashed to the end, and its hash is returned.
     package func hash(_ password: SharedSecret) async throws(HashingError) -> PHCString {
         try await run { [makeHash] arena throws(Argon2Error) in
             try makeHash(password, arena)
         }
     }
 
-    /// Queues as ``hash(_:)`` does. Throws `tooCostly` for a hash that needs more memory than this pool's workers have.
+    /// Waits as ``hash(_:)`` does. Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
     package func verify(_ candidate: SharedSecret, against phc: PHCString) async throws(HashingError) -> Bool {
         guard phc.parameters.memoryKiB <= parameters.memoryKiB else { throw .tooCostly }
         return try await run { arena throws(Argon2Error) in
@@ -81,24 +82,24 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Refuses those who wait with `stopped`, lets running hashes finish, and blocks until the threads are gone.
+    /// Rejects waiting passwords with `stopped`, lets running hashes finish, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }
 
-    /// Passwords in the queue.
+    /// The number of passwords in the queue.
     package var waiting: Int { pool.load.waiting }
-    /// Passwords on a worker.
+    /// The number of passwords on a worker.
     package var running: Int { pool.load.running }
 
     private func run<Answer: Sendable>(
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
         let result: Result<Answer, Argon2Error>
-        do throws(Unserved) {
+        do throws(WorkRejection) {
             result = try await pool.run { arena in
                 do throws(Argon2Error) { return .success(try work(arena)) } catch { return .failure(error) }
             }
         } catch {
-            throw .unserved(error)
+            throw .rejected(error)
         }
         do throws(Argon2Error) { return try result.get() } catch { throw .argon2(error) }
     }
@@ -119,9 +120,9 @@ package final class HashingPool: Sendable {
     }
 }
 
-/// Why there is no hash.
+/// Why a password was not hashed or verified.
 package enum HashingError: Error, Hashable, Sendable {
-    case unserved(Unserved)
+    case rejected(WorkRejection)
     /// The stored hash needs more memory than a worker has.
     case tooCostly
     case argon2(Argon2Error)

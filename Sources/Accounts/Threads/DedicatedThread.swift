@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// An operating system thread of our own, for C calls that block and must not hold up the cooperative pool.
+/// An operating system thread for C calls that block, so that they do not block the cooperative pool.
 package final class DedicatedThread: Sendable {
     private let handle: pthread_t
 
     package enum Priority: String, CaseIterable, Sendable {
         case normal
-        /// Runs while nobody else on the machine wants to (`SCHED_IDLE`).
+        /// Runs only while the machine has nothing else to do (`SCHED_IDLE`).
         case idle
     }
 
-    /// Starts at once. The name is cut to 15 bytes, the most that Linux shows.
+    /// Starts the thread. The name is cut to 15 bytes, the maximum on Linux.
     package init(named name: String, priority: Priority = .normal, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(name: name, priority: priority, body: body))
         var handle = pthread_t()
@@ -21,7 +21,7 @@ package final class DedicatedThread: Sendable {
                 let start = Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue()
                 Thread.current.name = String(start.name.prefix(15))
                 if start.priority == .idle {
-                    // SCHED_IDLE of <linux/sched.h>; a system that does not let us leaves the thread as it is.
+                    // SCHED_IDLE of <linux/sched.h>. If the system does not permit it, the thread keeps its priority.
                     var parameters = sched_param()
                     pthread_setschedparam(pthread_self(), 5, &parameters)
                 }
@@ -30,11 +30,11 @@ package final class DedicatedThread: Sendable {
             },
             start.toOpaque()
         )
-        precondition(status == 0, "the system gave no thread: \(String(cString: strerror(status)))")
+        precondition(status == 0, "cannot create a thread: \(String(cString: strerror(status)))")
         self.handle = handle
     }
 
-    /// Waits until the body has returned. To be called once.
+    /// Waits until the body has returned. Call it once.
     package func join() {
         pthread_join(handle, nil)
     }

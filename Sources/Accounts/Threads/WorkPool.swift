@@ -1,63 +1,64 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A fixed number of threads, each with a tool of its own, and a bounded queue before them: for work that blocks, or takes
-/// long, and must not hold up the cooperative pool.
-final class WorkPool<Tool: Sendable>: Sendable {
-    private let desk: Desk
+/// A fixed number of threads, each with its own resource, and a bounded queue: for work that blocks or takes long, and so
+/// must not run on the cooperative pool.
+final class WorkPool<Resource: Sendable>: Sendable {
+    private let dispatcher: Dispatcher
     private let threads: Mutex<[DedicatedThread]>
 
     /// - Parameters:
-    ///   - name: of the threads, to which a number is added.
-    ///   - queue: how much work may wait while all threads are busy.
-    ///   - patience: how long it may wait, as far as work takes what it took lately.
-    ///   - finished: hears how long each piece of work took.
-    ///   - refused: hears of each that was `busy`.
+    ///   - name: the name of the threads, to which a number is added.
+    ///   - resources: one for each thread.
+    ///   - queue: the maximum number of jobs that wait while all threads are busy.
+    ///   - maximumWait: the maximum estimated wait of a job, computed from the duration of recent jobs.
+    ///   - finished: called after each job with its duration.
+    ///   - rejected: called for each job that is rejected as `busy`.
     init(
         named name: String,
-        _ tools: [Tool],
+        _ resources: [Resource],
         queue: Int,
-        patience: Duration,
+        maximumWait: Duration,
         priority: DedicatedThread.Priority,
         finished: @escaping @Sendable (Duration) -> Void,
-        refused: @escaping @Sendable () -> Void
+        rejected: @escaping @Sendable () -> Void
     ) {
-        let desk = Desk(tools.count, queue, patience, finished: finished, refused: refused)
-        self.desk = desk
+        let dispatcher = Dispatcher(resources.count, queue, maximumWait, finished: finished, rejected: rejected)
+        self.dispatcher = dispatcher
         threads = Mutex(
-            tools.enumerated().map { number, tool in
-                DedicatedThread(named: "\(name)-\(number)", priority: priority) { desk.serve(with: tool) }
+            resources.enumerated().map { number, resource in
+                DedicatedThread(named: "\(name)-\(number)", priority: priority) { dispatcher.runWorker(with: resource) }
             }
         )
     }
 
-    /// Whoever waits for work holds the pool, so by now its threads are idle and gone within microseconds.
+    /// Every caller that waits keeps a reference to the pool, so the threads are idle here and end within microseconds.
     deinit {
         shutdown()
     }
 
-    /// Throws `busy` at once if there is no room to wait.
+    /// Throws `busy` immediately if the queue is full or the wait would be too long.
     ///
-    /// Cancelling the task takes waiting work out of the queue and throws `cancelled` at once; what is under way keeps its
-    /// thread to the end, and its answer is returned.
-    func run<Answer: Sendable>(_ work: @escaping @Sendable (Tool) -> Answer) async throws(Unserved) -> Answer {
-        let ticket = desk.queue.withLock { $0.makeTicket() }
+    /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
+    /// continues to its end, and its answer is returned.
+    func run<Answer: Sendable>(_ work: @escaping @Sendable (Resource) -> Answer) async throws(WorkRejection) -> Answer {
+        let ticket = dispatcher.queue.withLock { $0.makeTicket() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
-                desk.enter(Job(work, for: caller), with: ticket)
-                // A task cancelled before it entered has had its handler called in vain.
-                if Task.isCancelled { desk.withdraw(ticket) }
+                dispatcher.enter(Job(work, for: caller), with: ticket)
+                // If the task was cancelled before the job was in the queue, the handler below did not find it.
+                if Task.isCancelled { dispatcher.withdraw(ticket) }
             }
         } onCancel: {
-            desk.withdraw(ticket)
+            dispatcher.withdraw(ticket)
         }
         return try outcome.get()
     }
 
-    /// Refuses those who wait with `stopped`, lets running work finish, and blocks until the threads are gone.
-    /// A second call has nothing to wait for and returns at once.
+    /// Rejects waiting work with `stopped`, lets running work finish, and blocks until the threads have ended. A second call
+    /// returns immediately.
     func shutdown() {
-        desk.close()
+        dispatcher.close()
         let threads = threads.withLock { threads in
             defer { threads = [] }
             return threads
@@ -67,90 +68,91 @@ final class WorkPool<Tool: Sendable>: Sendable {
         }
     }
 
-    /// Pieces of work in the queue, and on a thread.
-    var load: (waiting: Int, running: Int) { desk.queue.withLock { ($0.waiting, $0.running) } }
+    /// The numbers of jobs in the queue and on a thread.
+    var load: (waiting: Int, running: Int) { dispatcher.queue.withLock { ($0.waiting, $0.running) } }
 }
 
 extension WorkPool {
-    /// Where callers and threads meet. The threads hold it, not the pool, so a forgotten pool still ends.
-    private final class Desk: Sendable {
+    /// The queue that callers and threads share. The threads refer to it and not to the pool, so that the pool can be
+    /// deinitialized.
+    private final class Dispatcher: Sendable {
         let queue: Mutex<WorkQueue<Job>>
         private let work = DispatchSemaphore(value: 0)
         private let workers: Int
         private let finished: @Sendable (Duration) -> Void
-        private let refused: @Sendable () -> Void
+        private let rejected: @Sendable () -> Void
 
         init(
             _ workers: Int,
             _ queue: Int,
-            _ patience: Duration,
+            _ maximumWait: Duration,
             finished: @escaping @Sendable (Duration) -> Void,
-            refused: @escaping @Sendable () -> Void
+            rejected: @escaping @Sendable () -> Void
         ) {
             self.workers = workers
             self.finished = finished
-            self.refused = refused
-            self.queue = Mutex(WorkQueue(workers: workers, queue: queue, patience: patience))
+            self.rejected = rejected
+            self.queue = Mutex(WorkQueue(workers: workers, queue: queue, maximumWait: maximumWait))
         }
 
         func enter(_ job: Job, with ticket: WorkQueue<Job>.Ticket) {
-            do throws(Unserved) {
-                try queue.withLock { queue throws(Unserved) in try queue.enter(job, with: ticket) }
+            do throws(WorkRejection) {
+                try queue.withLock { queue throws(WorkRejection) in try queue.enter(job, with: ticket) }
                 work.signal()
             } catch {
-                if case .busy = error { refused() }
-                job.refuse(error)
+                if case .busy = error { rejected() }
+                job.reject(error)
             }
         }
 
         func withdraw(_ ticket: WorkQueue<Job>.Ticket) {
-            queue.withLock { $0.withdraw(ticket) }?.refuse(.cancelled)
+            queue.withLock { $0.withdraw(ticket) }?.reject(.cancelled)
         }
 
         func close() {
             for job in queue.withLock({ $0.stop() }) {
-                job.refuse(.stopped)
+                job.reject(.stopped)
             }
             for _ in 0..<workers {
                 work.signal()
             }
         }
 
-        /// A thread's whole life.
-        func serve(with tool: Tool) {
+        /// The body of a thread.
+        func runWorker(with resource: Resource) {
             while true {
                 work.wait()
                 switch queue.withLock({ $0.next() }) {
                 case .run(let job):
                     let start = ContinuousClock.now
-                    let deliver = job.run(tool)
-                    let took = ContinuousClock.now - start
-                    finished(took)
-                    // Before the delivery, so that a caller who has its answer finds the place free.
-                    queue.withLock { $0.finish(after: took) }
+                    let deliver = job.run(resource)
+                    let duration = ContinuousClock.now - start
+                    finished(duration)
+                    // Before the delivery: when a caller has its answer, its place is free.
+                    queue.withLock { $0.finish(after: duration) }
                     deliver()
                 case .sleep: continue
-                case .leave: return
+                case .exit: return
                 }
             }
         }
     }
 
-    /// One piece of work and the caller who waits for it.
+    /// One piece of work, and the caller that waits for it.
     private struct Job: Sendable {
-        /// Does the work, and returns what delivers its outcome.
-        let run: @Sendable (Tool) -> @Sendable () -> Void
-        let refuse: @Sendable (Unserved) -> Void
+        /// Does the work, and returns a function that delivers its outcome.
+        let run: @Sendable (Resource) -> @Sendable () -> Void
+        let reject: @Sendable (WorkRejection) -> Void
 
         init<Answer: Sendable>(
-            _ work: @escaping @Sendable (Tool) -> Answer,
-            for caller: CheckedContinuation<Result<Answer, Unserved>, Never>
+            _ work: @escaping @Sendable (Resource) -> Answer,
+            for caller: CheckedContinuation<Result<Answer, WorkRejection>, Never>
         ) {
-            run = { tool in
-                let answer = work(tool)
+            run = { resource in
+                let answer = work(resource)
                 return { caller.resume(returning: .success(answer)) }
             }
-            refuse = { caller.resume(returning: .failure($0)) }
+            reject = { caller.resume(returning: .failure($0)) }
         }
     }
 }

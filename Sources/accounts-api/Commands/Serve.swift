@@ -88,7 +88,7 @@ struct Server {
             parameters: settings.argon2,
             workers: settings.argon2Workers,
             queue: settings.argon2Queue,
-            patience: settings.argon2Wait,
+            maximumWait: settings.argon2Wait,
             priority: settings.argon2Priority,
             meters: meters
         )

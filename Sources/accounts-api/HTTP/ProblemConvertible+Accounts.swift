@@ -30,7 +30,7 @@ extension DatabaseError: ProblemConvertible {
 extension HashingError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .unserved(let error): .busy(error, "Too many passwords are being hashed. Try again in a moment.")
+        case .rejected(let error): .busy(error, "Too many passwords are being hashed. Try again in a moment.")
         case .tooCostly, .argon2: nil
         }
     }
@@ -39,7 +39,7 @@ extension HashingError: ProblemConvertible {
 extension ImageError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .unserved(let error): .busy(error, "Too many images come at once. Try again in a moment.")
+        case .rejected(let error): .busy(error, "Too many images come at once. Try again in a moment.")
         case .noWorker:
             Problem(.unavailable, "No image can be read at the moment. Try again.", headers: [.retryAfter: "5"])
         case .fault: nil
@@ -228,7 +228,7 @@ extension Problem {
     static let cancelled = Problem(.unavailable, "The request was given up.", headers: [.retryAfter: "1"])
 
     /// For work that a pool did not take.
-    static func busy(_ error: Unserved, _ detail: String) -> Problem {
+    static func busy(_ error: WorkRejection, _ detail: String) -> Problem {
         switch error {
         case .busy(let wait): Problem(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
         case .stopped: Problem(.busy, detail, headers: [.retryAfter: "1"])

@@ -34,7 +34,7 @@ struct ImagePoolTests {
 
     @Test(arguments: ["kill -KILL $$", "kill -ALRM $$"])
     func `one that had no chance to work is no word about its image`(_ script: String) async throws {
-        await #expect(throws: ImageError.unserved(.busy(wait: .seconds(5)))) {
+        await #expect(throws: ImageError.rejected(.busy(wait: .seconds(5)))) {
             try await shell(script).photo(of: .onFile("plain.png"))
         }
     }
@@ -60,8 +60,8 @@ struct ImagePoolTests {
         let photo = Task { try await pool.photo(of: image) }
         while pool.running == 0 { await Task.yield() }
         try await onThread { pool.shutdown() }
-        await #expect(throws: ImageError.unserved(.stopped)) { try await photo.value }
-        await #expect(throws: ImageError.unserved(.stopped)) { try await pool.photo(of: image) }
+        await #expect(throws: ImageError.rejected(.stopped)) { try await photo.value }
+        await #expect(throws: ImageError.rejected(.stopped)) { try await pool.photo(of: image) }
     }
 
     @Test func `nothing is left of those that have ended`() async throws {
@@ -139,7 +139,7 @@ struct ImagePoolTests {
             return await tasks.reduce(into: [ImageError?]()) { $0.append($1) }
         }
         #expect(
-            outcomes.allSatisfy { [.fault(.unsupported), .unserved(.busy(wait: .zero))].contains($0.map(\.untimed)) }
+            outcomes.allSatisfy { [.fault(.unsupported), .rejected(.busy(wait: .zero))].contains($0.map(\.untimed)) }
         )
         #expect(outcomes.contains(.fault(.unsupported)))
     }
@@ -154,6 +154,6 @@ extension ImageError {
 
     /// Without how long it would take.
     fileprivate var untimed: ImageError {
-        if case .unserved(.busy) = self { .unserved(.busy(wait: .zero)) } else { self }
+        if case .rejected(.busy) = self { .rejected(.busy(wait: .zero)) } else { self }
     }
 }

@@ -8,43 +8,43 @@ import Testing
 struct WorkQueueTests {
     @Test(arguments: [(workers: 1, queue: 0), (1, 1), (2, 3)])
     func `it takes what the workers and the queue hold, and one more is refused`(workers: Int, queue: Int) throws {
-        var waiting = WorkQueue<Int>(workers: workers, queue: queue, patience: .seconds(60))
+        var waiting = WorkQueue<Int>(workers: workers, queue: queue, maximumWait: .seconds(60))
         for job in 0..<(workers + queue) {
             try waiting.enter(job, with: waiting.makeTicket())
         }
-        #expect(throws: Unserved.busy(wait: .zero)) { try waiting.enter(99, with: waiting.makeTicket()) }
+        #expect(throws: WorkRejection.busy(wait: .zero)) { try waiting.enter(99, with: waiting.makeTicket()) }
         #expect(waiting.waiting == workers + queue && waiting.running == 0)
     }
 
     @Test func `running jobs count until they finish`() throws {
-        var queue = WorkQueue<Int>(workers: 1, queue: 0, patience: .seconds(60))
+        var queue = WorkQueue<Int>(workers: 1, queue: 0, maximumWait: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         #expect(queue.next().job == 1)
         #expect(queue.waiting == 0 && queue.running == 1)
-        #expect(throws: Unserved.busy(wait: .zero)) { try queue.enter(2, with: queue.makeTicket()) }
+        #expect(throws: WorkRejection.busy(wait: .zero)) { try queue.enter(2, with: queue.makeTicket()) }
         queue.finish(after: .zero)
         try queue.enter(2, with: queue.makeTicket())
         #expect(queue.next().job == 2)
     }
 
     @Test func `nobody waits longer than they may, as far as jobs take what they took lately`() throws {
-        var queue = WorkQueue<Int>(workers: 2, queue: 1000, patience: .seconds(1))
+        var queue = WorkQueue<Int>(workers: 2, queue: 1000, maximumWait: .seconds(1))
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for _ in 1...2 { queue.finish(after: .milliseconds(100)) }
-        #expect(queue.time == .milliseconds(100) && queue.wait == .zero)
+        #expect(queue.averageDuration == .milliseconds(100) && queue.wait == .zero)
         // Twenty a second: two that run, and as many as start within a second.
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for job in 3...22 { try queue.enter(job, with: queue.makeTicket()) }
         #expect(queue.waiting == 20 && queue.wait == .milliseconds(1050))
-        #expect(throws: Unserved.busy(wait: .milliseconds(1050))) { try queue.enter(99, with: queue.makeTicket()) }
+        #expect(throws: WorkRejection.busy(wait: .milliseconds(1050))) { try queue.enter(99, with: queue.makeTicket()) }
         queue.finish(after: .milliseconds(900))
-        #expect(queue.time == .milliseconds(200), "an eighth of what is new")
+        #expect(queue.averageDuration == .milliseconds(200), "an eighth of what is new")
     }
 
     @Test func `the oldest is next, and a worker without work sleeps`() throws {
-        var queue = WorkQueue<Int>(workers: 1, queue: 2, patience: .seconds(60))
+        var queue = WorkQueue<Int>(workers: 1, queue: 2, maximumWait: .seconds(60))
         for job in 1...3 {
             try queue.enter(job, with: queue.makeTicket())
         }
@@ -56,7 +56,7 @@ struct WorkQueueTests {
     }
 
     @Test func `a waiting job can be withdrawn once, a running one cannot`() throws {
-        var queue = WorkQueue<Int>(workers: 1, queue: 1, patience: .seconds(60))
+        var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
         let tickets = [queue.makeTicket(), queue.makeTicket()]
         try queue.enter(1, with: tickets[0])
         try queue.enter(2, with: tickets[1])
@@ -68,13 +68,13 @@ struct WorkQueueTests {
     }
 
     @Test func `a stopped queue gives back who waits, takes nobody, and sends workers home`() throws {
-        var queue = WorkQueue<Int>(workers: 1, queue: 1, patience: .seconds(60))
+        var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         try queue.enter(2, with: queue.makeTicket())
         #expect(queue.stop() == [1, 2])
         #expect(queue.stop() == [])
-        #expect(throws: Unserved.stopped) { try queue.enter(3, with: queue.makeTicket()) }
-        guard case .leave = queue.next() else {
+        #expect(throws: WorkRejection.stopped) { try queue.enter(3, with: queue.makeTicket()) }
+        guard case .exit = queue.next() else {
             Issue.record("a stopped queue has no work")
             return
         }
@@ -132,7 +132,7 @@ struct HashingPoolTests {
         async let waiting = pool.hash(SharedSecret(text: "waiting"))
         await pool.reaches(waiting: 1)
 
-        await #expect(throws: HashingError.unserved(.busy(wait: .zero))) {
+        await #expect(throws: HashingError.rejected(.busy(wait: .zero))) {
             try await pool.hash(SharedSecret(text: "refused"))
         }
         #expect(pool.waiting == 1 && pool.running == 1)
@@ -152,7 +152,7 @@ struct HashingPoolTests {
         await pool.reaches(waiting: 1)
 
         waiting.cancel()
-        await #expect(throws: HashingError.unserved(.cancelled)) { try await waiting.value }
+        await #expect(throws: HashingError.rejected(.cancelled)) { try await waiting.value }
         #expect(pool.waiting == 0 && pool.running == 1)
 
         work.release(1)
@@ -169,7 +169,7 @@ struct HashingPoolTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pool.hash(SharedSecret(text: "late"))
         }
-        await #expect(throws: HashingError.unserved(.cancelled)) { try await late.value }
+        await #expect(throws: HashingError.rejected(.cancelled)) { try await late.value }
         #expect(pool.waiting == 0)
         work.release(1)
         _ = try await running
@@ -181,7 +181,7 @@ struct HashingPoolTests {
         let running = Task { try await pool.hash(SharedSecret(text: "running")) }
         await work.begun()
         running.cancel()
-        await #expect(throws: HashingError.unserved(.busy(wait: .zero))) {
+        await #expect(throws: HashingError.rejected(.busy(wait: .zero))) {
             try await pool.hash(SharedSecret(text: "next"))
         }
         work.release(1)
@@ -201,8 +201,8 @@ struct HashingPoolTests {
             pool.shutdown()
             end.finish()
         }
-        await #expect(throws: HashingError.unserved(.stopped)) { try await waiting.value }
-        await #expect(throws: HashingError.unserved(.stopped)) { try await pool.hash(SharedSecret(text: "late")) }
+        await #expect(throws: HashingError.rejected(.stopped)) { try await waiting.value }
+        await #expect(throws: HashingError.rejected(.stopped)) { try await pool.hash(SharedSecret(text: "late")) }
         work.release(1)
         _ = try await running
         for await _ in ended {}
