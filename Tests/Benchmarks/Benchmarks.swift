@@ -36,13 +36,13 @@ enum Benchmarks {
         signal(SIGPIPE, SIG_IGN)
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: true, logLevel: settings.logging.level) }
         let logger = Logger(label: "accounts")
-        let meters = Meters()
+        let metrics = Metrics()
         let database = connections.database(
             settings.databaseURL,
             connections: settings.databaseConnections,
-            meters: meters,
+            metrics: metrics,
             logger: logger
         )
-        try await Server(settings, logger: logger).run(on: database, meters)
+        try await Server(settings, logger: logger).run(on: database, metrics)
     }
 }

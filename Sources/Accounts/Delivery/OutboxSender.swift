@@ -14,7 +14,7 @@ package struct OutboxSender: Sendable {
     private let sender: String
     private let serviceName: String
     private let publicURL: String
-    private let meters: Meters
+    private let metrics: Metrics
     private let logger: Logger
 
     package init(
@@ -24,7 +24,7 @@ package struct OutboxSender: Sendable {
         from sender: String,
         serviceName: String,
         publicURL: String,
-        meters: Meters = Meters(),
+        metrics: Metrics = Metrics(),
         logger: Logger
     ) {
         self.outbox = outbox
@@ -33,7 +33,7 @@ package struct OutboxSender: Sendable {
         self.sender = sender
         self.serviceName = serviceName
         self.publicURL = publicURL
-        self.meters = meters
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -98,7 +98,7 @@ package struct OutboxSender: Sendable {
             if case .permanent = error { return try await markDead(id, "\(error)") }
             return try await postpone(id, "\(error)", attempts)
         }
-        meters.mails.add(1, "delivered")
+        metrics.mails.add(1, "delivered")
         try await finish(id)
     }
 
@@ -119,13 +119,13 @@ package struct OutboxSender: Sendable {
     /// Leaves the mail to its next attempt, to which the claim has moved it, unless it has had the last.
     private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
         if attempts >= Self.maximumAttempts { return try await markDead(id, reason) }
-        meters.mails.add(1, "postponed")
+        metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction("UPDATE outbox SET last_error = \(reason) WHERE id = \(id)")
     }
 
     private func markDead(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
-        meters.mails.add(1, "dead")
+        metrics.mails.add(1, "dead")
         logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction(
             """
@@ -171,7 +171,7 @@ extension OutboxSender: Service {
         do throws(DatabaseError) {
             while try await deliverNext(), !Task.isShuttingDownGracefully {}
         } catch {
-            meters.failures.add(1, "outbox")
+            metrics.failures.add(1, "outbox")
             logger.warning("the outbox waits", metadata: ["reason": "\(error)"])
         }
     }

@@ -25,7 +25,7 @@ package final class ImagePool: Sendable {
         arguments: [String] = ["image-worker"],
         workers: Int = 1,
         queue: Int = 16,
-        meters: Meters = Meters(),
+        metrics: Metrics = Metrics(),
         logger: Logger? = nil
     ) {
         self.logger = logger
@@ -40,8 +40,8 @@ package final class ImagePool: Sendable {
             queue: queue,
             maximumWait: .seconds(60),
             priority: .normal,
-            finished: { meters.images.record($0) },
-            rejected: { meters.imagesRefused.add() }
+            finished: { metrics.images.record($0) },
+            rejected: { metrics.imagesRefused.add() }
         )
     }
 

@@ -39,7 +39,7 @@ package final class Monitor: Sendable {
         }
         wish.yield()
         let families =
-            signups.meters.families + signups.database.families + signups.hashing.families + process + [build] + found
+            signups.metrics.families + signups.database.families + signups.hashing.families + process + [build] + found
         return families.map(\.text).joined()
     }
 

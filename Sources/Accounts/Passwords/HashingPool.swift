@@ -22,7 +22,7 @@ package final class HashingPool: Sendable {
         queue: Int,
         maximumWait: Duration = .seconds(3600),
         priority: DedicatedThread.Priority = .normal,
-        meters: Meters = Meters()
+        metrics: Metrics = Metrics()
     ) throws(Argon2Error) {
         try self.init(
             parameters: parameters,
@@ -30,7 +30,7 @@ package final class HashingPool: Sendable {
             queue: queue,
             maximumWait: maximumWait,
             priority: priority,
-            meters: meters
+            metrics: metrics
         ) { password, arena throws(Argon2Error) in
             try Argon2.hash(password.secret, with: parameters, in: arena)
         }
@@ -42,7 +42,7 @@ package final class HashingPool: Sendable {
         queue: Int,
         maximumWait: Duration = .seconds(3600),
         priority: DedicatedThread.Priority = .normal,
-        meters: Meters = Meters(),
+        metrics: Metrics = Metrics(),
         hash: @escaping Hash
     ) throws(Argon2Error) {
         precondition(parameters.isWithinBounds, "check the parameters before you create a hashing pool")
@@ -59,8 +59,8 @@ package final class HashingPool: Sendable {
             queue: queue,
             maximumWait: maximumWait,
             priority: priority,
-            finished: { meters.hashes.record($0) },
-            rejected: { meters.hashesRefused.add() }
+            finished: { metrics.hashes.record($0) },
+            rejected: { metrics.hashesRefused.add() }
         )
     }
 

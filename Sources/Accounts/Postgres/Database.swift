@@ -24,7 +24,7 @@ package final class Database: Sendable {
         _ conninfo: String,
         connections: Int = 5,
         queue: Int = 4096,
-        meters: Meters = Meters(),
+        metrics: Metrics = Metrics(),
         logger: Logger
     ) {
         precondition(connections >= 2, "grouped and lone statements need a connection each")
@@ -37,7 +37,7 @@ package final class Database: Sendable {
                 conninfo: conninfo,
                 kind: kind,
                 queue: index < lanes ? grouped : alone,
-                meters: meters,
+                metrics: metrics,
                 logger: logger
             )
             return DedicatedThread(named: "lane-\(kind)-\(index)") { lane.run() }

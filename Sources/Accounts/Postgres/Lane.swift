@@ -14,7 +14,7 @@ struct Lane {
     /// As the metrics name its kind.
     var kind = "alone"
     let queue: LaneQueue
-    var meters = Meters()
+    var metrics = Metrics()
     let logger: Logger
 
     /// Serves until the queue stops; connects again, with back-off and jitter, as often as the connection is lost.
@@ -136,8 +136,8 @@ struct Lane {
         let start = ContinuousClock.now
         do throws(DatabaseError) {
             let outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
-            meters.groups.record(Double(jobs.count), kind)
-            meters.exchanges.record(ContinuousClock.now - start, kind)
+            metrics.groups.record(Double(jobs.count), kind)
+            metrics.exchanges.record(ContinuousClock.now - start, kind)
             return outcome
         } catch {
             for job in jobs { job.answer(.failure(error)) }

@@ -9,7 +9,7 @@ package struct Signups: Sendable {
     let hashing: HashingPool
     let images: ImagePool
     let outbox: Outbox
-    package let meters: Meters
+    package let metrics: Metrics
     package let funnel: Funnel
     package let days: DraftDays
     let turns = DraftTurns()
@@ -24,7 +24,7 @@ package struct Signups: Sendable {
         hashing: HashingPool,
         images: ImagePool,
         outbox: Outbox,
-        meters: Meters = Meters()
+        metrics: Metrics = Metrics()
     ) {
         self.flow = flow
         self.serviceName = serviceName
@@ -33,8 +33,8 @@ package struct Signups: Sendable {
         self.hashing = hashing
         self.images = images
         self.outbox = outbox
-        self.meters = meters
-        funnel = Funnel(meters: meters)
+        self.metrics = metrics
+        funnel = Funnel(metrics: metrics)
         days = DraftDays(life: flow.absolute)
     }
 

@@ -42,15 +42,15 @@ package final class Funnel: Sendable {
     }
 
     private let counts = Mutex<[Event: Int]>([:])
-    private let meters: Meters
+    private let metrics: Metrics
 
-    init(meters: Meters) {
-        self.meters = meters
+    init(metrics: Metrics) {
+        self.metrics = metrics
     }
 
     private func count(_ event: Event, times: Int = 1) {
         counts.withLock { $0[event, default: 0] += times }
-        meters.funnel.add(times, event.flow, event.step, event.outcome.rawValue, event.code)
+        metrics.funnel.add(times, event.flow, event.step, event.outcome.rawValue, event.code)
     }
 
     func entered(_ step: String, of flow: Flow) {
@@ -153,7 +153,7 @@ package struct FunnelWriter: Service {
         do throws(DatabaseError) {
             try await signups.funnel.flush(to: signups.database)
         } catch {
-            signups.meters.failures.add(1, "funnel")
+            signups.metrics.failures.add(1, "funnel")
             logger.warning("the funnel waits", metadata: ["reason": "\(error)"])
         }
     }

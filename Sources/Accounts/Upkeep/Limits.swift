@@ -140,7 +140,7 @@ extension Signups {
     }
 
     func reached(_ name: String, _ limit: Limit, wait: Duration) -> LimitReached {
-        meters.limits.add(1, name)
+        metrics.limits.add(1, name)
         return LimitReached(name: name, limit: limit, wait: wait)
     }
 }

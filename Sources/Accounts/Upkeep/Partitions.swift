@@ -6,13 +6,13 @@ internal import ServiceLifecycle
 package struct Partitions: Sendable {
     private let database: Database
     private let days: DraftDays?
-    private let meters: Meters
+    private let metrics: Metrics
     private let logger: Logger
 
-    package init(database: Database, days: DraftDays? = nil, meters: Meters = Meters(), logger: Logger) {
+    package init(database: Database, days: DraftDays? = nil, metrics: Metrics = Metrics(), logger: Logger) {
         self.database = database
         self.days = days
-        self.meters = meters
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -42,7 +42,7 @@ extension Partitions: Service {
             do throws(DatabaseError) {
                 try await prepare()
             } catch {
-                meters.failures.add(1, "partitions")
+                metrics.failures.add(1, "partitions")
                 logger.error("the partitions of the coming days are not ready", metadata: ["reason": "\(error)"])
             }
         }

@@ -51,11 +51,11 @@ package struct Reaper: Sendable {
             await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: isUseless) }
         }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
-        let meters = signups.meters
-        meters.erased.add(erased.rows, "rows")
-        meters.erased.add(erased.partitions, "partitions")
+        let metrics = signups.metrics
+        metrics.erased.add(erased.rows, "rows")
+        metrics.erased.add(erased.partitions, "partitions")
         if let failure { throw failure }
-        meters.sweeps.record(ContinuousClock.now - start)
+        metrics.sweeps.record(ContinuousClock.now - start)
         return erased
     }
 
@@ -134,7 +134,7 @@ package struct Reaper: Sendable {
                 String.self
             )
             try signups.funnel.ended(ended, as: .expired)
-            signups.meters.erased.add(erased, "drafts")
+            signups.metrics.erased.add(erased, "drafts")
             count += erased
             try? await Task.sleep(for: min((ContinuousClock.now - start) * rest, .seconds(1)))
             guard let place, seen == Self.batch else { return }
@@ -225,7 +225,7 @@ extension Reaper: Service {
                     ]
                 )
             } catch {
-                signups.meters.failures.add(1, "reaper")
+                signups.metrics.failures.add(1, "reaper")
                 logger.error("what has had its time is still there", metadata: ["reason": "\(error)"])
             }
         }

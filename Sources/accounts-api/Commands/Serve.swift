@@ -55,32 +55,32 @@ struct Server {
     }
 
     func run() async throws {
-        let meters = Meters()
+        let metrics = Metrics()
         let database = Database(
             settings.databaseURL,
             connections: settings.databaseConnections,
-            meters: meters,
+            metrics: metrics,
             logger: logger
         )
-        try await run(on: database, meters)
+        try await run(on: database, metrics)
     }
 
     /// Runs until the service stops, then closes the connections.
-    func run(on database: Database, _ meters: Meters) async throws {
+    func run(on database: Database, _ metrics: Metrics) async throws {
         do {
             try Argon2.selfTest()
             try await Migrations().check(database)
             for setting in try await database.settingsThatLogValues() {
                 logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
             }
-            try await serve(on: database, meters)
+            try await serve(on: database, metrics)
         } catch {
             await database.shutdown()
             throw error
         }
     }
 
-    private func serve(on database: Database, _ meters: Meters) async throws {
+    private func serve(on database: Database, _ metrics: Metrics) async throws {
         // Trap signals before anything serves, so that no signal is missed.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let shutdown = ShutdownSignal()
@@ -90,13 +90,13 @@ struct Server {
             queue: settings.argon2Queue,
             maximumWait: settings.argon2Wait,
             priority: settings.argon2Priority,
-            meters: meters
+            metrics: metrics
         )
         let images = ImagePool(
             // Works even if the file of the executable has been replaced since the start.
             program: "/proc/self/exe",
             workers: settings.imageWorkers,
-            meters: meters,
+            metrics: metrics,
             logger: logger
         )
         let outbox = Outbox(keys: settings.keys)
@@ -108,7 +108,7 @@ struct Server {
             from: settings.mailFrom,
             serviceName: settings.serviceName,
             publicURL: settings.publicURL,
-            meters: meters,
+            metrics: metrics,
             logger: logger
         )
         let signups = Signups(
@@ -119,20 +119,20 @@ struct Server {
             hashing: hashing,
             images: images,
             outbox: outbox,
-            meters: meters
+            metrics: metrics
         )
         var configuration = ServiceGroupConfiguration(
             services: [
                 // Services stop in reverse order, so the funnel writer still writes what the reaper counts in its last
                 // batch.
-                database, Partitions(database: database, days: signups.days, meters: meters, logger: logger),
+                database, Partitions(database: database, days: signups.days, metrics: metrics, logger: logger),
                 FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
             ],
             logger: logger
         )
         if let address = settings.metricsListen {
             let monitor = Monitor(of: signups, version: serviceVersion)
-            configuration.services += [.init(service: monitor), .init(service: metrics(monitor, at: address))]
+            configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
         configuration.services.append(.init(service: application(signups, database, settings, shutdown)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
@@ -170,7 +170,7 @@ struct Server {
         }
     }
 
-    private func metrics(_ monitor: Monitor, at address: Address) -> some ApplicationProtocol {
+    private func metricsServer(_ monitor: Monitor, at address: Address) -> some ApplicationProtocol {
         Application(
             router: MetricsRoutes(monitor: monitor).router(),
             configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),

@@ -131,7 +131,7 @@ extension Routes {
         // From the outside in.
         router.add(middleware: CORS(allowedOrigins: allowedOrigins))
         router.add(middleware: securityHeaders)
-        router.add(middleware: RequestLog(meters: signups.meters))
+        router.add(middleware: RequestLog(metrics: signups.metrics))
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,

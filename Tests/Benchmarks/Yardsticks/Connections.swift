@@ -12,12 +12,12 @@ enum Connections: String, CaseIterable {
     /// No database, as far as steps go: each statement is answered as it was the first time.
     case echo
 
-    func database(_ conninfo: String, connections: Int, meters: Meters, logger: Logger) -> Database {
+    func database(_ conninfo: String, connections: Int, metrics: Metrics, logger: Logger) -> Database {
         switch self {
-        case .lanes: Database(conninfo, connections: connections, meters: meters, logger: logger)
+        case .lanes: Database(conninfo, connections: connections, metrics: metrics, logger: logger)
         case .pool:
             Database(conninfo, alone: connections - 1, threads: 16, groupLimit: 1) { queue in
-                Lane(conninfo: conninfo, kind: "grouped", queue: queue, meters: meters, logger: logger)
+                Lane(conninfo: conninfo, kind: "grouped", queue: queue, metrics: metrics, logger: logger)
                     .run()
             }
         case .echo:

@@ -5,7 +5,7 @@ import Logging
 
 /// Gives every request an id, and writes its line in the log and its metrics.
 struct RequestLog: RouterMiddleware {
-    let meters: Meters
+    let metrics: Metrics
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let start = ContinuousClock.now
@@ -17,7 +17,7 @@ struct RequestLog: RouterMiddleware {
         response.headers[.requestID] = context.requestID
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
-        meters.requests.record(time, method, route, "\(response.status.code)")
+        metrics.requests.record(time, method, route, "\(response.status.code)")
         if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft.id)" }
         context.logger.info(
             "request",

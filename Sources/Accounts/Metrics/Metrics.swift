@@ -1,5 +1,5 @@
-/// What a running service counts and times. Whoever does a thing counts it, so nothing here is computed twice.
-package final class Meters: Sendable {
+/// The counters and histograms of a running service. The code that does the work updates them.
+package final class Metrics: Sendable {
     package let requests = Histogram(
         "accounts_http_request_duration_seconds",
         "From a request's header to its answer.",
@@ -55,10 +55,10 @@ package final class Meters: Sendable {
     package init() {}
 
     var families: [Family] {
-        let metrics: [any Metric] = [
+        let all: [any Metric] = [
             requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, limits, erased, failures,
             sweeps, funnel,
         ]
-        return metrics.map(\.family)
+        return all.map(\.family)
     }
 }
