@@ -69,7 +69,7 @@ extension Signups {
         let laterLimits = change.effects.flatMap(\.laterLimits)
         let isUnchanged = change.effects.compactMap(\.condition).reduce(exists(draft)) { "\($0) AND \($1)" as SQL }
         let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
-        let isAllowed: SQL = "\(Self.recalls("unchanged")) AND \(Self.isWithinLimits)"
+        let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
         let update: SQL = """
             \(update(of: draft, by: change, sealed, to: standing(of: draft, by: change).step))
              WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(isNameFree)
@@ -77,8 +77,8 @@ extension Signups {
             RETURNING revision, now(), \(deadline)
             """
         let beginning = [
-            lock(draft), "SELECT \(Self.remember("unchanged", isUnchanged))",
-            consume(limits, when: Self.recalls("unchanged")),
+            lock(draft), "SELECT \(Self.setFlag("unchanged", isUnchanged))",
+            consume(limits, when: Self.flag("unchanged")),
             consume(laterLimits, when: "\(isAllowed) AND \(isNameFree)"),
         ]
         let leases = change.leases.map { lease($0, to: draft, when: "drafts.id = \(draft.id) AND \(isAllowed)") }

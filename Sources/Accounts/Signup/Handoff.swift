@@ -85,7 +85,7 @@ extension Signups {
         let mail = outbox.seal(.init(to: address.rawValue, language: draft.language, code: (link.text, minutes)))
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
-        let isAllowed: SQL = "\(Self.recalls("handoff")) AND \(Self.isWithinLimits)"
+        let isAllowed: SQL = "\(Self.flag("handoff")) AND \(Self.isWithinLimits)"
         let insertLink: SQL = """
             INSERT INTO handoffs (draft, digest, mail, expires_at)
             SELECT \(draft.id), \(link.hash), \(mail.id), now() + make_interval(secs => \(Self.handoffLifetime.seconds))
@@ -101,8 +101,8 @@ extension Signups {
         let (isMailed, exceeded) = try await converting(to: HandoffError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 lock(draft),
-                "SELECT \(Self.remember("handoff", exists(draft)))",
-                consume(limits, when: Self.recalls("handoff")),
+                "SELECT \(Self.setFlag("handoff", exists(draft)))",
+                consume(limits, when: Self.flag("handoff")),
                 "\(Self.deleteWaiting("SELECT mail FROM handoffs WHERE draft = \(draft.id)")) AND \(isAllowed)",
                 insertLink,
                 insertMail

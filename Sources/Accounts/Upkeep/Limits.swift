@@ -1,4 +1,4 @@
-/// How often something may happen within a period. The window slides.
+/// The maximum number of events within a sliding period.
 package struct Limit: Hashable, Sendable {
     package let count: Int
     package let period: Duration
@@ -9,27 +9,28 @@ package struct Limit: Hashable, Sendable {
     }
 }
 
-/// What is counted, and how much of it is allowed. All but `revisions` are counted by the database, over all servers.
+/// The rate limits. The database counts all but `revisions`, for all servers together.
 package struct Limits: Sendable {
     package enum Name: String, CaseIterable, Sendable {
-        /// Sign-ups begun from a client network.
+        /// Sign-ups that a client network starts.
         case starts
-        /// Commits from a client network.
+        /// Commits by a client network.
         case commits
-        /// Mails to an address that one client network caused, so that no stranger uses up the owner's.
+        /// Mails to one address that one client network causes. A stranger therefore cannot use up the limit of the
+        /// owner.
         case mailsToAddressFromNetwork = "mails_to_address_from_network"
         case mailsToAddress = "mails_to_address"
         case mailsFromNetwork = "mails_from_network"
-        /// Codes given for an address, over all drafts.
+        /// Codes entered for an address, in all drafts together.
         case guessesForAddress = "guesses_for_address"
-        /// Names that a draft asked for.
+        /// Usernames that a draft checks.
         case usernameChecks = "username_checks"
-        /// Images that a draft sent, whatever they were.
+        /// Images that a draft uploads, valid or not.
         case images
     }
 
     package var byName: [Name: Limit]
-    /// Changes of one draft, which its revision counts.
+    /// The maximum number of changes to a draft; its revision counts them.
     package var revisions: Int
 
     package init(byName: [Name: Limit], revisions: Int) {
@@ -62,19 +63,19 @@ package struct Limits: Sendable {
     }
 }
 
-/// An allowance that is used up.
+/// A rate limit is exceeded.
 package struct LimitReached: Error, Hashable, Sendable {
-    /// As clients hear it, such as `mails_to_address`.
+    /// The name of the limit as clients see it, such as `mails_to_address`.
     package let name: String
     package let limit: Limit
     package let wait: Duration
 }
 
-/// One thing that is about to happen, and the limit that it counts against.
+/// One event that counts against a limit.
 struct Charge: Sendable {
     let name: String
     let limit: Limit
-    /// A keyed digest of whatever the limit is counted by.
+    /// A keyed digest of what the limit is counted by, such as an address or a network.
     let subject: [UInt8]
 }
 
@@ -87,31 +88,34 @@ extension Signups {
         Charge(name: name, limit: limit, subject: keys.digest([Array("limit".utf8), Array(name.utf8)] + subject))
     }
 
-    /// A statement that consumes one from each allowance, or none. It returns a row where an allowance is used up, and then
-    /// ``isWithinLimits`` is false for the rest of the transaction.
+    /// A statement that counts one event against each limit, or against none if one of them is exceeded. It then
+    /// returns a row, and ``isWithinLimits`` is false for the rest of the transaction.
     ///
-    /// - Parameter condition: what must be true for anything to be consumed.
+    /// - Parameter condition: the statement counts only if this is true.
     func consume(_ charges: [Charge], when condition: SQL = "true") -> SQL {
         charges.isEmpty
             ? "SELECT 0::bigint, 0::bigint, '' WHERE false"
-            : "SELECT number, wait, \(Self.remember("exceeded", "true")) FROM \(take(charges, when: condition)) AS taken"
+            : "SELECT number, wait, \(Self.setFlag("exceeded", "true")) FROM \(take(charges, when: condition)) AS taken"
     }
 
-    /// What ``consume(_:when:)`` returned: nil where every allowance had one left.
+    /// Decodes the rows of ``consume(_:when:)``; nil if no limit was exceeded.
     func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
         guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
-        guard charges.indices.contains(number - 1) else { throw .unexpectedAnswer("no limit \(number)") }
+        guard charges.indices.contains(number - 1) else {
+            throw .unexpectedAnswer("there is no limit number \(number)")
+        }
         let charge = charges[number - 1]
         return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
     }
 
-    /// Consumes in a transaction of its own.
+    /// Runs ``consume(_:when:)`` in its own transaction.
     func consumeAlone(_ charges: [Charge]) async throws(DatabaseError) -> LimitReached? {
         try exceeded(charges, await database.transaction(consume(charges))[0])
     }
 
-    /// The call that takes one from each allowance, or none. Where the condition is false it takes from the others instead,
-    /// whose limits have to be the same, or nothing where there are none.
+    /// The call of the SQL function that counts against each limit, or against none.
+    ///
+    /// - Parameter others: count instead of `charges` if the condition is false. Their limits must be the same.
     func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
         var (quotas, periods): (SQL, SQL) = ("", "")
         for (index, charge) in charges.enumerated() {
@@ -127,16 +131,17 @@ extension Signups {
 }
 
 extension Signups {
-    /// True unless an allowance was used up in the present transaction.
-    static let isWithinLimits: SQL = "NOT \(recalls("exceeded"))"
+    /// True unless a limit was exceeded in this transaction.
+    static let isWithinLimits: SQL = "NOT \(flag("exceeded"))"
 
-    /// An expression that decides something once for the rest of the transaction; ``recalls(_:)`` is the decision.
-    static func remember(_ decision: String, _ condition: SQL) -> SQL {
-        "set_config('signup.\(SQL(stringLiteral: decision))', (\(condition))::text, true)"
+    /// An expression that stores the value of a condition until the end of the transaction; ``flag(_:)`` reads it.
+    static func setFlag(_ name: String, _ condition: SQL) -> SQL {
+        "set_config('signup.\(SQL(stringLiteral: name))', (\(condition))::text, true)"
     }
 
-    static func recalls(_ decision: String) -> SQL {
-        "coalesce(current_setting('signup.\(SQL(stringLiteral: decision))', true) = 'true', false)"
+    /// The condition that ``setFlag(_:_:)`` stored in this transaction; false if there is none.
+    static func flag(_ name: String) -> SQL {
+        "coalesce(current_setting('signup.\(SQL(stringLiteral: name))', true) = 'true', false)"
     }
 
     func reached(_ name: String, _ limit: Limit, wait: Duration) -> LimitReached {

@@ -58,12 +58,12 @@ extension Signups {
         let last = draft.proofs[field]?.generation
         let charges = mailCharges(to: address, code, of: draft)
         let isUnchanged: SQL = "\(exists(draft)) AND \(isGeneration(last, field, of: draft))"
-        let isAllowed: SQL = "\(Self.recalls("resend")) AND \(Self.isWithinLimits)"
+        let isAllowed: SQL = "\(Self.flag("resend")) AND \(Self.isWithinLimits)"
         let (isSent, exceeded) = try await converting(to: ResendError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [
-                    lock(draft), "SELECT \(Self.remember("resend", isUnchanged))",
-                    consume(charges, when: Self.recalls("resend")),
+                    lock(draft), "SELECT \(Self.setFlag("resend", isUnchanged))",
+                    consume(charges, when: Self.flag("resend")),
                 ] + codeStatements(field, code, address, generation: (last ?? 0) + 1, draft, when: isAllowed)
             )
             return (try rows[1].only.decode(String.self) == "true", try self.exceeded(charges, rows[2]))
