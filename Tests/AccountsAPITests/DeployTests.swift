@@ -17,7 +17,7 @@ struct DeployTests {
     private static func metrics() async throws -> (names: Set<String>, series: Set<String>) {
         try await Stage.with { stage in
             let monitor = Monitor(of: stage.signups, version: "1")
-            await monitor.look()
+            await monitor.refresh()
             var (names, series): (Set<String>, Set<String>) = ([], [])
             for match in monitor.exposition().matches(of: /(?m)^# TYPE ([a-z_]+) ([a-z]+)$/) {
                 let name = String(match.1)

@@ -107,7 +107,7 @@ struct MetricsTests {
                 """
             )
             let monitor = Monitor(of: stage.signups, version: "1")
-            await monitor.look()
+            await monitor.refresh()
             let numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_drafts state=expired"] == 1)
             #expect(numbers["accounts_reaper_backlog"] == 1)
@@ -123,12 +123,12 @@ struct MetricsTests {
             let session = try TestSupport.Session()
             try session.run("BEGIN; LOCK TABLE outbox")
             let monitor = Monitor(of: stage.signups, version: "1")
-            await monitor.look()
+            await monitor.refresh()
             var numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_database_up"] == 1 && numbers["accounts_census_up"] == 0)
             #expect(numbers["accounts_outbox_waiting"] == nil)
             try session.run("COMMIT")
-            await monitor.look()
+            await monitor.refresh()
             numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_census_up"] == 1 && numbers["accounts_outbox_waiting"] == 0)
         }

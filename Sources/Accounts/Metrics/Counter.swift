@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A number that only grows, for each combination of its labels.
+/// A number that only increases, for each combination of label values.
 package final class Counter: Metric {
     private let name: String
     private let help: String
     private let labels: [String]
     private let counts = Mutex<[[String]: Int]>([:])
 
-    /// Without labels it begins at zero, and so do the combinations that are named; others appear with their first count,
-    /// which then is no increase to whoever compares.
+    /// A counter without labels starts at zero, and so do the combinations in `known`. Any other combination appears
+    /// with its first count, which Prometheus does not see as an increase.
     init(_ name: String, _ help: String, labels: [String] = [], from known: [[String]] = []) {
         (self.name, self.help, self.labels) = (name, help, labels)
         counts.withLock { counts in
@@ -16,9 +16,9 @@ package final class Counter: Metric {
         }
     }
 
-    /// - Parameter values: one for each label, in their order.
+    /// - Parameter values: one for each label, in the same order.
     package func add(_ amount: Int = 1, _ values: String...) {
-        precondition(values.count == labels.count, "\(name) has the labels \(labels)")
+        precondition(values.count == labels.count, "\(name) needs one value for each of its labels \(labels)")
         counts.withLock { $0[values, default: 0] += amount }
     }
 

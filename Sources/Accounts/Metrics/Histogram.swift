@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// How often a number fell into which range, for each combination of its labels.
+/// Counts numbers by range, for each combination of label values.
 package final class Histogram: Metric {
     private let name: String
     private let help: String
     private let labels: [String]
-    /// The upper ends of the ranges, rising; there is one more above them.
+    /// The upper bounds of the ranges in ascending order; one more range is above them.
     private let bounds: [Double]
     private let series = Mutex<[[String]: Series]>([:])
 
@@ -14,25 +14,25 @@ package final class Histogram: Metric {
         var sum = 0.0
     }
 
-    /// From a millisecond to half a minute.
+    /// Bounds from a millisecond to half a minute.
     static let seconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 
     init(_ name: String, _ help: String, labels: [String] = [], bounds: [Double] = Histogram.seconds) {
         (self.name, self.help, self.labels, self.bounds) = (name, help, labels, bounds)
     }
 
-    /// - Parameter values: one for each label, in their order.
+    /// - Parameter values: one for each label, in the same order.
     package func record(_ number: Double, _ values: String...) {
         record(number, values)
     }
 
-    /// In seconds.
+    /// Records the time in seconds.
     package func record(_ time: Duration, _ values: String...) {
         record(time / .seconds(1), values)
     }
 
     private func record(_ number: Double, _ values: [String]) {
-        precondition(values.count == labels.count, "\(name) has the labels \(labels)")
+        precondition(values.count == labels.count, "\(name) needs one value for each of its labels \(labels)")
         let range = bounds.firstIndex { number <= $0 } ?? bounds.count
         series.withLock { series in
             series[values, default: Series(counts: [Int](repeating: 0, count: bounds.count + 1))].counts[range] += 1

@@ -1,9 +1,9 @@
-/// One thing that is measured, as a scraper reads it.
+/// A measurement in the form that Prometheus reads.
 protocol Metric: Sendable {
     var family: Family { get }
 }
 
-/// All numbers of one name, in the text format of Prometheus (version 0.0.4).
+/// All samples of one name, in the text format of Prometheus (version 0.0.4).
 struct Family {
     enum Kind: String {
         case counter, gauge, histogram
@@ -15,18 +15,18 @@ struct Family {
     let samples: [Sample]
 
     struct Sample {
-        /// What follows the name of the family, such as `_count`.
+        /// The suffix after the name of the family, such as `_count`.
         var suffix = ""
         var labels: [(name: String, value: String)] = []
         let value: Double
     }
 
-    /// A gauge of one number.
+    /// A gauge with one sample.
     static func gauge(_ name: String, _ help: String, _ value: Double) -> Family {
         Family(name: name, help: help, kind: .gauge, samples: [Sample(value: value)])
     }
 
-    /// A gauge with a number for each value of a label.
+    /// A gauge with one sample for each value of a label.
     static func gauge(_ name: String, _ help: String, by label: String, _ values: [(String, Double)]) -> Family {
         let samples = values.map { Sample(labels: [(label, $0)], value: $1) }
         return Family(name: name, help: help, kind: .gauge, samples: samples)

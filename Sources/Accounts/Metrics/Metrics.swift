@@ -2,7 +2,7 @@
 package final class Metrics: Sendable {
     package let requests = Histogram(
         "accounts_http_request_duration_seconds",
-        "From a request's header to its answer.",
+        "Time from the header of a request to the response.",
         labels: ["method", "route", "status"]
     )
     let groups = Histogram(
@@ -13,42 +13,42 @@ package final class Metrics: Sendable {
     )
     let exchanges = Histogram(
         "accounts_lane_exchange_duration_seconds",
-        "One round trip to PostgreSQL, from the first statement sent to the last answer.",
+        "Time of one round trip to PostgreSQL, from the first statement sent to the last result.",
         labels: ["lane"]
     )
-    let hashes = Histogram("accounts_hash_duration_seconds", "One password on a worker, without its wait.")
+    let hashes = Histogram("accounts_hash_duration_seconds", "Time of one password on a worker, without its wait.")
     let hashesRefused = Counter(
         "accounts_hash_refused_total",
-        "Passwords refused because the queue was full, or the wait too long."
+        "Passwords refused because the queue was full or the expected wait too long."
     )
-    let images = Histogram("accounts_image_duration_seconds", "One image in its process, without its wait.")
-    let imagesRefused = Counter("accounts_image_refused_total", "Images refused because too many waited.")
+    let images = Histogram("accounts_image_duration_seconds", "Time of one image in its process, without its wait.")
+    let imagesRefused = Counter("accounts_image_refused_total", "Images refused because too many were waiting.")
     let mails = Counter(
         "accounts_mail_attempts_total",
-        "Attempts to deliver a mail.",
+        "Delivery attempts of mail.",
         labels: ["outcome"],
         from: [["dead"], ["delivered"], ["postponed"]]
     )
     let limits = Counter(
         "accounts_limits_reached_total",
-        "Refusals by a limit.",
+        "Requests refused by a rate limit.",
         labels: ["limit"],
         from: Limits.Name.allCases.map { [$0.rawValue] } + [["handoff"], ["resend"], ["revisions"]]
     )
-    let erased = Counter("accounts_reaper_erased_total", "What has had its time and is gone.", labels: ["what"])
+    let erased = Counter("accounts_reaper_erased_total", "Erased drafts, rows and partitions.", labels: ["what"])
     let failures = Counter(
         "accounts_upkeep_failures_total",
-        "Times that the database refused what is done beside the sign-ups, or was away.",
+        "Failed runs of background work because the database refused it or was unavailable.",
         labels: ["what"],
         from: [["funnel"], ["outbox"], ["partitions"], ["reaper"]]
     )
     let sweeps = Histogram(
         "accounts_reaper_sweep_duration_seconds",
-        "One look at everything that may have had its time."
+        "Time of one sweep for expired data."
     )
     let funnel = Counter(
         "accounts_funnel_total",
-        "What became of people at a step; `code` says why an answer was refused.",
+        "Outcomes at a step; `code` is the reason for a refusal.",
         labels: ["flow", "step", "outcome", "code"]
     )
 

@@ -2,49 +2,49 @@ internal import Foundation
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Everything that is to be known of a running service, as Prometheus reads it.
+/// All metrics of a running service, as Prometheus reads them.
 ///
-/// Nobody who reads waits for the database: each reading asks for another look at it, and tells what the last one found.
+/// A scrape does not wait for the database: it returns the values of the last query, and requests a new one.
 package final class Monitor: Sendable {
     private let signups: Signups
     private let version: String
     private let start = Date()
-    private let wishes: AsyncStream<Void>
-    private let wish: AsyncStream<Void>.Continuation
-    private let last = Mutex(Look())
+    private let refreshRequests: AsyncStream<Void>
+    private let refreshRequest: AsyncStream<Void>.Continuation
+    private let last = Mutex(Snapshot())
 
-    private struct Look {
-        /// What the last look found.
+    private struct Snapshot {
+        /// The values of the last query.
         var families: [Family] = []
-        /// Since when another one is asked for or under way.
+        /// The time since which another query is requested or running.
         var pending: ContinuousClock.Instant?
     }
 
     package init(of signups: Signups, version: String) {
         self.signups = signups
         self.version = version
-        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (refreshRequests, refreshRequest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A look that takes longer says that the database does not answer.
-    private static let patience = Duration.seconds(10)
+    /// If a query takes longer, the database counts as unavailable.
+    private static let timeout = Duration.seconds(10)
 
-    /// All metrics in the text format (version 0.0.4). Where the database does not answer, `accounts_database_up` is 0 and
-    /// what it would tell is left out.
+    /// All metrics in the text format (version 0.0.4). If the database does not answer, `accounts_database_up` is 0 and
+    /// the values from the database are left out.
     package func exposition() -> String {
-        let found = last.withLock { look in
-            let isLate = look.pending.map { ContinuousClock.now - $0 > Self.patience } ?? false
-            look.pending = look.pending ?? .now
-            return isLate ? [Self.up(false)] : look.families
+        let found = last.withLock { snapshot in
+            let isLate = snapshot.pending.map { ContinuousClock.now - $0 > Self.timeout } ?? false
+            snapshot.pending = snapshot.pending ?? .now
+            return isLate ? [Self.up(false)] : snapshot.families
         }
-        wish.yield()
+        refreshRequest.yield()
         let families =
             signups.metrics.families + signups.database.families + signups.hashing.families + process + [build] + found
         return families.map(\.text).joined()
     }
 
-    /// Looks at the database for those who read next.
-    package func look() async {
+    /// Queries the database for the next scrape.
+    package func refresh() async {
         let isUp = await signups.database.isUp
         var families = [Self.up(isUp)]
         if isUp {
@@ -54,27 +54,31 @@ package final class Monitor: Sendable {
                 families.append(Self.counted(false))
             }
         }
-        last.withLock { $0 = Look(families: families) }
+        last.withLock { $0 = Snapshot(families: families) }
     }
 
     private static func up(_ isUp: Bool) -> Family {
-        .gauge("accounts_database_up", "Whether PostgreSQL answers.", isUp ? 1 : 0)
+        .gauge("accounts_database_up", "1 if PostgreSQL answered, otherwise 0.", isUp ? 1 : 0)
     }
 
     private static func counted(_ isCounted: Bool) -> Family {
-        .gauge("accounts_census_up", "Whether PostgreSQL counted in time what there is.", isCounted ? 1 : 0)
+        .gauge(
+            "accounts_census_up",
+            "1 if PostgreSQL answered the counting queries in time, otherwise 0.",
+            isCounted ? 1 : 0
+        )
     }
 
     private var build: Family {
         Family(
             name: "accounts_build_info",
-            help: "The version that runs, and the flow that it serves.",
+            help: "Always 1; the labels are the version and the flow that run.",
             kind: .gauge,
             samples: [.init(labels: [("version", version), ("flow", signups.flow.id)], value: 1)]
         )
     }
 
-    /// Under the names that Prometheus' own clients use.
+    /// The metrics of the process, with the names of the official client libraries.
     private var process: [Family] {
         let pages =
             (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
@@ -86,17 +90,21 @@ package final class Monitor: Sendable {
         return [
             Family(
                 name: "process_cpu_seconds_total",
-                help: "Processor time of the process.",
+                help: "Processor time of the process in seconds.",
                 kind: .counter,
-                // A million a second, whatever the machine (POSIX).
+                // POSIX fixes the unit at a microsecond.
                 samples: [.init(value: Double(clock()) / 1e6)]
             ),
-            .gauge("process_resident_memory_bytes", "Memory in use.", pages.count > 1 ? pages[1] * pageSize : 0),
-            .gauge("process_open_fds", "Open descriptors.", Double(open ?? 0)),
-            .gauge("process_max_fds", "Descriptors that may be open.", Double(limit.rlim_cur)),
+            .gauge(
+                "process_resident_memory_bytes",
+                "Memory in use in bytes.",
+                pages.count > 1 ? pages[1] * pageSize : 0
+            ),
+            .gauge("process_open_fds", "Open file descriptors.", Double(open ?? 0)),
+            .gauge("process_max_fds", "Maximum number of open file descriptors.", Double(limit.rlim_cur)),
             .gauge(
                 "process_start_time_seconds",
-                "When the process began, in seconds since 1970.",
+                "Start time of the process in seconds since 1970.",
                 start.timeIntervalSince1970
             ),
         ]
@@ -105,16 +113,16 @@ package final class Monitor: Sendable {
 
 extension Monitor: Service {
     package func run() async {
-        await look()
-        for await _ in wishes.cancelOnGracefulShutdown() { await look() }
+        await refresh()
+        for await _ in refreshRequests.cancelOnGracefulShutdown() { await refresh() }
     }
 }
 
 extension Signups {
-    /// Rows that are looked at for a number; a number as high means that there may be more.
+    /// The maximum number of rows that are counted. A gauge with this value means that there may be more.
     private static let maximumCounted = 100_000
 
-    /// What there is in the database, counted within bounds.
+    /// Gauges of the rows in the database, counted up to ``maximumCounted``.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
         let row = try await database.transaction(
             "SET LOCAL statement_timeout = '3s'",
@@ -159,13 +167,17 @@ extension Signups {
             ),
             .gauge(
                 "accounts_reaper_backlog",
-                "Expired drafts that are still there, among the oldest \(Self.maximumCounted).",
+                "Expired drafts that are not erased yet, among the oldest \(Self.maximumCounted).",
                 Double(overdue)
             ),
-            .gauge("accounts_reaper_backlog_seconds", "For how long the first of them has been.", Double(overdueAge)),
-            .gauge("accounts_outbox_waiting", "Mails that wait, \(Self.maximumCounted) at most.", Double(waiting)),
-            .gauge("accounts_outbox_waiting_seconds", "For how long the first of them has.", Double(waitingAge)),
-            .gauge("accounts_outbox_overdue_seconds", "For how long the first of them is due.", Double(dueAge)),
+            .gauge("accounts_reaper_backlog_seconds", "Time since the first of them expired.", Double(overdueAge)),
+            .gauge(
+                "accounts_outbox_waiting",
+                "Mails not delivered yet, counted up to \(Self.maximumCounted).",
+                Double(waiting)
+            ),
+            .gauge("accounts_outbox_waiting_seconds", "Age of the oldest waiting mail.", Double(waitingAge)),
+            .gauge("accounts_outbox_overdue_seconds", "Time since the oldest waiting mail became due.", Double(dueAge)),
         ]
     }
 }
