@@ -3,27 +3,27 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// How many people came to each step, what became of them there, and how long it took them: by day and flow, and never
-/// who they were.
+/// Counts the people at each step, the outcomes and the time they take, by day and flow. It stores no identities.
 ///
-/// Counts are kept in memory and added to the database in batches; a server that is killed loses those of some seconds.
+/// The counts are kept in memory and added to the database in batches. A server that is killed loses the counts of some
+/// seconds.
 package final class Funnel: Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
-        /// The step became the one that is asked next, for the first time.
+        /// The step became the next one for the first time.
         case entered
-        /// Its answers held, for the first time.
+        /// Its answers were valid for the first time.
         case completed
-        /// It was optional, and was answered with nothing.
+        /// The step is optional and was submitted without answers.
         case skipped
-        /// An answer did not hold.
+        /// An answer was invalid.
         case refused
-        /// The sign-up ended at this step, because nobody went on.
+        /// The sign-up expired at this step.
         case expired
-        /// The person ended it.
+        /// The person cancelled it.
         case cancelled
-        /// An operator ended it.
+        /// An operator deleted it.
         case removed
-        /// Somebody proved the same address in another sign-up, and finished that.
+        /// Another sign-up for the same address was committed.
         case superseded
     }
 
@@ -57,7 +57,7 @@ package final class Funnel: Sendable {
         count(Event(flow: flow.id, step: step, outcome: .entered))
     }
 
-    /// - Parameter time: since the draft was last changed.
+    /// - Parameter time: the seconds since the last change of the draft.
     func answered(_ step: String, of flow: Flow, isSkipped: Bool = false, after time: TimeInterval) {
         let outcome = isSkipped ? Outcome.skipped : .completed
         count(
@@ -71,10 +71,10 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// Counts drafts that are gone, as ``ended`` lists them.
+    /// Counts ended drafts, from the value of the column ``ended(in:)``.
     func ended(_ list: String, as outcome: Outcome) throws(DatabaseError) {
         guard case .array(let groups)? = try? JSON.read(Array(list.utf8)) else {
-            throw .unexpectedAnswer("no list of steps")
+            throw .unexpectedAnswer("expected a list of steps")
         }
         for case .array(let group) in groups {
             guard group.count == 3, let flow = group[0].string, let step = group[1].string,
@@ -84,7 +84,7 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// A column over a table of that name, whose rows have the flow and step at which drafts ended.
+    /// A column that counts the rows of a table by flow and step; each row is a draft that ended.
     static func ended(in table: SQL = "ended") -> SQL {
         """
         (SELECT coalesce(jsonb_agg(jsonb_build_array(flow, step, number)), '[]')::text
@@ -102,7 +102,8 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// Adds what was counted to the database. What could not be added stays for the next time, unless it may have been.
+    /// Adds the counts to the database. If that fails, the counts are kept for the next call, except if the outcome is
+    /// unknown: then they are dropped, so that nothing is counted twice.
     package func flush(to database: Database) async throws(DatabaseError) {
         let counts = self.counts.withLock { counts in
             defer { counts = [:] }
@@ -114,7 +115,7 @@ package final class Funnel: Sendable {
             return .object(members + [.init("count", .integer(count))])
         }
         do throws(DatabaseError) {
-            // In one order, so that servers that add at once do not wait for each other in a circle.
+            // Always in the same order, so that servers that write at the same time cannot deadlock.
             _ = try await database.transaction(
                 """
                 INSERT INTO funnel_daily (day, flow, step, outcome, code, seconds, count)
@@ -134,7 +135,7 @@ package final class Funnel: Sendable {
     }
 }
 
-/// Empties the funnel of a server into the database, every few seconds and at the end.
+/// Writes the counts of a server to the database, every ten seconds and when the server stops.
 package struct FunnelWriter: Service {
     private let signups: Signups
     private let logger: Logger
@@ -154,7 +155,7 @@ package struct FunnelWriter: Service {
             try await signups.funnel.flush(to: signups.database)
         } catch {
             signups.metrics.failures.add(1, "funnel")
-            logger.warning("the funnel waits", metadata: ["reason": "\(error)"])
+            logger.warning("cannot write the funnel counts, will retry", metadata: ["reason": "\(error)"])
         }
     }
 }

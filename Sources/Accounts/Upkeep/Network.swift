@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Where a client comes from, as far as limits tell clients apart: an IPv4 address, or the first 64 bits of an IPv6
-/// address, which is what one subscriber has.
+/// The network of a client, by which limits count: an IPv4 address, or the first 64 bits of an IPv6 address, which
+/// belong to one subscriber.
 package struct Network: Hashable, Sendable {
-    /// Four bytes, eight, or none where nobody knows.
+    /// Four bytes for IPv4, eight for IPv6, none if the address is unknown.
     let prefix: [UInt8]
 
-    /// All clients whose address is not known are one.
+    /// All clients with an unknown address share this network.
     package static let unknown = Network(prefix: [])
 
     private init(prefix: [UInt8]) {
@@ -18,11 +18,11 @@ package struct Network: Hashable, Sendable {
     }
 }
 
-/// An IPv4 or IPv6 address in bytes. An IPv4 address that was mapped into IPv6 is the same as itself (RFC 4291 §2.5.5.2).
+/// An IPv4 or IPv6 address in bytes. An IPv4 address that is mapped into IPv6 becomes IPv4 again (RFC 4291 §2.5.5.2).
 package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// Nil for what is none; a zone behind `%` does not matter.
+    /// Nil if the text is not an address. A zone after `%` is ignored.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
         if let bytes = Self.parsed(text, AF_INET, 4) {
@@ -41,7 +41,7 @@ package struct IPAddress: Hashable, Sendable {
     }
 }
 
-/// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`; an address by itself is a block of one.
+/// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one.
 package struct IPBlock: Hashable, Sendable {
     private let first: IPAddress
     private let length: Int

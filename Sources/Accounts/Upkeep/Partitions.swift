@@ -2,7 +2,8 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Makes the partitions of the coming days, so that no draft has to stay with the stragglers, and looks which there are.
+/// Creates the partitions of the coming days, so that no draft goes to `drafts_other`, and loads the list of existing
+/// partitions.
 package struct Partitions: Sendable {
     private let database: Database
     private let days: DraftDays?
@@ -16,13 +17,13 @@ package struct Partitions: Sendable {
         self.logger = logger
     }
 
-    /// Creates those of the next seven days that are missing. A day that cannot be had, because drafts of it lie among
-    /// the stragglers, does not cost the others theirs; its error is thrown at the end.
+    /// Creates the missing partitions of today and the next seven days. If one fails, for example because
+    /// `drafts_other` has drafts of that day, the others are created and the first error is thrown at the end.
     package func prepare() async throws(DatabaseError) {
         var failure: DatabaseError?
         for day in 0...7 {
             do throws(DatabaseError) {
-                // One server at a time: the others then find it made.
+                // One server at a time. The next one finds the partition in place.
                 _ = try await database.transaction(
                     "SELECT pg_advisory_xact_lock('drafts'::regclass::oid::bigint)",
                     "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)"
@@ -43,7 +44,7 @@ extension Partitions: Service {
                 try await prepare()
             } catch {
                 metrics.failures.add(1, "partitions")
-                logger.error("the partitions of the coming days are not ready", metadata: ["reason": "\(error)"])
+                logger.error("cannot create the partitions of the coming days", metadata: ["reason": "\(error)"])
             }
         }
     }

@@ -2,43 +2,51 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Erases what nobody can read any more: expired drafts and all that belongs to them, and rows that have had their time.
+/// Erases expired drafts with all that belongs to them, and other expired rows.
 ///
-/// It goes in small batches that skip what others have locked, whose commits wait for no flush of the log (what a crash
-/// undoes is done again), and rests for four times as long as each has taken: no step waits for it. Any number of servers
-/// may do so side by side: while one of them is at a batch, the others pass theirs over.
+/// It works in small batches that skip locked rows, so that no step waits for it. The commit of a batch does not wait
+/// for the flush of the log: what a crash undoes is erased again later. After each batch of drafts it rests four times
+/// as long as the batch took. Any number of servers may run it: while one of them runs a batch, the batches of the
+/// others do nothing.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
-    private let rest: Int
-    private let longest: Duration
+    private let restFactor: Int
+    private let maximumDuration: Duration
     private var database: Database { signups.database }
 
     /// - Parameters:
-    ///   - rest: how many times as long as a batch of drafts has taken it waits before the next.
-    ///   - longest: for how long a sweep erases drafts, so that after a flood the rest is not forgotten over them.
-    package init(signups: Signups, rest: Int = 4, longest: Duration = .seconds(300), logger: Logger) {
+    ///   - restFactor: the rest after a batch of drafts, as a multiple of the duration of the batch.
+    ///   - maximumDuration: the time after which a sweep stops erasing drafts, so that it gets to the other rows even
+    ///     after a flood of drafts.
+    package init(
+        signups: Signups,
+        restFactor: Int = 4,
+        maximumDuration: Duration = .seconds(300),
+        logger: Logger
+    ) {
         self.signups = signups
-        self.rest = rest
-        self.longest = longest
+        self.restFactor = restFactor
+        self.maximumDuration = maximumDuration
         self.logger = logger
     }
 
-    /// What a sweep erased.
+    /// The counts of what a sweep erased.
     package struct Erased: Hashable, Sendable {
         package var drafts = 0
-        /// Limits, endings, leases, codes, links and mails.
+        /// Rows of the other tables, such as limits, endings, leases and mails.
         package var rows = 0
-        /// Days of drafts.
+        /// Dropped partitions, one per day of drafts.
         package var partitions = 0
     }
 
-    /// Drafts that one statement looks at; part of its text, so that the plan is made for so few.
+    /// The number of drafts that one statement reads. It is part of the text of the statement, so that PostgreSQL plans
+    /// for this number.
     private static let batch = 50
-    /// Pages of a table that one statement looks at.
+    /// The number of pages of a table that one statement reads.
     private static let pages = 500
 
-    /// Looks at everything once. What fails does not keep the rest from being erased; its error is thrown at the end.
+    /// Erases once. If one part fails, the others continue, and the first error is thrown at the end.
     package func sweep() async throws(DatabaseError) -> Erased {
         let start = ContinuousClock.now
         var erased = Erased()
@@ -61,9 +69,10 @@ package struct Reaper: Sendable {
 
     // MARK: - Drafts
 
-    /// Day by day, by statements that name its partition: one that names the whole opens all of them each time.
+    /// Erases day by day, with statements that name the partition: a statement on `drafts` opens all partitions each
+    /// time.
     private func eraseExpiredDrafts() async throws(DatabaseError) -> Int {
-        let end = ContinuousClock.now + longest
+        let end = ContinuousClock.now + maximumDuration
         let names = try await database.read(
             """
             SELECT relname::text FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -87,8 +96,8 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// In the order of their ids, which is that of their beginnings: whoever began within the idle time cannot have expired.
-    /// Of each day there is a batch, also after the end.
+    /// Erases in the order of the ids, which is the order of creation. Drafts that were created within the idle time
+    /// cannot have expired. Runs at least one batch for each day, also after `end`.
     private func eraseExpiredDrafts(
         in table: SQL,
         until end: ContinuousClock.Instant,
@@ -99,7 +108,7 @@ package struct Reaper: Sendable {
             let start = ContinuousClock.now
             let row = try await database.transaction(
                 [
-                    Self.unhurried,
+                    Self.withoutFlush,
                     """
                     WITH \(Self.turn), page AS (
                         SELECT id FROM \(table)
@@ -136,19 +145,21 @@ package struct Reaper: Sendable {
             try signups.funnel.ended(ended, as: .expired)
             signups.metrics.erased.add(erased, "drafts")
             count += erased
-            try? await Task.sleep(for: min((ContinuousClock.now - start) * rest, .seconds(1)))
+            try? await Task.sleep(for: min((ContinuousClock.now - start) * restFactor, .seconds(1)))
             guard let place, seen == Self.batch else { return }
             last = place
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
     }
 
-    /// Whose id is in that list. What is joined would be planned again for each batch, which takes longer than the batch.
+    /// The condition that the id is in that list. PostgreSQL would plan a join again for each batch, which takes longer
+    /// than the batch.
     private static func isIn(_ list: SQL) -> SQL { "id = ANY (ARRAY(SELECT id FROM \(list)))" }
 
-    /// How long a draft may live that nobody has extended: of such a one its token tells that it has expired.
+    /// The maximum lifetime of a draft that no operator has extended. The token of such a draft shows that it has
+    /// expired.
     private var life: SQL { "make_interval(secs => \(signups.flow.absolute.seconds))" }
 
-    // MARK: - Rows that have had their time
+    // MARK: - Other expired rows
 
     private static let useless: [(table: String, condition: SQL)] = [
         ("limits", "until < now()"),
@@ -156,23 +167,23 @@ package struct Reaper: Sendable {
         ("leases", "until < now()"),
         ("funnel_daily", "day < now() - interval '400 days'"),
         ("handoffs", "expires_at < now()"),
-        // Dead mail stays until somebody has seen it; delivered mail keeps no address as it is.
+        // Dead mail is kept for operators to see. Delivered mail has no address any more.
         (
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // Those that a clock gone wrong has put beside their day, and that therefore no partition takes along.
+        // Drafts that a wrong clock has put here: no partition is dropped with them.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
-    /// From the first page of the table to what is its last now.
+    /// Erases from the first page of the table to the page that is the last at the start.
     private func erase(from name: String, where isUseless: SQL) async throws(DatabaseError) -> Int {
         let table = SQL(stringLiteral: name)
         let size = try await database.read("SELECT pg_relation_size(\(name)::text::regclass)").only.decode(Int.self)
         var count = 0
         for page in stride(from: 0, to: (size + 8191) / 8192, by: Self.pages) {
             let row = try await database.transaction(
-                Self.unhurried,
+                Self.withoutFlush,
                 """
                 WITH \(Self.turn), erased AS (
                     DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
@@ -190,7 +201,7 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// The beginning of a page.
+    /// The position of the first row of a page.
     private static func place(_ page: Int) -> String { "(\(page),0)" }
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
@@ -204,9 +215,9 @@ package struct Reaper: Sendable {
         }
     }
 
-    private static let unhurried: SQL = "SET LOCAL synchronous_commit = off"
+    private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
 
-    /// Whether this server is the one that sweeps, until its statement ends.
+    /// A CTE whose column `mine` is true if this server may erase, until the transaction ends.
     private static let turn: SQL = """
         turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock('drafts'::regclass::oid::int, 1) AS mine)
         """
@@ -219,14 +230,14 @@ extension Reaper: Service {
                 let erased = try await sweep()
                 if erased == Erased() { continue }
                 logger.info(
-                    "erased what has had its time",
+                    "erased expired data",
                     metadata: [
                         "drafts": "\(erased.drafts)", "rows": "\(erased.rows)", "partitions": "\(erased.partitions)",
                     ]
                 )
             } catch {
                 signups.metrics.failures.add(1, "reaper")
-                logger.error("what has had its time is still there", metadata: ["reason": "\(error)"])
+                logger.error("cannot erase expired data, will retry", metadata: ["reason": "\(error)"])
             }
         }
     }

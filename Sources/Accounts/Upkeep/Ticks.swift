@@ -1,4 +1,4 @@
-/// An element at once, and one after each pause, until the task is cancelled.
+/// Produces an element immediately, and one after each pause, until the task is cancelled.
 package struct Ticks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let pause: Duration
     private var isFirst = true

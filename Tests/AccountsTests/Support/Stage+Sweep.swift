@@ -4,6 +4,6 @@ import TestSupport
 
 extension Stage {
     func sweep() async throws -> Reaper.Erased {
-        try await Reaper(signups: signups, rest: 0, logger: .silent).sweep()
+        try await Reaper(signups: signups, restFactor: 0, logger: .silent).sweep()
     }
 }

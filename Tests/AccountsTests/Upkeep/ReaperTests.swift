@@ -106,7 +106,7 @@ struct ReaperTests {
         try await Stage.with { stage in
             for _ in 0..<65 { _ = try await stage.start() }
             try session.age("25 hours")
-            let hurried = Reaper(signups: stage.signups, rest: 0, longest: .zero, logger: .silent)
+            let hurried = Reaper(signups: stage.signups, restFactor: 0, maximumDuration: .zero, logger: .silent)
             #expect(try await hurried.sweep().drafts == 50)
             #expect(try await hurried.sweep().drafts == 15)
             let text = Monitor(of: stage.signups, version: "1").exposition()
