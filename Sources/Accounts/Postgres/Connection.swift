@@ -24,7 +24,7 @@ struct ResultHandle: ~Copyable {
         )
     }
 
-    /// A copy of all cells. Both formats arrive as bytes; we always ask for binary.
+    /// A copy of all cells, in the binary format that every statement requests.
     var rows: Rows {
         let (count, width) = (PQntuples(raw), PQnfields(raw))
         var bytes: [UInt8] = []
@@ -46,11 +46,11 @@ struct ResultHandle: ~Copyable {
     }
 }
 
-/// The sole owner of a `PGconn *`. Not for two threads at once.
+/// The sole owner of a `PGconn *`. Only one thread may use it at a time.
 package struct Connection: ~Copyable {
     let raw: OpaquePointer
 
-    /// Opens a session, which blocks for at most five seconds an address.
+    /// Opens a session. Blocks for at most five seconds for each address.
     package init(to conninfo: String) throws(DatabaseError) {
         let parameters = [
             ("fallback_application_name", "accounts-api"), ("dbname", conninfo), ("connect_timeout", "5"),
@@ -65,11 +65,11 @@ package struct Connection: ~Copyable {
         guard PQstatus(raw) == CONNECTION_OK else {
             let reason = Self.message(of: raw)
             PQfinish(raw)
-            // Other messages quote the connection string, and with it a password that somebody forgot to escape.
+            // Other messages quote the connection string, which may contain a password that was not escaped.
             let isHarmless = reason.hasPrefix("connection to server")
-            throw .unavailable(isHarmless ? reason : "the connection string is malformed, or its host unknown")
+            throw .unavailable(isHarmless ? reason : "the connection string is malformed or its host is unknown")
         }
-        // libpq prints notices on standard error unless somebody takes them.
+        // Without a receiver, libpq prints notices to standard error.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
         self.raw = raw
     }
@@ -78,39 +78,39 @@ package struct Connection: ~Copyable {
         PQfinish(raw)
     }
 
-    /// The last message of libpq about this session. It names hosts and reasons, never parameters.
+    /// The last message of libpq about this session. It contains hosts and reasons, but never parameters.
     var message: String { Self.message(of: raw) }
 
     private static func message(of raw: OpaquePointer) -> String {
-        String(cString: PQerrorMessage(raw)).split(separator: "\n").first.map(String.init) ?? "no reason given"
+        String(cString: PQerrorMessage(raw)).split(separator: "\n").first.map(String.init) ?? "unknown reason"
     }
 
-    /// False where the server has said that it only reads; PostgreSQL says so from version 14 on.
-    var takesWrites: Bool {
+    /// False if the server has reported that it is read-only, which PostgreSQL does since version 14.
+    var acceptsWrites: Bool {
         let settings = ["in_hot_standby", "default_transaction_read_only"]
         return !settings.contains { (name: String) in
             PQparameterStatus(raw, name).map { String(cString: $0) == "on" } ?? false
         }
     }
 
-    /// Runs a script of several statements without values, blocking.
+    /// Runs a script of several statements without values. Blocks.
     package func run(_ script: String) throws(DatabaseError) {
         _ = try Self.rows(of: PQexec(raw, script), on: raw)
     }
 
-    /// Ends a transaction, blocking. A commit of a failed one succeeds with the tag ROLLBACK, which is
-    /// `unexpectedAnswer` here.
+    /// Commits a transaction. Blocks. Throws `unexpectedAnswer` if the transaction had failed: PostgreSQL then rolls it
+    /// back, and answers with the tag ROLLBACK instead of an error.
     package func commit() throws(DatabaseError) {
         guard let result = PQexec(raw, "COMMIT") else { throw .outcomeUnknown(message) }
         let tag = String(cString: PQcmdStatus(result))
         _ = try Self.rows(of: result, on: raw)
-        guard tag == "COMMIT" else { throw .unexpectedAnswer("a commit that was a \(tag.lowercased())") }
+        guard tag == "COMMIT" else { throw .unexpectedAnswer("the commit ended with \(tag)") }
     }
 
     /// Whether a transaction is open and has not failed.
     package var isInTransaction: Bool { PQtransactionStatus(raw) == PQTRANS_INTRANS }
 
-    /// Runs one statement, blocking.
+    /// Runs one statement. Blocks.
     package func query(_ sql: SQL) throws(DatabaseError) -> Rows {
         let result = sql.withParameters { count, types, values, lengths, formats in
             PQexecParams(raw, sql.text, count, types, values, lengths, formats, 1)
@@ -130,7 +130,7 @@ package struct Connection: ~Copyable {
 }
 
 extension SQL {
-    /// Lends the values as libpq's parallel arrays: count, types, values, lengths, formats (all binary).
+    /// Passes the values as the parallel arrays of libpq: count, types, values, lengths, formats (all binary).
     func withParameters<Result>(
         _ body: (
             Int32, UnsafePointer<Oid>?, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
@@ -140,7 +140,7 @@ extension SQL {
         let types = parameters.map(\.type.rawValue)
         let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
         let formats = parameters.map { _ in Int32(1) }
-        // One block for all values, each ending in a byte of its own, so that an empty value is no null pointer.
+        // One block for all values. An extra byte after each value keeps an empty value from being a null pointer.
         var block: [UInt8] = []
         let starts = parameters.map { parameter -> Int? in
             guard let bytes = parameter.bytes else { return nil }
@@ -157,7 +157,7 @@ extension SQL {
     }
 }
 
-/// C strings with a null at the end, alive as long as this object.
+/// An array of C strings that ends with a null pointer. The strings live as long as this object.
 private final class CStrings {
     let pointers: [UnsafePointer<CChar>?]
 

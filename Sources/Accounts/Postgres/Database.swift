@@ -3,23 +3,23 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// PostgreSQL as the acts see it: statements go in, rows come out, and a lost connection heals by itself.
+/// Runs statements on PostgreSQL, over a fixed number of connections that are restored when they are lost.
 ///
-/// Two kinds of traffic never wait for each other. Statements that write one row, or only read, are *grouped*: all
-/// that wait at one moment share a transaction. Whatever may violate a constraint, or is more than one statement, goes
-/// *alone*, on connections of its own.
+/// Two kinds of jobs never wait for each other. Statements that write one row, or only read, are *grouped*: all that
+/// wait at the same time share a transaction. Statements that may violate a constraint, and transactions of several
+/// statements, run *alone*, on other connections.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
     private let threads: [DedicatedThread]
     private let isShutDown = Mutex(false)
 
-    /// Opens the lanes at once, without waiting for them to connect.
+    /// Starts the lanes, without waiting for their connections.
     ///
     /// - Parameters:
     ///   - conninfo: a libpq connection string or URI.
-    ///   - connections: at least two; half of them, but four at most, serve the groups, the others what goes alone.
-    ///   - queue: how many statements of either kind may wait; one more is `unavailable`.
+    ///   - connections: at least two. Half of them, at most four, serve groups; the others serve jobs that run alone.
+    ///   - queue: the maximum number of waiting jobs of each kind; further jobs fail with `unavailable`.
     package convenience init(
         _ conninfo: String,
         connections: Int = 5,
@@ -27,7 +27,7 @@ package final class Database: Sendable {
         metrics: Metrics = Metrics(),
         logger: Logger
     ) {
-        precondition(connections >= 2, "grouped and lone statements need a connection each")
+        precondition(connections >= 2, "each kind of job needs a connection")
         let lanes = min(connections / 2, 4)
         let grouped = LaneQueue(capacity: queue, lanes: lanes)
         let alone = LaneQueue(capacity: queue, lanes: connections - lanes, groupLimit: 1)
@@ -45,13 +45,13 @@ package final class Database: Sendable {
         self.init(grouped: grouped, alone: alone, threads: threads)
     }
 
-    /// - Parameter threads: those that serve the two queues until they stop.
+    /// - Parameter threads: the threads that serve the two queues until the queues stop.
     init(grouped: LaneQueue, alone: LaneQueue, threads: [DedicatedThread]) {
         (self.grouped, self.alone, self.threads) = (grouped, alone, threads)
     }
 
-    /// One statement that only reads. It is repeated where the connection was lost under it, once for each that there is:
-    /// where PostgreSQL ends, all of them are lost, and not all at once.
+    /// Runs one statement that only reads. If the connection is lost, it is repeated, once for each connection: when
+    /// PostgreSQL stops, all connections are lost, but not at the same moment.
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
@@ -63,24 +63,24 @@ package final class Database: Sendable {
         return try await outcome(of: Job([sql]), on: grouped)[0]
     }
 
-    /// One statement that writes the one row named, and can violate nothing. Another to the same row may overtake it, so the
-    /// rule is in its WHERE.
+    /// Runs one statement that writes only the given row and cannot violate a constraint. Another write to the same row
+    /// may run before it, so its WHERE must state the rule.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
         try await outcome(of: Job([sql], writes: row), on: grouped)[0]
     }
 
-    /// One transaction in one round trip. Returns the rows of each statement.
+    /// Runs one transaction in one round trip. Returns the rows of each statement.
     package func transaction(_ statements: SQL...) async throws(DatabaseError) -> [Rows] {
         try await transaction(statements)
     }
 
-    /// One transaction in one round trip. Returns the rows of each statement.
+    /// Runs one transaction in one round trip. Returns the rows of each statement.
     package func transaction(_ statements: [SQL]) async throws(DatabaseError) -> [Rows] {
         try await outcome(of: Job(statements), on: alone)
     }
 
-    /// Whether both kinds of traffic have a connection, and PostgreSQL answers on it. What goes alone may have to wait for
-    /// others, so nothing is sent there: a busy server is ready.
+    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement. No statement is sent
+    /// alone, because it might have to wait for others: a busy server counts as ready.
     package var isUp: Bool {
         get async {
             guard alone.load.lanes > 0 else { return false }
@@ -88,8 +88,8 @@ package final class Database: Sendable {
         }
     }
 
-    /// The settings of the server by which what people type may get into its log: values travel in parameters, and it
-    /// writes those with the statements that it logs unless it is told not to. Only its superuser can tell it.
+    /// The settings with which PostgreSQL may log what people type: it logs the parameters of a statement with the
+    /// statement, unless these settings are 0. Only a superuser can change them.
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """
@@ -113,13 +113,13 @@ package final class Database: Sendable {
         return [
             .gauge(
                 "accounts_lane_queue_depth",
-                "Statements that wait for a connection.",
+                "Statements waiting for a connection.",
                 by: "lane",
                 loads.map { ($0, Double($1.jobs)) }
             ),
             .gauge(
                 "accounts_lanes_up",
-                "Connections to PostgreSQL that are up, or tried for the first time.",
+                "Connections to PostgreSQL that are up or in their first attempt.",
                 by: "lane",
                 loads.map { ($0, Double($1.lanes)) }
             ),
@@ -131,7 +131,7 @@ package final class Database: Sendable {
         return try await job.outcome().get()
     }
 
-    /// Refuses what waits, lets what is on its way finish, and closes the connections.
+    /// Rejects waiting jobs, lets running jobs finish, and closes the connections.
     package func shutdown() async {
         let isFirst = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }

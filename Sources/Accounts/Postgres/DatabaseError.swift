@@ -1,19 +1,18 @@
-/// Every way a statement can end badly.
+/// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
-    /// Nothing was executed: no connection, a full queue, or the service is stopping.
+    /// Nothing was executed, because there is no connection, the queue is full, or the service is stopping.
     case unavailable(String)
-    /// The connection was lost while the statement was on its way: it took effect or it did not. Read before you
-    /// write again.
+    /// The connection was lost after the statement was sent, so it may have taken effect. Read before you write again.
     case outcomeUnknown(String)
-    /// The caller went away before the statement was sent.
+    /// The task of the caller was cancelled before the statement was sent.
     case cancelled
-    /// The server refused, and everything in the same transaction is undone.
+    /// The server refused the statement, and rolled the whole transaction back.
     case refused(Diagnosis)
-    /// The answer has another shape than the code that reads it.
+    /// The result does not have the shape that the code expects.
     case unexpectedAnswer(String)
 
     package struct Diagnosis: Hashable, Sendable {
-        /// Five characters, PostgreSQL documentation appendix A.
+        /// Five characters (PostgreSQL documentation, appendix A).
         package let sqlState: String
         package let constraint: String?
         /// May quote what a person typed.
@@ -26,13 +25,13 @@ package enum DatabaseError: Error, Sendable {
         }
     }
 
-    /// The server's code, where the server refused.
+    /// The SQLSTATE if the server refused the statement, otherwise nil.
     package var sqlState: String? {
         guard case .refused(let diagnosis) = self else { return nil }
         return diagnosis.sqlState
     }
 
-    /// The constraint that a unique violation (23505) names.
+    /// The violated constraint if the error is a unique violation (23505), otherwise nil.
     package var violatedUniqueConstraint: String? {
         guard case .refused(let diagnosis) = self, diagnosis.sqlState == "23505" else { return nil }
         return diagnosis.constraint
@@ -40,7 +39,7 @@ package enum DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Safe to log: nothing that a person typed.
+    /// Safe to log: contains nothing that a person typed.
     package var description: String {
         switch self {
         case .unavailable(let reason): "database unavailable: \(reason)"

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Synchronization
 
-/// Statements that succeed or fail together, in one round trip, and whoever waits for their rows.
+/// Statements that succeed or fail together, in one round trip, and the caller that waits for their rows.
 final class Job: Sendable {
     typealias Outcome = Result<[Rows], DatabaseError>
 
     let statements: [SQL]
-    /// The row that the statement writes; a group holds one of each.
+    /// The row that the statement writes. A group has at most one job for each row.
     let writes: UUID?
     private let state = Mutex(State())
 
@@ -21,8 +21,8 @@ final class Job: Sendable {
         self.writes = writes
     }
 
-    /// The answer, once. A task that is cancelled before the statements were sent hears `cancelled`, and they never
-    /// are; after that it hears what became of them.
+    /// Waits for the outcome. Call it once. If the task is cancelled before the statements are sent, the outcome is
+    /// `cancelled` and they are never sent. If it is cancelled later, the outcome is that of the statements.
     func outcome() async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
@@ -37,7 +37,7 @@ final class Job: Sendable {
         }
     }
 
-    /// Tells whoever waits. Only the first answer counts.
+    /// Delivers the outcome to the caller. Only the first call has an effect.
     func answer(_ outcome: Outcome) {
         let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             guard state.outcome == nil else { return nil }
@@ -47,7 +47,7 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// A lane takes the job; false where it was cancelled before.
+    /// Marks the job as sent. Returns false if it was cancelled before.
     func send() -> Bool {
         state.withLock { state in
             state.isSent = state.outcome == nil

@@ -2,25 +2,25 @@ internal import CPostgres
 internal import Foundation
 internal import Logging
 
-/// One thread that alone owns one connection in pipeline mode.
+/// One thread with its own connection in pipeline mode.
 ///
-/// It takes all that waits, as many jobs as may go together, sends them with one Sync, and answers them when that Sync
-/// arrives: before that nothing is committed. Batching comes only from waiting for the group before, so a lone
-/// statement pays nothing for it; once that group takes longer than a disk should need, another lane begins beside it. An
-/// error undoes the whole group; the culprit is told, and the others run again, each with a Sync of its own, which is safe
-/// because nothing of them had happened.
+/// It takes the waiting jobs that may share a transaction, sends them with one Sync, and answers them when the server
+/// confirms that Sync: nothing is committed earlier. Jobs only accumulate while the previous group is running, so a
+/// single statement never waits for others. If a group takes longer than a disk should need, another lane starts the
+/// next group. An error rolls the whole group back. The job that caused it gets the error, and the others run again,
+/// each with its own Sync, which is safe because they had no effect.
 struct Lane {
     let conninfo: String
-    /// As the metrics name its kind.
+    /// The value of the label `lane` in the metrics.
     var kind = "alone"
     let queue: LaneQueue
     var metrics = Metrics()
     let logger: Logger
 
-    /// Serves until the queue stops; connects again, with back-off and jitter, as often as the connection is lost.
+    /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
     func run() {
         var isUp = true
-        // In a row: connections that could not be made, or were lost before they carried out anything.
+        // Consecutive connections that failed, or were lost before they ran a job.
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
@@ -28,7 +28,7 @@ struct Lane {
                 if !isUp {
                     queue.laneIsUp()
                     isUp = true
-                    logger.notice("database connection is back")
+                    logger.notice("database connection restored")
                 }
                 try serve(&pipeline, resetting: &failures)
             } catch {
@@ -41,7 +41,7 @@ struct Lane {
                     }
                 } else {
                     logger.warning("\(error)")
-                    // A connection that has served is made again at once.
+                    // A connection that has run jobs is restored immediately.
                     if failures == 0 {
                         failures = 1
                         continue
@@ -53,35 +53,36 @@ struct Lane {
         }
     }
 
-    /// Milliseconds to wait after so many failures in a row: 50 doubling to 2000, each between half and the whole of it,
-    /// so that lanes that fell together do not come back together.
+    /// The range of the wait in milliseconds after a number of consecutive failures. Its upper bound doubles from 50 to
+    /// 2000; its lower bound is half of that. The random wait keeps lanes from reconnecting at the same moment.
     static func backOff(after failures: Int) -> ClosedRange<Int32> {
-        precondition(failures > 0, "there is no wait without a failure")
+        precondition(failures > 0, "the number of failures must be positive")
         let longest = Int32(min(50 << min(failures - 1, 6), 2000))
         return (longest / 2)...longest
     }
 
-    /// Waits less when the queue stops. The wakeup is for lanes that can serve.
+    /// Ends early if the queue stops. Does not react to wakeups, which are for lanes with a connection.
     private func waitBeforeRetry(_ failures: Int) {
         var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
         poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
     }
 
-    /// Returns when the queue stops or the session has served long enough; throws when the connection is lost.
+    /// Returns when the queue stops, or when the session has too many prepared statements. Throws if the connection is
+    /// lost.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         defer { queue.handOver() }
-        while !queue.isStopped, !pipeline.isWornOut {
+        while !queue.isStopped, !pipeline.hasTooManyStatements {
             guard let group = queue.takeGroup() else {
                 try sleep(&pipeline)
                 continue
             }
             defer { queue.groupHasEnded(group.number) }
-            try carryOut(group, on: &pipeline)
+            try run(group, on: &pipeline)
             failures = 0
         }
     }
 
-    /// Waits for work with the socket in the poll set, so that a server that closes is noticed while nobody asks.
+    /// Waits for jobs. Polls the socket too, so that a connection that the server closes is noticed while idle.
     private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
         guard queue.goToSleep() else { return }
         defer { queue.wakeUp() }
@@ -89,32 +90,32 @@ struct Lane {
             pollfd(fd: source, events: Int16(POLLIN), revents: 0)
         }
         poll(&sources, nfds_t(sources.count), -1)
-        // The socket first: a lane that has lost its connection leaves the wakeup to another.
+        // The socket first: a lane that has lost its connection leaves the wakeup to another lane.
         if sources[0].revents != 0 { try pipeline.readWhileIdle() }
-        if sources[1].revents != 0 { queue.answerBell() }
+        if sources[1].revents != 0 { queue.consumeWakeup() }
     }
 
-    private func carryOut(_ group: Waiting.Group, on pipeline: inout Pipeline) throws(DatabaseError) {
+    private func run(_ group: Waiting.Group, on pipeline: inout Pipeline) throws(DatabaseError) {
         let jobs = group.jobs
         switch try exchange(jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) }) {
         case .committed(let rows):
             for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
-            // A primary that has become a standby: another may be the primary by now, so it is looked for.
-            let error = DatabaseError.unavailable("the server takes no writes any more")
+            // The primary has become a standby. Reconnecting finds the new primary.
+            let error = DatabaseError.unavailable("the server has become read-only")
             for job in jobs { job.answer(.failure(error)) }
             throw error
         case .undone(let culprit, let diagnosis):
-            let isFinal = (culprit != nil || jobs.count == 1) && !diagnosis.passesWhenRepeated
+            let isFinal = (culprit != nil || jobs.count == 1) && !diagnosis.isWorthRetrying
             if isFinal { jobs[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
             let others = jobs.indices.filter { !isFinal || $0 != culprit ?? 0 }.map { jobs[$0] }
             queue.groupTakesLong(group.number)
-            try repeatOneByOne(others, on: &pipeline)
+            try retryOneByOne(others, on: &pipeline)
         }
     }
 
-    /// Each with a Sync of its own; what is refused now stays refused.
-    private func repeatOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
+    /// Runs each job with its own Sync. An error is final now.
+    private func retryOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
         for (index, job) in jobs.enumerated() {
             do throws(DatabaseError) {
                 switch try exchange([job], on: &pipeline) {
@@ -150,7 +151,7 @@ extension DatabaseError.Diagnosis {
     /// read_only_sql_transaction.
     fileprivate var isReadOnly: Bool { sqlState == "25006" }
 
-    /// Serialization failure, deadlock, a prepared statement that is gone (26000) or whose tables changed (0A000):
-    /// the same statement may well pass a moment later.
-    var passesWhenRepeated: Bool { ["40001", "40P01", "26000", "0A000"].contains(sqlState) }
+    /// True for a serialization failure, a deadlock, and a prepared statement that no longer exists (26000) or whose
+    /// tables have changed (0A000): the same statement may succeed a moment later.
+    var isWorthRetrying: Bool { ["40001", "40P01", "26000", "0A000"].contains(sqlState) }
 }

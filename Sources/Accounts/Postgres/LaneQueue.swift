@@ -2,32 +2,32 @@ internal import CPostgres
 internal import Foundation
 internal import Synchronization
 
-/// What waits for a lane, and the rules of who goes together.
+/// The jobs that wait for a lane, and the rules of grouping them.
 struct Waiting {
     let capacity: Int
-    /// How many go together at most; where it is one, nobody waits in order to go together.
+    /// The maximum number of jobs in a group. If it is one, jobs do not wait in order to be grouped.
     let groupLimit: Int
     private(set) var jobs: [Job] = []
-    /// Lanes that are connected, or trying for the first time since they last were.
+    /// The number of lanes that are connected, or in the first attempt to connect since they were.
     private(set) var lanesUp: Int
     private(set) var idleLanes = 0
-    /// Sleepers that were called and have not woken yet.
-    private var called = 0
-    /// How many groups have begun.
-    private var begun = 0
-    /// The last of them, until it has ended or taken long. Nothing begins beside it, so that what comes meanwhile is one
-    /// group, too.
+    /// The number of lanes that were sent a wakeup and are still asleep.
+    private var pendingWakeups = 0
+    /// The number of groups that have started.
+    private var startedGroups = 0
+    /// The number of the last group, until it has ended or has taken too long. No other group starts while it is open,
+    /// so that the jobs that arrive meanwhile form one group.
     private var openGroup: Int?
     private(set) var isStopped = false
-    /// Why the last of the lanes is down.
-    private(set) var trouble = "no connection"
+    /// Why the lane that failed last has no connection.
+    private(set) var downReason = "no connection"
 
     enum Admission: Equatable {
         case taken(wake: Bool)
         case refused(String)
     }
 
-    /// What a lane carries out at once.
+    /// Jobs that share a transaction.
     struct Group {
         let number: Int
         let jobs: [Job]
@@ -41,22 +41,22 @@ struct Waiting {
 
     mutating func add(_ job: Job) -> Admission {
         if isStopped { return .refused("the service is stopping") }
-        if lanesUp == 0 { return .refused(trouble) }
+        if lanesUp == 0 { return .refused(downReason) }
         if jobs.count >= capacity { return .refused("the queue is full") }
         jobs.append(job)
-        return .taken(wake: call())
+        return .taken(wake: shouldWakeLane())
     }
 
-    /// Whether to wake somebody for what waits.
-    mutating func call() -> Bool {
+    /// Whether the caller must wake a lane for the waiting jobs. If so, the wakeup counts as sent.
+    mutating func shouldWakeLane() -> Bool {
         let wanted = groupLimit > 1 ? 1 : jobs.count
-        guard !jobs.isEmpty, openGroup == nil, called < min(idleLanes, wanted) else { return false }
-        called += 1
+        guard !jobs.isEmpty, openGroup == nil, pendingWakeups < min(idleLanes, wanted) else { return false }
+        pendingWakeups += 1
         return true
     }
 
-    /// The next jobs that may share a transaction: in order of arrival, at most one for each row that is written, and
-    /// sorted by row, so that two lanes take their locks in the same order. Nil where nothing may begin now.
+    /// Takes the next jobs that may share a transaction: in order of arrival, at most one for each written row. They
+    /// are sorted by row, so that two lanes take their locks in the same order. Nil if no group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
         var group: [Job] = []
@@ -76,20 +76,20 @@ struct Waiting {
         }
         jobs.replaceSubrange(..<next, with: left)
         if group.isEmpty { return nil }
-        begun += 1
-        if groupLimit > 1 { openGroup = begun }
+        startedGroups += 1
+        if groupLimit > 1 { openGroup = startedGroups }
         return Group(
-            number: begun,
+            number: startedGroups,
             jobs: group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
         )
     }
 
-    /// The group has ended, or takes so long that another shall begin beside it.
-    mutating func isYoungNoMore(_ group: Int) {
+    /// The group has ended, or takes so long that another group may start.
+    mutating func closeGroup(_ group: Int) {
         if openGroup == group { openGroup = nil }
     }
 
-    /// True if the lane may sleep: nothing waits, or what waits is not to begin yet, and nobody stops it.
+    /// Returns true if the lane must sleep: no job waits or no group may start yet, and the queue is not stopped.
     mutating func goToSleep() -> Bool {
         guard jobs.isEmpty || openGroup != nil, !isStopped else { return false }
         idleLanes += 1
@@ -98,17 +98,17 @@ struct Waiting {
 
     mutating func wakeUp() {
         idleLanes -= 1
-        called = max(0, called - 1)
+        pendingWakeups = max(0, pendingWakeups - 1)
     }
 
     mutating func laneIsUp() {
         lanesUp += 1
     }
 
-    /// Returns the jobs that nobody is left to serve.
+    /// Returns the jobs to reject, because no lane is left.
     mutating func laneIsDown(_ reason: String) -> [Job] {
         lanesUp -= 1
-        trouble = reason
+        downReason = reason
         return lanesUp == 0 ? drain() : []
     }
 
@@ -123,19 +123,19 @@ struct Waiting {
     }
 }
 
-/// The queue that lanes share: ``Waiting`` behind a lock, and eventfds that wake who sleeps.
+/// The queue that lanes share: ``Waiting`` behind a lock, and eventfds that wake sleeping lanes.
 final class LaneQueue: Sendable {
     private let waiting: Mutex<Waiting>
-    /// Readable while a sleeping lane is wanted; each count wakes one.
+    /// Readable while a sleeping lane is needed. Each count wakes one lane.
     let wakeup: Int32
-    /// Readable from the moment the queue stops.
+    /// Readable after the queue has stopped.
     let end: Int32
 
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
         waiting = Mutex(Waiting(capacity: capacity, lanes: lanes, groupLimit: groupLimit))
         wakeup = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
         end = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
-        precondition(wakeup >= 0 && end >= 0, "the system gave no eventfd")
+        precondition(wakeup >= 0 && end >= 0, "cannot create an eventfd")
     }
 
     deinit {
@@ -152,33 +152,33 @@ final class LaneQueue: Sendable {
 
     func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
 
-    /// To be called by a lane that goes on with what waits, if anything does.
+    /// Called by a lane that continues with the waiting jobs, if there are any.
     func groupHasEnded(_ number: Int) {
-        waiting.withLock { $0.isYoungNoMore(number) }
+        waiting.withLock { $0.closeGroup(number) }
     }
 
     func groupTakesLong(_ number: Int) {
         let wake = waiting.withLock { waiting in
-            waiting.isYoungNoMore(number)
-            return waiting.call()
+            waiting.closeGroup(number)
+            return waiting.shouldWakeLane()
         }
         if wake { signal(wakeup) }
     }
 
-    /// To be called by a lane that does not go on: what waits is for another.
+    /// Called by a lane that does not continue: another lane must run the waiting jobs.
     func handOver() {
-        if waiting.withLock({ $0.call() }) { signal(wakeup) }
+        if waiting.withLock({ $0.shouldWakeLane() }) { signal(wakeup) }
     }
 
     func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
     func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
-    /// How many jobs wait, and how many lanes there are to serve them.
+    /// The numbers of waiting jobs and of lanes that are up.
     var load: (jobs: Int, lanes: Int) { waiting.withLock { ($0.jobs.count, $0.lanesUp) } }
 
-    /// To be called by a lane that is about to serve; another may have been faster.
-    func answerBell() {
+    /// Called by a lane that was woken. Does nothing if another lane has consumed the wakeup.
+    func consumeWakeup() {
         var count: UInt64 = 0
         read(wakeup, &count, 8)
     }
@@ -187,7 +187,7 @@ final class LaneQueue: Sendable {
         for job in waiting.withLock({ $0.laneIsDown(reason) }) { job.answer(.failure(.unavailable(reason))) }
     }
 
-    /// Refuses what waits; what is on its way is still answered by its lane.
+    /// Rejects the waiting jobs. Lanes still answer the jobs that they have sent.
     func stop() {
         for job in waiting.withLock({ $0.stop() }) { job.answer(.failure(.unavailable("the service is stopping"))) }
         signal(end)

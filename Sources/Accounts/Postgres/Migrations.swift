@@ -2,40 +2,41 @@ internal import Crypto
 internal import Foundation
 internal import Schema
 
-/// Why a database could not be brought to the schema of this program, or does not have it.
+/// Why the schema of a database cannot be updated to the one of this program, or differs from it.
 package enum MigrationError: Error, CustomStringConvertible {
-    /// An applied migration reads differently now.
+    /// The file of an applied migration has changed.
     case edited(String)
     /// The database has a migration that this program does not know, because a newer version applied it.
     case unknown(String)
-    /// The database lacks these migrations and functions, or has a function as another version wrote it.
+    /// The database lacks these migrations or functions, or has another version of a function.
     case missing([String])
-    /// The server refused the script. Nothing of it remains, unless the script ended the transaction itself.
+    /// The server refused the script and rolled it back, unless the script had ended the transaction itself.
     case failed(String, DatabaseError)
 
     package var description: String {
         switch self {
-        case .edited(let name): "migration \(name) was changed after it had been applied"
-        case .unknown(let name): "the database has migration \(name), which this version does not know"
+        case .edited(let name): "migration \(name) was changed after it was applied"
+        case .unknown(let name):
+            "the database has migration \(name), which this version does not know: install a newer version"
         case .missing(let names):
-            "the database lacks this version's \(names.joined(separator: ", ")): run accounts-api migrate"
-        case .failed(let name, let error): "\(name) could not be applied: \(error)"
+            "the database lacks \(names.joined(separator: ", ")) of this version: run accounts-api migrate"
+        case .failed(let name, let error): "cannot apply \(name): \(error)"
         }
     }
 }
 
-/// Brings a database to the schema that this program knows: first the migrations, then the functions.
+/// Updates the schema of a database: first the migrations, then the functions.
 ///
-/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. Functions
-/// are replaced: one whose checksum differs from the file's is applied again.
+/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards.
+/// Functions are replaced: one whose checksum differs from the file's is applied again.
 ///
-/// Each script is one transaction, with an advisory lock in it that admits one program at a time. Nothing remains in the
-/// session, so a connection pooler may stand between.
+/// Each script is one transaction, with an advisory lock that admits one program at a time. It keeps no session state,
+/// so it works through a connection pooler.
 package struct Migrations: Sendable {
     private let migrations: [Schema.Script]
     private let functions: [Schema.Script]
 
-    /// Those of this program.
+    /// The migrations and functions of this program.
     package init() {
         self.init(Schema.migrations, functions: Schema.functions)
     }
@@ -45,13 +46,13 @@ package struct Migrations: Sendable {
         self.functions = functions
     }
 
-    /// The names of migrations, then of functions, which are written as `functions/draft_id_floor`.
+    /// The names of migrations, then those of functions, in the form `functions/draft_id_floor`.
     package struct Status: Sendable {
         package let applied: [String]
         package let pending: [String]
     }
 
-    /// Applies what is missing and returns the names in order. Blocks, on a connection of its own.
+    /// Applies the missing scripts and returns their names in order. Uses its own connection. Blocks.
     ///
     /// Throws ``MigrationError``, or ``DatabaseError`` if the server cannot be reached.
     package func apply(to conninfo: String) throws -> [String] {
@@ -73,7 +74,7 @@ package struct Migrations: Sendable {
         return names
     }
 
-    /// Nil if nothing is missing.
+    /// Applies the next missing script and returns its name; nil if nothing is missing.
     private func applyNext(on connection: borrowing Connection) throws -> String? {
         try connection.run(Self.turn)
         let scripts = try scripts(
@@ -99,10 +100,10 @@ package struct Migrations: Sendable {
     private func apply(_ script: KnownScript, on connection: borrowing Connection) throws(DatabaseError) {
         try connection.run(String(decoding: script.file.bytes, as: UTF8.self))
         guard connection.isInTransaction else {
-            throw .unexpectedAnswer("the script ends the transaction that it is part of")
+            throw .unexpectedAnswer("the script must not end its transaction")
         }
         let (name, checksum) = (script.file.name, script.file.checksum)
-        let remember: SQL =
+        let record: SQL =
             if script.isFunction {
                 """
                 INSERT INTO functions (name, checksum) VALUES (\(name), \(checksum))
@@ -111,11 +112,11 @@ package struct Migrations: Sendable {
             } else {
                 "INSERT INTO migrations (name, checksum) VALUES (\(name), \(checksum))"
             }
-        _ = try connection.query(remember)
+        _ = try connection.query(record)
         try connection.commit()
     }
 
-    /// What was applied and what is missing. Throws as ``apply(to:)`` does.
+    /// Returns the applied and the missing scripts. Throws as ``apply(to:)`` does.
     package func status(of database: Database) async throws -> Status {
         let scripts = try await scripts(
             after: rows(Self.appliedMigrations, of: database),
@@ -127,7 +128,7 @@ package struct Migrations: Sendable {
         )
     }
 
-    /// Empty if the table does not exist (undefined_table), because nothing was ever applied.
+    /// Empty if the table does not exist (undefined_table), because no script was ever applied.
     private func rows(_ statement: SQL, of database: Database) async throws(DatabaseError) -> [Row] {
         do throws(DatabaseError) {
             return try await Array(database.read(statement))
@@ -137,7 +138,7 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Throws unless the database has exactly the migrations that this program knows, and its functions as they are here.
+    /// Throws unless the database has exactly the migrations and the functions of this program.
     package func check(_ database: Database) async throws {
         let pending = try await status(of: database).pending
         guard pending.isEmpty else { throw MigrationError.missing(pending) }
@@ -185,7 +186,7 @@ package struct Migrations: Sendable {
         SELECT name, checksum FROM functions
          WHERE EXISTS (SELECT FROM pg_proc WHERE proname = functions.name AND pg_function_is_visible(pg_proc.oid))
         """
-    /// Any number that no other program locks in this database.
+    /// An arbitrary number that no other program locks in this database.
     private static let lock = 0x6163_636F_756E_7473
     /// Begins a transaction and waits for the lock, without the timeouts that a pooler may give to every session.
     private static let turn = """

@@ -1,33 +1,33 @@
 internal import CPostgres
 internal import Foundation
 
-/// A connection in pipeline mode: many statements out, one Sync, all answers in.
+/// A connection in pipeline mode: sends many statements with one Sync, then receives all results.
 struct Pipeline: ~Copyable {
     private let connection: Connection
-    /// What is prepared in this session, and under which name.
+    /// The names of the statements that are prepared in this session.
     private var prepared: [Signature: String] = [:]
     private var names = 0
-    /// Whom to tell that the exchange takes long, and when; nil once that is done.
-    private var slow: (at: ContinuousClock.Instant, tell: () -> Void)?
+    /// When the exchange counts as slow, and what to call then; nil after the call.
+    private var slow: (at: ContinuousClock.Instant, report: () -> Void)?
 
-    /// So long an exchange may take before it is slow: more than a disk needs that keeps up.
-    static let patience = Duration.milliseconds(1)
+    /// The time after which an exchange counts as slow: longer than a fast disk needs.
+    static let slowThreshold = Duration.milliseconds(1)
 
     enum Outcome {
-        /// For each job the rows of each of its statements.
+        /// The rows of each statement, for each job.
         case committed([[Rows]])
-        /// Everything in the group is undone. `culprit` is the job that was refused; nil where the error came at the
-        /// end, from a deferred constraint or the serialization check, and belongs to no statement.
+        /// The whole group was rolled back. `culprit` is the index of the refused job; nil if the error belongs to no
+        /// statement but to the commit, such as that of a deferred constraint or of the serialization check.
         case undone(culprit: Int?, DatabaseError.Diagnosis)
     }
 
-    /// One text is as many statements as there are types for its values.
+    /// Identifies a statement: the same text with values of other types is another statement.
     fileprivate struct Signature: Hashable {
         let text: String
         let types: [SQLType]
     }
 
-    /// What we sent and now expect an answer to, in order.
+    /// An expected result, in the order of sending.
     fileprivate enum Awaited {
         case preparation(Signature, name: String, job: Int)
         case rows(job: Int)
@@ -36,40 +36,41 @@ struct Pipeline: ~Copyable {
 
     init(_ connection: consuming Connection) throws(DatabaseError) {
         self.connection = connection
-        guard self.connection.takesWrites else { throw .unavailable("the server is a standby, or takes no writes") }
+        guard self.connection.acceptsWrites else { throw .unavailable("the server is a standby or read-only") }
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }
         do throws(DatabaseError) {
             guard case .committed = try exchange([Self.settings]) else {
-                throw .unavailable("the settings were refused")
+                throw .unavailable("the server refused the session settings")
             }
         } catch {
             throw .unavailable("\(error)")
         }
     }
 
-    /// What every statement relies on: UTC, and an end to statements and locks that take too long.
+    /// The settings that every statement relies on: UTC, and timeouts of statements and locks.
     private static let settings: [SQL] = [
         "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'", "SET lock_timeout = '5s'",
     ]
 
-    /// Statements name days, so there are new ones each day that the session lives: a new session then begins with none.
-    var isWornOut: Bool { names > 200 }
+    /// True if the session has so many prepared statements that a new one should replace it: statements contain the
+    /// names of partitions, so each day adds new ones.
+    var hasTooManyStatements: Bool { names > 200 }
 
     var socket: Int32 { PQsocket(connection.raw) }
 
-    /// Takes in what the server says unasked; throws when it has closed.
+    /// Reads what the server sends without a request; throws if it has closed the connection.
     func readWhileIdle() throws(DatabaseError) {
         guard PQconsumeInput(connection.raw) == 1, PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
-        // In pipeline mode and idle there is nothing to read but notices and the news of our end.
+        // An idle connection in pipeline mode receives only notices and the end of the session.
         while PQisBusy(connection.raw) == 0, let result = PQgetResult(connection.raw) { PQclear(result) }
         guard PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
     }
 
-    /// One transaction, one round trip. Throws only `outcomeUnknown`, when the connection was lost on the way.
+    /// Runs one transaction in one round trip. Throws only `outcomeUnknown`, if the connection is lost meanwhile.
     ///
-    /// - Parameter whenSlow: is called once where the answer takes longer than ``patience``.
+    /// - Parameter whenSlow: called once if the exchange takes longer than ``slowThreshold``.
     mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {
         slow = nil
         var awaited: [Awaited] = []
@@ -77,7 +78,7 @@ struct Pipeline: ~Copyable {
             for statement in statements { try send(statement, of: job, &awaited) }
         }
         guard PQpipelineSync(connection.raw) == 1 else { throw lost }
-        slow = (.now + Self.patience, whenSlow)
+        slow = (.now + Self.slowThreshold, whenSlow)
         awaited.append(.sync)
         return try receive(awaited, jobs: jobs.count)
     }
@@ -97,7 +98,7 @@ struct Pipeline: ~Copyable {
         awaited.append(.rows(job: job))
     }
 
-    /// A group may bring the same new statement many times.
+    /// The name of the statement if an earlier job of the same group prepares it.
     private func pendingName(of signature: Signature, in awaited: [Awaited]) -> String? {
         for case .preparation(signature, let name, _) in awaited { return name }
         return nil
@@ -110,9 +111,9 @@ struct Pipeline: ~Copyable {
         var isAnswered = false
         while position < awaited.count {
             guard let result = try nextResult() else {
-                // NULL ends an answer, and never comes without one. An error that belongs to no statement comes, with
-                // its NULL, before the Sync.
-                guard isAnswered else { throw .outcomeUnknown("libpq ended an answer that had not begun") }
+                // NULL ends the results of a statement, and follows at least one result. An error of the commit comes,
+                // with its NULL, before the Sync.
+                guard isAnswered else { throw .outcomeUnknown("libpq returned no result for a statement") }
                 isAnswered = false
                 if awaited[position].job != nil { position += 1 }
                 continue
@@ -133,13 +134,13 @@ struct Pipeline: ~Copyable {
                 failure = failure ?? (place.job, diagnosis)
                 if diagnosis.isStalePreparation { prepared = [:] }
             default:
-                throw .outcomeUnknown("libpq answered \(result.status.rawValue) out of turn")
+                throw .outcomeUnknown("libpq returned the unexpected status \(result.status.rawValue)")
             }
         }
         return failure.map { .undone(culprit: $0.culprit, $0.diagnosis) } ?? .committed(rows)
     }
 
-    /// The next result, waiting for it; nil is libpq's NULL between statements.
+    /// Waits for the next result; nil is the NULL of libpq between statements.
     private mutating func nextResult() throws(DatabaseError) -> ResultHandle? {
         try flush()
         while PQisBusy(connection.raw) == 1 {
@@ -153,7 +154,7 @@ struct Pipeline: ~Copyable {
         return ResultHandle(owning: raw)
     }
 
-    /// Sends what is buffered, reading meanwhile: a server that waits for us to read would never read from us.
+    /// Sends the buffered statements and reads meanwhile: a server that waits for us to read would not read from us.
     private mutating func flush() throws(DatabaseError) {
         while true {
             switch PQflush(connection.raw) {
@@ -166,21 +167,21 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// The server ends a statement after 10 s; one that says nothing for 15 s is as good as gone.
+    /// The server ends a statement after 10 s, so a connection without an answer for 15 s counts as lost.
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
-            var most: Int32 = 15_000
+            var timeout: Int32 = 15_000
             if let slow {
                 let left = slow.at - .now
                 if left > .zero {
-                    most = Int32((left / .milliseconds(1)).rounded(.up))
+                    timeout = Int32((left / .milliseconds(1)).rounded(.up))
                 } else {
                     self.slow = nil
-                    slow.tell()
+                    slow.report()
                 }
             }
-            let ready = poll(&source, 1, most)
+            let ready = poll(&source, 1, timeout)
             if ready > 0 { return }
             if ready < 0, errno != EINTR { throw lost }
             if ready == 0, slow == nil { throw .outcomeUnknown("no answer for 15 s") }
@@ -200,6 +201,7 @@ extension Pipeline.Awaited {
 }
 
 extension DatabaseError.Diagnosis {
-    /// The session no longer has the statement (26000), or its result would have another type after DDL (0A000).
+    /// True if the session no longer has the prepared statement (26000), or DDL has changed the type of its result
+    /// (0A000).
     fileprivate var isStalePreparation: Bool { sqlState == "26000" || sqlState == "0A000" }
 }

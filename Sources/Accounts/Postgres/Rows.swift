@@ -1,7 +1,7 @@
-/// What a statement returned, copied out of libpq in one block.
+/// The rows that a statement returned, copied from libpq into one block.
 package struct Rows: Sendable, RandomAccessCollection {
     fileprivate let bytes: [UInt8]
-    /// One range of `bytes` a cell, row by row; nil for NULL.
+    /// A range of `bytes` for each cell, row by row; nil for NULL.
     fileprivate let cells: [Range<Int>?]
     fileprivate let width: Int
 
@@ -16,14 +16,14 @@ package struct Rows: Sendable, RandomAccessCollection {
     }
 
     package subscript(index: Int) -> Row {
-        precondition(indices.contains(index), "there is no row \(index)")
+        precondition(indices.contains(index), "the row \(index) does not exist")
         return Row(rows: self, index: index)
     }
 
-    /// The row of a statement that returns one; `unexpectedAnswer` where it returned none, or several.
+    /// The only row. Throws `unexpectedAnswer` if the statement returned none, or several.
     package var only: Row {
         get throws(DatabaseError) {
-            guard count == 1 else { throw .unexpectedAnswer("\(count) rows where one was read") }
+            guard count == 1 else { throw .unexpectedAnswer("expected one row, got \(count)") }
             return self[0]
         }
     }
@@ -33,29 +33,28 @@ package struct Row: Sendable {
     fileprivate let rows: Rows
     fileprivate let index: Int
 
-    /// The columns in order, each as the type asked for; a type that may be NULL is an optional.
+    /// Decodes all columns in order, each as the given type. The type of a column that may be NULL is an optional.
     ///
-    /// Throws `unexpectedAnswer` where the number of the columns differs, or the bytes of one do not fit its type: the
-    /// statement and the code that reads it disagree.
+    /// Throws `unexpectedAnswer` if the number of columns differs, or if the bytes of a column do not fit its type.
     package func decode<each Column: SQLDecodable>(
         _ columns: repeat (each Column).Type
     ) throws(DatabaseError) -> (repeat each Column) {
         var next = 0
         let decoded = (repeat try cell(&next, as: (each Column).self))
-        guard next == rows.width else { throw .unexpectedAnswer("\(rows.width) columns where \(next) were read") }
+        guard next == rows.width else { throw .unexpectedAnswer("expected \(next) columns, got \(rows.width)") }
         return decoded
     }
 
-    /// The columns one after the other, for a type that reads itself from a row.
+    /// A reader of the columns one by one, for types that decode themselves from a row.
     package var columns: Columns { Columns(row: self) }
 
     fileprivate func cell<Column: SQLDecodable>(_ next: inout Int, as type: Column.Type) throws(DatabaseError) -> Column
     {
         defer { next += 1 }
-        guard next < rows.width else { throw .unexpectedAnswer("no column \(next)") }
+        guard next < rows.width else { throw .unexpectedAnswer("the row has no column \(next)") }
         let range = rows.cells[index * rows.width + next]
         let value = rows.bytes.withUnsafeBytes { bytes in Column.reading(range.map { bytes[$0] }) }
-        guard let value else { throw .unexpectedAnswer("column \(next) is no \(Column.self)") }
+        guard let value else { throw .unexpectedAnswer("column \(next) is not a valid \(Column.self)") }
         return value
     }
 }
@@ -67,7 +66,7 @@ package struct Columns {
 
     fileprivate init(row: Row) { self.row = row }
 
-    /// The next column. Throws `unexpectedAnswer` where there is none, or its bytes do not fit the type.
+    /// Decodes the next column. Throws `unexpectedAnswer` if there is none, or if its bytes do not fit the type.
     package mutating func next<Column: SQLDecodable>(
         _ type: Column.Type = Column.self
     ) throws(DatabaseError) -> Column {

@@ -1,15 +1,14 @@
-/// A statement with the values it binds. Interpolation binds; it never pastes text.
+/// A statement with its bound values. Interpolation binds a value; it never inserts text.
 ///
 ///     let spend: SQL = "UPDATE proofs SET attempts = attempts + 1 WHERE draft = \(draft.id)"
 ///
-/// Every value travels in binary with its type, so text is bounded by its length and not by the first NUL, and
-/// what the server will not accept it refuses instead of cutting.
+/// Every value is sent in binary with its type and length. A NUL therefore does not cut a text: the server refuses it.
 package struct SQL: ExpressibleByStringInterpolation, Sendable {
-    /// The literal text around the values: always one piece more than there are values.
+    /// The literal text around the values, one piece more than there are values.
     private var pieces: [String]
     private(set) var parameters: [SQLParameter]
 
-    /// The text with `$1`, `$2`, … where values go.
+    /// The text with `$1`, `$2`, … in place of the values.
     var text: String {
         var text = pieces[0]
         for (index, piece) in pieces.enumerated().dropFirst() {
@@ -45,7 +44,7 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
             statement.bind(SQLParameter(type: Value.sqlType, bytes: value?.sqlBytes))
         }
 
-        /// A part of a statement, with values of its own.
+        /// Inserts a part of a statement with its values.
         package mutating func appendInterpolation(_ part: SQL) {
             appendLiteral(part.pieces[0])
             for (parameter, piece) in zip(part.parameters, part.pieces.dropFirst()) {

@@ -18,7 +18,7 @@ package protocol SQLEncodable: Sendable {
 
 /// A value that can be read from a column, in the binary format of its type.
 package protocol SQLDecodable: Sendable {
-    /// Nil where the bytes are not of this type. `bytes` is nil for NULL.
+    /// Returns nil if the bytes are not a value of this type. `bytes` is nil for NULL.
     static func reading(_ bytes: Slice<UnsafeRawBufferPointer>?) -> Self?
 }
 

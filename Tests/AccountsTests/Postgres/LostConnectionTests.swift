@@ -26,7 +26,7 @@ struct LostConnectionTests {
         }
     }
 
-    @Test func `a server that takes no writes any more is left for one that does`() async throws {
+    @Test func `a lane leaves a server that has become read-only`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
@@ -45,13 +45,13 @@ struct LostConnectionTests {
         #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 2)
     }
 
-    @Test func `a server that takes no writes is as good as none`() async throws {
+    @Test func `a read-only server counts as unavailable`() async throws {
         let name = try Session().query("SELECT current_database()::text").only.decode(String.self)
         try Session().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
         let database = Database(FreshDatabase.current.conninfo, logger: .silent)
         while await database.isUp {}
         let error = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
-        #expect(error?.description.contains("takes no writes") == true)
+        #expect(error?.description.contains("read-only") == true)
         let session = try Session()
         try session.run("SET default_transaction_read_only = off")
         try session.run("ALTER DATABASE \"\(name)\" RESET default_transaction_read_only")

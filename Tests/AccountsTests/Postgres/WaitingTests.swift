@@ -113,7 +113,7 @@ struct WaitingTests {
         #expect(waiting.add(read()) == .taken(wake: false))
         #expect(waiting.add(read()) == .taken(wake: false))
         #expect(waiting.takeGroup() == nil)
-        waiting.isYoungNoMore(first!.number)
+        waiting.closeGroup(first!.number)
         #expect(mayTheOtherSleep)
         #expect(waiting.takeGroup()?.jobs.count == 2)
     }
@@ -125,15 +125,15 @@ struct WaitingTests {
         _ = waiting.goToSleep()
         _ = waiting.goToSleep()
         _ = waiting.add(read())
-        waiting.isYoungNoMore(first.number)
-        let callsForWhatWaits = waiting.call()
+        waiting.closeGroup(first.number)
+        let callsForWhatWaits = waiting.shouldWakeLane()
         waiting.wakeUp()
         let second = waiting.takeGroup()!
         let callsBesideTheYoung = waiting.add(read())
         // The end of an old one does not close the open one.
-        waiting.isYoungNoMore(first.number)
+        waiting.closeGroup(first.number)
         #expect(waiting.takeGroup() == nil)
-        waiting.isYoungNoMore(second.number)
+        waiting.closeGroup(second.number)
         let callsForWhatComes = waiting.add(read())
         #expect(callsForWhatWaits)
         #expect([callsBesideTheYoung, callsForWhatComes] == [.taken(wake: false), .taken(wake: true)])
@@ -155,7 +155,7 @@ extension Waiting {
     /// The next group, whose end nothing waits for.
     fileprivate mutating func next() -> [Job] {
         guard let group = takeGroup() else { return [] }
-        isYoungNoMore(group.number)
+        closeGroup(group.number)
         return group.jobs
     }
 }

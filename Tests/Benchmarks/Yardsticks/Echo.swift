@@ -62,7 +62,7 @@ struct Echo {
         defer { queue.wakeUp() }
         var sources = [queue.wakeup, queue.end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         poll(&sources, nfds_t(sources.count), -1)
-        if sources[0].revents != 0 { queue.answerBell() }
+        if sources[0].revents != 0 { queue.consumeWakeup() }
     }
 }
 
