@@ -1,17 +1,17 @@
 package import Foundation
 
-/// Delivers a mail, or says why not.
+/// Delivers mail.
 package protocol Mailer: Sendable {
-    /// Returns once the mail is handed over.
+    /// Returns when the mail server has accepted the mail.
     func send(_ mail: Mail) async throws(MailError)
 }
 
-/// Why a mail was not delivered. Its description names neither the address nor the text.
+/// Why a mail was not delivered. The description contains neither the address nor the text.
 package enum MailError: Error, Hashable, CustomStringConvertible {
-    /// Worth another try later: the network, the server or our login failed, or the server said so (4xx).
-    /// `reply` is the SMTP reply code where there was one (RFC 5321 §4.2).
+    /// A retry may succeed: the network, the server or our login failed, or the server asked for a retry (4xx). `reply`
+    /// is the SMTP reply code, if there was one (RFC 5321 §4.2).
     case temporary(reply: Int?, reason: String)
-    /// Never going to be delivered: the server refused this mail for good (5xx), or it was no mail to begin with.
+    /// A retry cannot succeed: the server refused the mail permanently (5xx), or the mail is invalid.
     case permanent(reply: Int?, reason: String)
 
     package var description: String {
@@ -24,20 +24,21 @@ package enum MailError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// A plain text mail to one person, whose headers nothing can be smuggled into.
+/// A plain text mail to one person. Its parts are checked, so that none of them can inject a header.
 package struct Mail: Sendable {
-    /// The sender's address, and the name shown beside it.
+    /// The address of the sender, and the name that is shown with it.
     package let from: String
     package let fromName: String?
     package let to: String
     package let subject: String
-    /// Lines may end in any way.
+    /// May use any kind of line break.
     package let text: String
-    /// A UUID that stays the same when the mail is sent again, so that a mailbox can tell a repetition.
+    /// A UUID that stays the same when the mail is sent again, so that a mailbox can recognize a duplicate.
     package let id: String
     package let date: Date
 
-    /// Throws `permanent` where an address is none, the id is no UUID or a header would hold a control character.
+    /// Throws `permanent` if an address is invalid, the id is not a UUID, or a header would contain a control
+    /// character.
     package init(
         from: String,
         fromName: String? = nil,
@@ -47,12 +48,14 @@ package struct Mail: Sendable {
         id: String,
         date: Date
     ) throws(MailError) {
-        guard Self.isAddress(from) else { throw .permanent(reply: nil, reason: "the sender is no address") }
-        guard Self.isAddress(to) else { throw .permanent(reply: nil, reason: "the recipient is no address") }
-        guard Self.isOneLine(subject), Self.isOneLine(fromName ?? "") else {
-            throw .permanent(reply: nil, reason: "a header with control characters")
+        guard Self.isAddress(from) else { throw .permanent(reply: nil, reason: "the address of the sender is invalid") }
+        guard Self.isAddress(to) else {
+            throw .permanent(reply: nil, reason: "the address of the recipient is invalid")
         }
-        guard UUID(uuidString: id) != nil else { throw .permanent(reply: nil, reason: "the id is no UUID") }
+        guard Self.isOneLine(subject), Self.isOneLine(fromName ?? "") else {
+            throw .permanent(reply: nil, reason: "a header contains control characters")
+        }
+        guard UUID(uuidString: id) != nil else { throw .permanent(reply: nil, reason: "the id is not a UUID") }
         self.from = from
         self.fromName = fromName
         self.to = to
@@ -62,7 +65,8 @@ package struct Mail: Sendable {
         self.date = date
     }
 
-    /// Dot-atom characters around one `@`, so that it can neither leave its brackets nor end its line.
+    /// Whether the text is dot-atom characters around one `@`, so that it can neither close its brackets nor end its
+    /// line.
     package static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let specials = Set("<>()[],;:\\\"".utf8)
@@ -80,7 +84,7 @@ package struct Mail: Sendable {
 }
 
 extension Mail {
-    /// The whole message as it goes over the wire (RFC 5322, MIME in RFC 2045), lines ended by CRLF.
+    /// The whole message as it is sent (RFC 5322, MIME in RFC 2045). Lines end in CRLF.
     var message: String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let body = lines.joined(separator: "\r\n") + "\r\n"
@@ -100,7 +104,7 @@ extension Mail {
         ].joined(separator: "\r\n")
     }
 
-    /// The shown name, quoted where it is ASCII.
+    /// The shown name, quoted if it is ASCII.
     private var sender: String {
         guard let fromName, !fromName.isEmpty else { return "" }
         let words = Self.unstructured(fromName)
@@ -109,8 +113,8 @@ extension Mail {
         return "\"\(escaped)\" "
     }
 
-    /// A header's text as it is where that is short and ASCII, otherwise as encoded words (RFC 2047): 39 bytes each, so that
-    /// a line stays within 76 characters, and never half a character.
+    /// The text of a header: unchanged if it is short and ASCII, otherwise as encoded words (RFC 2047). A word has at
+    /// most 39 bytes, so that a line has at most 76 characters, and never splits a character.
     private static func unstructured(_ text: String) -> String {
         guard text.utf8.count > 66 || text.contains("=?") || !isPrintableASCII(text) else { return text }
         var words = [""]
@@ -125,7 +129,7 @@ extension Mail {
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
-    /// Such as `Fri, 13 Mar 2026 10:00:00 +0000` (RFC 5322 §3.3).
+    /// The date in the form `Fri, 13 Mar 2026 10:00:00 +0000` (RFC 5322 §3.3).
     private static func timestamp(_ date: Date) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Where mail waits for its delivery. A row is written by the transaction that caused it, sealed, and sent afterwards.
+/// The queue of outgoing mail. The transaction that causes a mail writes its encrypted row; the mail is sent
+/// afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
-    /// One element after new mail; elements that were not read yet are merged into one.
+    /// An element for new mail. Elements that were not read yet are merged into one.
     package let wakeups: AsyncStream<Void>
     private let wakeup: AsyncStream<Void>.Continuation
 
@@ -12,16 +13,16 @@ package struct Outbox: Sendable {
         (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells the sender that something waits.
+    /// Tells the sender that mail is waiting.
     package func wakeSender() {
         wakeup.yield()
     }
 
-    /// What a mail needs beyond its template.
+    /// The content of a mail in addition to its template.
     struct Content {
         let to: String
         let language: Language
-        /// What the mail is about, such as the digits of a code, and how long it is good.
+        /// The code in the mail, such as its digits, and its lifetime.
         let code: (text: String, minutes: Int)?
     }
 
@@ -35,7 +36,7 @@ package struct Outbox: Sendable {
         return (id.rawValue, keys.seal(json.bytes, for: id.bytes))
     }
 
-    /// Nil where the row was sealed with a key that is not in the ring.
+    /// Nil if the key that encrypted the row is not in the ring, or if another version wrote the row.
     func open(_ sealed: [UInt8], of id: ID<Outbox>) -> Content? {
         guard let plaintext = try? keys.open(sealed, for: id.bytes), let json = try? JSON.read(plaintext),
             let to = json["to"]?.string, let language = json["language"]?.string.flatMap(Language.init(rawValue:))

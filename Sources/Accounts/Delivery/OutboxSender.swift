@@ -2,11 +2,11 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Delivers what waits in the outbox. Any number of servers may do so side by side.
+/// Delivers the mail in the outbox. Any number of servers may do so at the same time.
 ///
-/// A row is claimed by moving its due time to the next attempt, in one statement that skips what others claim: a sender
-/// that dies costs a delay and never a mail. A mail may arrive twice where a sender dies between the server's yes and
-/// the note of it; both have the same Message-ID.
+/// A sender claims a row by moving its due time to the next attempt, in one statement that skips locked rows. A sender
+/// that dies therefore delays a mail, but never loses one. A mail arrives twice if a sender dies after the mail server
+/// accepted the mail and before the row is updated; both have the same Message-ID.
 package struct OutboxSender: Sendable {
     private let outbox: Outbox
     private let database: Database
@@ -37,10 +37,10 @@ package struct OutboxSender: Sendable {
         self.logger = logger
     }
 
-    /// Attempts before a mail is dead: with the waits between them, some sixteen hours.
+    /// The number of attempts after which a mail is dead. With the waits between them, they take about sixteen hours.
     package static let maximumAttempts = 12
 
-    /// Delivers what has been due longest; false where nothing is.
+    /// Delivers the mail that has been due longest. Returns false if no mail is due.
     package func deliverNext() async throws(DatabaseError) -> Bool {
         let rows = try await database.transaction(
             """
@@ -62,15 +62,16 @@ package struct OutboxSender: Sendable {
             Date.self
         )
         if !isUseful {
-            try await markDead(id, "nobody has a use for it any more")
+            try await markDead(id, "expired before delivery")
         } else if template == "withheld" {
-            // To the owner of an account, who was told today: made for the sake of its time only.
+            // The owner of the account was already told today. The row exists only so that the request takes the same
+            // time.
             try await finish(id)
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
             try await deliver(text, to: content.to, id, attempts, createdAt)
         } else {
-            // A server that has the newer keys, or is of the newer version, may claim it next.
-            try await postpone(id, "sealed with another key, or by another version", attempts)
+            // A server with the newer keys, or of the newer version, may claim it next.
+            try await postpone(id, "cannot decrypt: encrypted with another key or by another version", attempts)
         }
         return true
     }
@@ -103,20 +104,21 @@ package struct OutboxSender: Sendable {
     }
 
     private func finish(_ id: ID<Outbox>) async throws(DatabaseError) {
-        let note: SQL = """
+        let update: SQL = """
             UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
             """
         do throws(DatabaseError) {
-            _ = try await database.transaction(note)
+            _ = try await database.transaction(update)
         } catch {
-            // Noted twice is noted once; not noted is a mail sent again.
+            // Idempotent, so retry: without this update the mail would be sent again.
             guard case .outcomeUnknown = error else { throw error }
-            _ = try await database.transaction(note)
+            _ = try await database.transaction(update)
         }
     }
 
-    /// Leaves the mail to its next attempt, to which the claim has moved it, unless it has had the last.
+    /// Leaves the mail to its next attempt, or marks it dead after the last one. The claim has already moved the due
+    /// time.
     private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
         if attempts >= Self.maximumAttempts { return try await markDead(id, reason) }
         metrics.mails.add(1, "postponed")
@@ -155,7 +157,7 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender: Service {
-    /// Delivers at each wake-up, and every few seconds what others left or what failed before.
+    /// Delivers at each wakeup, and every five seconds, for mail of other servers and for retries.
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -172,7 +174,7 @@ extension OutboxSender: Service {
             while try await deliverNext(), !Task.isShuttingDownGracefully {}
         } catch {
             metrics.failures.add(1, "outbox")
-            logger.warning("the outbox waits", metadata: ["reason": "\(error)"])
+            logger.warning("cannot process the outbox, will retry", metadata: ["reason": "\(error)"])
         }
     }
 }

@@ -3,104 +3,105 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Sends mail to one SMTP server, a mail at a time over a connection that is kept while it is in use.
+/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused.
 ///
-/// libcurl blocks, so it works on a thread of its own. `shutdown()` ends that thread; without it the thread lives on.
+/// libcurl blocks, so it runs on its own thread. `shutdown()` ends that thread; otherwise it runs until the process
+/// ends.
 package final class SMTPMailer: Mailer {
-    private let letterbox: Letterbox
+    private let queue: MailQueue
     private let thread: DedicatedThread
 
-    /// Throws what ``init(url:caFile:)`` would, and opens nothing.
+    /// Checks the URL as ``init(url:caFile:)`` does, without creating a mailer.
     package static func check(url: String) throws(MailError) {
         _ = try SMTPServer(url: url, caFile: nil)
     }
 
-    /// Reads a URL such as `smtp://user:password@host:587`, credentials percent-encoded; throws `permanent` where it is
-    /// malformed, without repeating it.
+    /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
+    /// is malformed; the error does not contain the URL.
     ///
-    /// `smtps://` speaks TLS from the first byte (port 465). `smtp://` (port 587) insists on STARTTLS where there are
-    /// credentials or `?tls=required`, and otherwise uses it where it is offered. Certificates are always verified, against
-    /// the system's authorities or those in `caFile` (PEM).
+    /// `smtps://` uses TLS from the first byte (port 465). `smtp://` (port 587) requires STARTTLS if the URL has
+    /// credentials or `?tls=required`, and otherwise uses it if the server offers it. Certificates are always verified,
+    /// against the authorities of the system or those in `caFile` (PEM).
     package convenience init(url: String, caFile: String? = nil) throws(MailError) {
         try self.init(url: url, caFile: caFile, limits: SMTPLimits())
     }
 
     init(url: String, caFile: String? = nil, limits: SMTPLimits) throws(MailError) {
         let server = try SMTPServer(url: url, caFile: caFile)
-        let letterbox = Letterbox()
-        self.letterbox = letterbox
+        let queue = MailQueue()
+        self.queue = queue
         thread = DedicatedThread(named: "smtp") {
             SMTPConnection.block(SIGPIPE)
-            SMTPConnection(to: server, within: limits).deliver(from: letterbox)
-            letterbox.finish()
+            SMTPConnection(to: server, within: limits).deliver(from: queue)
+            queue.finish()
         }
     }
 
-    /// Returns once the server has taken the mail, which takes 30 seconds at most from when its turn comes. At most 64 mails
-    /// wait for theirs; another is refused as `temporary`.
+    /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue.
+    /// At most 64 mails wait in the queue; further ones are refused as `temporary`.
     package func send(_ mail: Mail) async throws(MailError) {
-        try await withCheckedContinuation { letterbox.post(Letter(mail: mail, sent: $0)) }.get()
+        try await withCheckedContinuation { queue.post(QueuedMail(mail: mail, sent: $0)) }.get()
     }
 
-    /// Lets the mail under way finish, refuses those that wait as `temporary`, and ends the thread. That takes 40 seconds
-    /// at most: those of a mail and of the good-bye. To be called once.
+    /// Lets the current mail finish, refuses waiting mails as `temporary`, and ends the thread. That takes at most 40
+    /// seconds: 30 for the mail and 10 for closing the connection. Call it once.
     package func shutdown() async {
-        await letterbox.close()
+        await queue.close()
         thread.join()
     }
 }
 
-/// A mail and whoever waits for it.
-private struct Letter: Sendable {
+/// A mail, and the caller that waits for its delivery.
+private struct QueuedMail: Sendable {
     let mail: Mail
     let sent: CheckedContinuation<Result<Void, MailError>, Never>
 }
 
-/// Where tasks leave letters and the thread picks them up, in order.
-private final class Letterbox: Sendable {
+/// The queue between the callers and the thread of the mailer, first in, first out.
+private final class MailQueue: Sendable {
     private struct Contents {
-        var letters: [Letter] = []
+        var mails: [QueuedMail] = []
         var isOpen = true
         var finished: CheckedContinuation<Void, Never>?
 
-        mutating func add(_ letter: Letter) -> MailError? {
+        mutating func add(_ queued: QueuedMail) -> MailError? {
             guard isOpen else { return .temporary(reply: nil, reason: "the mailer has shut down") }
-            guard letters.count < 64 else { return .temporary(reply: nil, reason: "too many mails are waiting") }
-            letters.append(letter)
+            guard mails.count < 64 else { return .temporary(reply: nil, reason: "too many mails are waiting") }
+            mails.append(queued)
             return nil
         }
 
-        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [Letter] {
-            precondition(isOpen, "a mailer is shut down once")
-            defer { letters = [] }
+        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [QueuedMail] {
+            precondition(isOpen, "shut a mailer down only once")
+            defer { mails = [] }
             isOpen = false
             self.finished = finished
-            return letters
+            return mails
         }
     }
 
     private let contents = Mutex(Contents())
     private let posted = DispatchSemaphore(value: 0)
 
-    func post(_ letter: Letter) {
-        if let refusal = contents.withLock({ $0.add(letter) }) {
-            letter.sent.resume(returning: .failure(refusal))
+    func post(_ queued: QueuedMail) {
+        if let refusal = contents.withLock({ $0.add(queued) }) {
+            queued.sent.resume(returning: .failure(refusal))
         } else {
             posted.signal()
         }
     }
 
-    /// Waits for a letter; nil once the box is closed. For the thread.
-    func next() -> Letter? {
+    /// Waits for a mail; nil after the queue was closed. Called by the thread.
+    func next() -> QueuedMail? {
         posted.wait()
-        return contents.withLock { $0.letters.isEmpty ? nil : $0.letters.removeFirst() }
+        return contents.withLock { $0.mails.isEmpty ? nil : $0.mails.removeFirst() }
     }
 
-    /// Returns when the thread has called `finish()`.
+    /// Closes the queue, and returns when the thread has called `finish()`.
     func close() async {
         await withCheckedContinuation { finished in
-            for letter in contents.withLock({ $0.close(finished) }) {
-                letter.sent.resume(returning: .failure(.temporary(reply: nil, reason: "the mailer has shut down")))
+            for queued in contents.withLock({ $0.close(finished) }) {
+                queued.sent.resume(returning: .failure(.temporary(reply: nil, reason: "the mailer has shut down")))
             }
             posted.signal()
         }
@@ -111,17 +112,17 @@ private final class Letterbox: Sendable {
     }
 }
 
-/// How long a server may take before a mail counts as not delivered yet. More than zero.
+/// The timeouts after which a delivery has failed temporarily. All must be positive.
 struct SMTPLimits: Sendable {
-    /// Until the connection stands, name resolution, TLS and login included.
+    /// For connecting, including name resolution, TLS and login.
     var connect: Duration = .seconds(10)
-    /// For each reply, in whole seconds. It is the only limit of the good-bye at the end.
+    /// For each reply, in whole seconds. It is the only timeout for closing the connection.
     var reply: Duration = .seconds(10)
-    /// For a whole mail, from when its turn comes.
+    /// For a whole mail, after it has left the queue.
     var mail: Duration = .seconds(30)
 }
 
-/// Where to deliver, and as whom.
+/// The server and its credentials.
 struct SMTPServer: Sendable {
     /// Scheme, host and port, without the credentials.
     let url: String
@@ -134,25 +135,27 @@ struct SMTPServer: Sendable {
         func malformed(_ reason: String) -> MailError { .permanent(reply: nil, reason: "SMTP URL: \(reason)") }
 
         guard let url = URLComponents(string: text, encodingInvalidCharacters: false) else {
-            throw malformed("it is no URL")
+            throw malformed("not a valid URL")
         }
         guard let scheme = url.scheme?.lowercased(), ["smtp", "smtps"].contains(scheme) else {
-            throw malformed("it begins with neither smtp:// nor smtps://")
+            throw malformed("must begin with smtp:// or smtps://")
         }
         guard let host = url.encodedHost, !host.isEmpty, !host.contains("%") else {
-            throw malformed("it names no host")
+            throw malformed("the host is missing or invalid")
         }
         let port = url.port ?? (scheme == "smtps" ? 465 : 587)
-        guard (1...65535).contains(port) else { throw malformed("the port is not between 1 and 65535") }
-        guard ["", "/"].contains(url.path), url.fragment == nil else { throw malformed("it has a path") }
+        guard (1...65535).contains(port) else { throw malformed("the port must be a number from 1 to 65535") }
+        guard ["", "/"].contains(url.path), url.fragment == nil else {
+            throw malformed("a path or fragment is not allowed")
+        }
         guard [nil, "", "tls=required"].contains(url.query) else {
-            throw malformed("only tls=required may follow the ?")
+            throw malformed("the only permitted query is ?tls=required")
         }
         guard (url.user == nil) == (url.password == nil), url.user != "", url.password != "" else {
-            throw malformed("it needs both a user and a password, or neither")
+            throw malformed("pass both a user and a password, or neither")
         }
         guard !"\(url.user ?? "")\(url.password ?? "")".contains(where: { $0.isNewline || $0 == "\0" }) else {
-            throw malformed("the credentials contain a line break")
+            throw malformed("the credentials must not contain line breaks or NUL")
         }
         self.url = "\(scheme)://\(host):\(port)"
         user = url.user
@@ -162,15 +165,15 @@ struct SMTPServer: Sendable {
     }
 }
 
-/// One libcurl handle set up for a server. It keeps the connection between mails and opens it again as needed.
+/// A libcurl handle for one server. It keeps the connection open between mails, and reconnects when needed.
 private struct SMTPConnection: ~Copyable {
     private let curl = CurlHandle()
-    /// `CURLOPT_SERVER_RESPONSE_TIMEOUT`, which older headers only have as a macro, and those are not imported.
+    /// `CURLOPT_SERVER_RESPONSE_TIMEOUT`. Older headers define it only as a macro, which Swift does not import.
     private static let serverResponseTimeout = CURLoption(rawValue: 112)
 
     init(to server: SMTPServer, within limits: SMTPLimits) {
         curl.set(CURLOPT_URL, server.url)
-        // A proxy in the environment is meant for the web.
+        // Ignore a proxy from the environment, which is meant for HTTP.
         curl.set(CURLOPT_PROXY, "")
         curl.set(CURLOPT_USE_SSL, Int((server.requiresTLS ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
         curl.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -184,15 +187,15 @@ private struct SMTPConnection: ~Copyable {
         curl.set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         curl.set(Self.serverResponseTimeout, limits.reply.inWhole(.seconds(1)))
         curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
-        // Servers hang up on idle clients; ours leaves before they do.
+        // Servers close idle connections; do not reuse one that may be closed.
         curl.set(CURLOPT_MAXAGE_CONN, 60)
         curl.set(CURLOPT_NOSIGNAL, 1)
         curl.set(CURLOPT_UPLOAD, 1)
     }
 
-    consuming func deliver(from letterbox: Letterbox) {
-        while let letter = letterbox.next() {
-            letter.sent.resume(returning: deliver(letter.mail))
+    consuming func deliver(from queue: MailQueue) {
+        while let queued = queue.next() {
+            queued.sent.resume(returning: deliver(queued.mail))
         }
     }
 
@@ -203,8 +206,9 @@ private struct SMTPConnection: ~Copyable {
 
         let reply = curl.replyCode
         let reason = String(cString: curl_easy_strerror(status))
-        // libcurl says “send error” when MAIL, RCPT or DATA is refused; once the text is on its way, the reply is about it
-        // too. Any other refusal, like a 53x one, is about us and passes when the operator has mended it.
+        // libcurl reports a “send error” if MAIL, RCPT or DATA is refused. After the text has begun, a reply is about
+        // the mail too. Any other refusal, such as 53x, is about our login or configuration: a retry succeeds after its
+        // repair.
         let isAboutTheMail = status == CURLE_SEND_ERROR || upload.hasBegun
         switch reply {
         case 530...539: return .failure(.temporary(reply: reply, reason: reason))
@@ -214,7 +218,7 @@ private struct SMTPConnection: ~Copyable {
         }
     }
 
-    /// Keeps a signal from this thread: `CURLOPT_NOSIGNAL` leaves `SIGPIPE` to the caller.
+    /// Blocks a signal on this thread: with `CURLOPT_NOSIGNAL`, the caller must handle `SIGPIPE`.
     static func block(_ signal: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -223,7 +227,7 @@ private struct SMTPConnection: ~Copyable {
     }
 }
 
-/// The bytes of a message, handed out piece by piece.
+/// The bytes of a message, read in pieces.
 private struct Upload {
     private let bytes: [UInt8]
     private var position = 0
@@ -234,7 +238,7 @@ private struct Upload {
 
     var hasBegun: Bool { position > 0 }
 
-    /// Fills the buffer as far as there are bytes; 0 means the end.
+    /// Copies the next bytes to the buffer and returns their number; 0 at the end.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let piece = bytes[position...].prefix(buffer.count)
         buffer.copyBytes(from: piece)
@@ -244,9 +248,9 @@ private struct Upload {
 }
 
 extension Duration {
-    /// Rounded up, because libcurl takes 0 for no limit or for one of its own.
+    /// The duration in whole units, rounded up, because libcurl takes 0 for no timeout or for its default.
     fileprivate func inWhole(_ unit: Duration) -> Int {
-        precondition(self > .zero, "a limit is longer than nothing")
+        precondition(self > .zero, "a timeout must be positive")
         return Int((self / unit).rounded(.up))
     }
 }
@@ -257,8 +261,8 @@ private struct CurlHandle: ~Copyable {
     private static let begun = curl_begin()
 
     init() {
-        precondition(Self.begun == CURLE_OK, "libcurl could not be set up")
-        guard let raw = curl_easy_init() else { preconditionFailure("libcurl gave no handle") }
+        precondition(Self.begun == CURLE_OK, "cannot initialize libcurl")
+        guard let raw = curl_easy_init() else { preconditionFailure("cannot create a libcurl handle") }
         self.raw = raw
     }
 
@@ -268,16 +272,16 @@ private struct CurlHandle: ~Copyable {
         Self.expectSet(curl_set_long(raw, option, value))
     }
 
-    /// libcurl keeps a copy of the string.
+    /// libcurl copies the string.
     borrowing func set(_ option: CURLoption, _ value: String) {
         Self.expectSet(curl_set_string(raw, option, value))
     }
 
     private static func expectSet(_ status: CURLcode) {
-        precondition(status == CURLE_OK, "libcurl refused a setting: \(String(cString: curl_easy_strerror(status)))")
+        precondition(status == CURLE_OK, "libcurl refused an option: \(String(cString: curl_easy_strerror(status)))")
     }
 
-    /// One transfer of one message. Blocks.
+    /// Sends one message. Blocks.
     borrowing func send(_ upload: inout Upload, from sender: String, to recipient: String) -> CURLcode {
         set(CURLOPT_MAIL_FROM, sender)
         guard let recipients = curl_slist_append(nil, recipient) else { return CURLE_OUT_OF_MEMORY }
@@ -293,7 +297,7 @@ private struct CurlHandle: ~Copyable {
         }
     }
 
-    /// The last reply of the server in this transfer, 0 where there was none.
+    /// The last reply code of the server in this transfer; 0 if there was none.
     var replyCode: Int {
         var code = 0
         curl_get_long(raw, CURLINFO_RESPONSE_CODE, &code)

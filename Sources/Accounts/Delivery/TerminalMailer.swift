@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Shows mails on standard output instead of sending them, so that a newcomer can read the code. For development only.
+/// Prints mail on standard output instead of sending it, so that a developer can read the codes. For development only.
 package struct TerminalMailer: Mailer {
     package init() {}
 
@@ -8,11 +8,11 @@ package struct TerminalMailer: Mailer {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(Self.framed(mail).utf8))
         } catch {
-            throw .temporary(reply: nil, reason: "standard output takes no more")
+            throw .temporary(reply: nil, reason: "cannot write to standard output")
         }
     }
 
-    /// The mail in a frame, without any control character that could play with the terminal.
+    /// The mail in a frame, without control characters, which could change the terminal.
     static func framed(_ mail: Mail) -> String {
         let rule = String(repeating: "─", count: 60)
         let header = ["From: \(mail.from)", "To: \(mail.to)", "Subject: \(mail.subject)", ""]

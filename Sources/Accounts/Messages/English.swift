@@ -1,4 +1,4 @@
-/// The service in English.
+/// The texts in English.
 struct English: Messages {
     func message(for refusal: Refusal) -> String {
         let min = refusal.number("min")

@@ -1,4 +1,5 @@
-/// The service in Korean. No particle follows a name, since its form would hang on the name's last sound.
+/// The texts in Korean. A name is never followed by a particle, because its form would depend on the last sound of the
+/// name.
 struct Korean: Messages {
     func message(for refusal: Refusal) -> String {
         let min = refusal.number("min")

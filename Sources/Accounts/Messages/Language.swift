@@ -1,48 +1,48 @@
-/// A language in which the service speaks to people.
+/// A language of the texts for people.
 package enum Language: String, CaseIterable, Sendable {
     case english = "en"
     case korean = "ko"
 
-    /// Where its lines begin.
+    /// Whether the language is written from right to left.
     package var isRightToLeft: Bool {
         switch self {
         case .english, .korean: false
         }
     }
 
-    /// The language that a tag such as `ko-KR` asks for, by lookup (RFC 4647 §3.4): nil where the tag is malformed or names
-    /// a language we do not speak. Case does not matter.
+    /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is
+    /// malformed or its language is not supported.
     package init?(tag: String) {
         let subtags = tag.split(separator: "-", omittingEmptySubsequences: false)
         guard subtags.allSatisfy(Self.isSubtag) else { return nil }
         self.init(rawValue: subtags[0].lowercased())
     }
 
-    /// The language an `Accept-Language` field wishes for most (RFC 9110 §12.5.4): by quality, then by its place in the
-    /// field, with the first of `spoken` where it names none of them.
+    /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): by quality, then by position in
+    /// the field; the first of `spoken` if the field names none of them.
     ///
-    /// `q=0` excludes a language, `*` stands for every one the field does not name, and malformed parts are passed over.
-    /// A field longer than 8 KiB is not read.
+    /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
+    /// ignored. A field longer than 8 KiB is ignored.
     package static func negotiated(_ acceptLanguage: String?, among spoken: [Language]) -> Language {
         let fallback = spoken[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
         let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0) }
-        let standings = spoken.compactMap { language in
-            language.standing(among: ranges, fallback: fallback).map { (language, $0) }
+        let ranks = spoken.compactMap { language in
+            language.rank(among: ranges, fallback: fallback).map { (language, $0) }
         }
-        return standings.max { $0.1 < $1.1 }?.0 ?? fallback
+        return ranks.max { $0.1 < $1.1 }?.0 ?? fallback
     }
 
-    /// How a language does against the others, compared from left to right: its quality, how early it was named, and
-    /// whether it is the fallback. Nil where it is excluded.
-    private func standing(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
+    /// The rank of the language, compared from left to right: its quality, its position in the field, and whether it is
+    /// the fallback. Nil if it is excluded.
+    private func rank(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
         let isFallback = self == fallback ? 1 : 0
         let named = ranges.enumerated().filter { Language(tag: $0.element.tag) == self }
         let isExcluded = named.contains { $0.element.quality == 0 && $0.element.isWhole }
         guard !isExcluded else { return nil }
 
-        let wished = named.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
-        if let best = wished.max(by: <) { return best }
+        let accepted = named.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
+        if let best = accepted.max(by: <) { return best }
 
         switch ranges.last(where: { $0.tag == "*" })?.quality {
         case 0: return nil
@@ -90,7 +90,7 @@ package enum Language: String, CaseIterable, Sendable {
 }
 
 extension Substring {
-    /// Without the blanks and tabs around it (RFC 9110 §5.6.3).
+    /// The text without the spaces and tabs around it (RFC 9110 §5.6.3).
     package func trimmingWhitespace() -> Substring {
         let isWhitespace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         guard let last = lastIndex(where: { !isWhitespace($0) }) else { return "" }

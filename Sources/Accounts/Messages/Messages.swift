@@ -1,16 +1,17 @@
-/// What the service says to a person in one language. A new language conforms, and the compiler asks for all of it.
+/// All texts for people in one language. A new language is a type that conforms; the compiler lists the missing texts.
 package protocol Messages: Sendable {
-    /// What to tell the person about a refused field, with the numbers of `refusal.params` filled in: `min` and `max`
-    /// (characters; years of age for dates) and `attempts_left`. A missing number is left out.
+    /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for
+    /// dates years of age) and `attempts_left`. A number that is missing there is left out.
     func message(for refusal: Refusal) -> String
 
-    /// The title of a problem, the same for each of its kind.
+    /// The title of a problem type.
     func title(of problem: ProblemKind) -> String
 
-    /// The mail with a code that proves an address. The code stands in the text only: subjects show in notifications.
+    /// The mail with a code that proves an address. The code is only in the text, because notifications show the
+    /// subject.
     func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText
 
-    /// The mail with the link with which a sign-up goes on on another device. The link stands on a line of its own.
+    /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
     func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText
 
     /// A text of the pages.
@@ -19,23 +20,23 @@ package protocol Messages: Sendable {
     /// The title of the first page.
     func signUp(serviceName: String) -> String
 
-    /// A day as people write it.
+    /// A date as people write it.
     func text(_ day: CivilDate) -> String
 
-    /// The page to which that link leads. The address is masked.
+    /// The page that the link of ``handoff(_:minutes:serviceName:)`` opens. The address is masked.
     func resume(_ address: String, serviceName: String) -> PageText
 
-    /// The same page for a link that opens nothing any more.
+    /// The same page for a link that has expired or was used.
     func linkExpired(serviceName: String) -> PageText
 
-    /// The mail to the owner of an account with whose address somebody tried to sign up.
+    /// The mail to the owner of an account after a sign-up with the address of the account.
     func alreadyRegistered(serviceName: String) -> MailText
 
-    /// The mail that welcomes the owner of a new account. `address` is shown as given.
+    /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
     func accountCreated(serviceName: String, address: String) -> MailText
 }
 
-/// The words of a mail, in plain text with lines ended by `\n`.
+/// The subject and text of a mail. Lines end in `\n`.
 package struct MailText: Hashable, Sendable {
     package let subject: String
     package let text: String
@@ -46,16 +47,16 @@ package struct MailText: Hashable, Sendable {
     }
 }
 
-/// The words of a page that asks one thing.
+/// The texts of a page with one question.
 package struct PageText: Hashable, Sendable {
     package let title: String
     package let text: String
-    /// Nil where there is nothing to do.
+    /// Nil if the page has no button.
     package let button: String?
 }
 
 extension Language {
-    /// What the service says in this language.
+    /// The texts in this language.
     package var messages: any Messages {
         switch self {
         case .english: English()
@@ -65,7 +66,7 @@ extension Language {
 }
 
 extension Refusal {
-    /// A number for the message, nil where the refusal carries none of that name.
+    /// The number with this name in the parameters of the refusal; nil if there is none.
     func number(_ name: String) -> Int? {
         guard case .integer(let number) = params[name] else { return nil }
         return number

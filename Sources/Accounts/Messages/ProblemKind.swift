@@ -1,4 +1,4 @@
-/// Why a request was refused; the end of the problem's `type` (RFC 9457).
+/// The type of a problem. The raw value is the last part of its `type` (RFC 9457).
 package enum ProblemKind: String, CaseIterable, Sendable {
     case malformedRequest = "malformed-request"
     case noDraft = "no-draft"

@@ -1,4 +1,4 @@
-/// A text of the pages that hangs on nothing. Templates name it, such as `{{words.next}}`.
+/// A fixed text of the pages. Templates refer to it by name, such as `{{words.next}}`.
 package enum Word: String, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
