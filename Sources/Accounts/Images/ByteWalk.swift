@@ -1,4 +1,4 @@
-/// A walk over the bytes of an image that never goes beyond their end: there it throws `unsupported`.
+/// Reads the bytes of an image in order, and throws `unsupported` instead of reading beyond their end.
 struct ByteWalk {
     private let bytes: ArraySlice<UInt8>
     private(set) var position: Int
@@ -12,7 +12,7 @@ struct ByteWalk {
         self.init(bytes[...])
     }
 
-    /// Nil at the end.
+    /// The next byte, without reading it; nil at the end.
     var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
     mutating func byte() throws(ImageFault) -> UInt8 {
@@ -27,12 +27,12 @@ struct ByteWalk {
         return bytes[position..<position + count]
     }
 
-    /// An unsigned number of so many bytes, the highest first.
+    /// Reads an unsigned big-endian number of `count` bytes.
     mutating func big(_ count: Int) throws(ImageFault) -> Int {
         try take(count).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The same, the lowest first.
+    /// Reads an unsigned little-endian number of `count` bytes.
     mutating func little(_ count: Int) throws(ImageFault) -> Int {
         try take(count).reversed().reduce(0) { $0 << 8 | Int($1) }
     }

@@ -1,7 +1,7 @@
-/// Why nothing can be made of an image.
+/// Why an image is refused.
 package enum ImageFault: Error, Hashable, Sendable {
-    /// No whole, still JPEG, PNG or WebP.
+    /// The file is not a complete, still JPEG, PNG or WebP image.
     case unsupported
-    /// More bytes or pixels than ``ImageFile/maximumBytes`` and ``ImageFile/maximumPixels``.
+    /// The image has more bytes or pixels than ``ImageFile/maximumBytes`` and ``ImageFile/maximumPixels``.
     case tooLarge
 }

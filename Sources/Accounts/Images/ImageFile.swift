@@ -1,7 +1,7 @@
-/// A still image as it came, seen from outside: its format, its size and how it is turned. Nothing is decoded to know these.
+/// The format, size and orientation of an uploaded still image, read without decoding it.
 ///
-/// A file is one image. Animations are refused, and so is what could be read as something else besides: nothing follows the
-/// end but what cameras put there.
+/// A file is exactly one image. Animations are refused, and so is data after the end of the image, which another
+/// program could read as another type of file, except for data that cameras append.
 struct ImageFile {
     static let maximumBytes = 5 * 1024 * 1024
     static let maximumPixels = 40_000_000
@@ -13,10 +13,10 @@ struct ImageFile {
     let format: Format
     let width, height: Int
     let orientation: Orientation
-    /// What its decoder gets.
+    /// The bytes for the decoder.
     let bytes: [UInt8]
 
-    /// By what the bytes are; what somebody calls them does not matter.
+    /// Detects the format from the bytes. The declared type does not matter.
     init(_ bytes: [UInt8]) throws(ImageFault) {
         if bytes.count > Self.maximumBytes { throw .tooLarge }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -47,24 +47,24 @@ struct ImageFile {
 // MARK: - JPEG (ITU-T T.81, annex B)
 
 extension ImageFile {
-    /// Cameras put more behind it, all of which is left out: other images, such as one for bright screens (CIPA DC-007), a
-    /// short film (ISO 14496-12), notes of their own (Samsung's end with SEFT). What could be anything else is refused.
+    /// Cameras append data, which is removed: further images, such as one for HDR screens (CIPA DC-007), a short video
+    /// (ISO 14496-12), and private data (that of Samsung ends with SEFT). Any other appended data is refused.
     private init(jpeg bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         let first = try JPEGImage(&walk)
         let end = walk.position
-        while let byte = walk.next, !Self.isOfCamera(bytes[walk.position...]) {
+        while let byte = walk.next, !Self.isFromCamera(bytes[walk.position...]) {
             if byte == 0 { _ = try walk.byte() } else { _ = try JPEGImage(&walk) }
         }
         try self.init(.jpeg, first.size, first.orientation, Array(bytes[..<end]))
     }
 
-    private static func isOfCamera(_ rest: ArraySlice<UInt8>) -> Bool {
+    private static func isFromCamera(_ rest: ArraySlice<UInt8>) -> Bool {
         rest.dropFirst(4).starts(with: "ftyp".utf8) || rest.suffix(4).elementsEqual("SEFT".utf8)
     }
 }
 
-/// From one start of image to its end.
+/// One image, from the marker SOI to EOI.
 private struct JPEGImage {
     private(set) var size: (width: Int, height: Int)?
     private(set) var orientation = Orientation.upright
@@ -75,7 +75,7 @@ private struct JPEGImage {
             switch try Self.marker(&walk) {
             case 0xD9: return
             case 0x00, 0xD8: throw .unsupported
-            // Restarts, and the one that stands for nothing, have no length.
+            // Restart markers and TEM have no length.
             case 0x01, 0xD0...0xD7: continue
             case let marker:
                 let length = try walk.big(2)
@@ -88,7 +88,7 @@ private struct JPEGImage {
 
     private mutating func read(_ segment: ArraySlice<UInt8>, after marker: UInt8) throws(ImageFault) {
         switch marker {
-        // Tables and arithmetic conditioning stand among the frames' markers.
+        // DHT, JPG and DAC are in the range of the frame markers, but are not frames.
         case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
             var frame = ByteWalk(segment)
             _ = try frame.byte()
@@ -108,7 +108,7 @@ private struct JPEGImage {
         return marker
     }
 
-    /// To the marker after the coded data, in which FF stands only before zero and in restarts.
+    /// Skips to the marker after the entropy-coded data, in which FF occurs only before zero and in restart markers.
     private static func skipScan(_ walk: inout ByteWalk) throws(ImageFault) {
         while true {
             try walk.skip(to: 0xFF)
@@ -130,14 +130,14 @@ private enum PNGChunk {
 }
 
 extension ImageFile {
-    /// The decoder sees only the chunks that make the picture: texts and profiles may be small and unpack to gigabytes.
+    /// Keeps only the chunks that form the picture: compressed texts and profiles may be small and unpack to gigabytes.
     private init(png bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         var kept = Array(try walk.take(PNGChunk.signature.count))
         var size: (width: Int, height: Int)?
         var orientation = Orientation.upright
-        var isOver = false
-        while !isOver {
+        var hasEnded = false
+        while !hasEnded {
             let start = walk.position
             let length = try walk.big(4)
             let name = String(decoding: try walk.take(4), as: UTF8.self)
@@ -148,13 +148,13 @@ extension ImageFile {
             case "IHDR":
                 var header = ByteWalk(content)
                 size = (try header.big(4), try header.big(4))
-            case "IEND": isOver = true
+            case "IEND": hasEnded = true
             case "PLTE", "IDAT", "tRNS": break
             case "eXIf":
                 orientation = Orientation(tiff: content) ?? orientation
                 continue
             case "acTL", "fcTL", "fdAT": throw .unsupported
-            // A capital letter says that who does not know the chunk cannot draw the picture.
+            // A capital first letter marks a critical chunk, without which the picture cannot be drawn.
             default:
                 if name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { throw .unsupported }
                 continue

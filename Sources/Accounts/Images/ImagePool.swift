@@ -1,25 +1,26 @@
 package import Logging
 
-/// Why there is no photo.
+/// Why no photo was made.
 package enum ImageError: Error, Hashable, Sendable {
     case rejected(WorkRejection)
     case fault(ImageFault)
-    /// The system gave no process, or one that did not do as it should.
+    /// The image process could not be started, or failed.
     case noWorker(String)
 }
 
-/// Makes photos of images: each in a process of its own (``ImageWorker``), so many at once, and a bounded queue before them.
+/// Converts images to photos, each image in its own process (``ImageWorker``), with a fixed number of workers and a
+/// bounded queue.
 ///
-/// An image that takes too much time or memory ends its process, and is refused like any other that is none.
+/// If an image takes too much time or memory, its process is killed and the image is refused as unsupported.
 package final class ImagePool: Sendable {
     private let pool: WorkPool<ImageProcess>
     private let processes: [ImageProcess]
     private let logger: Logger?
 
     /// - Parameters:
-    ///   - program: the path of what is started, which calls ``ImageWorker/run()`` when it gets these arguments.
-    ///   - workers: how many processes there may be at once; each may take ``ImageWorker/maximumMemory``.
-    ///   - queue: how many images may wait.
+    ///   - program: the path of an executable that calls ``ImageWorker/run()`` when it gets these arguments.
+    ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
+    ///   - queue: the maximum number of waiting images.
     package init(
         program: String,
         arguments: [String] = ["image-worker"],
@@ -31,7 +32,7 @@ package final class ImagePool: Sendable {
         self.logger = logger
         processes = (0..<workers).map { _ in
             ImageProcess(program: program, arguments: arguments) {
-                logger?.warning("the system cannot confine the processes that read images (seccomp)")
+                logger?.warning("cannot confine image processes: the kernel does not support seccomp")
             }
         }
         pool = WorkPool(
@@ -45,13 +46,13 @@ package final class ImagePool: Sendable {
         )
     }
 
-    /// Of no use, for who never sees an image.
+    /// A pool without workers, for commands that process no images.
     package static let none = ImagePool(program: "", workers: 0, queue: 0)
 
-    /// Images in a process.
+    /// The number of images in a process.
     var running: Int { pool.load.running }
 
-    /// Throws `busy` at once if there is no room to wait.
+    /// Throws `busy` immediately if the queue is full or the wait would be too long.
     package func photo(of image: [UInt8]) async throws(ImageError) -> Photo {
         let result: Result<Photo, ImageError>
         do throws(WorkRejection) {
@@ -62,12 +63,12 @@ package final class ImagePool: Sendable {
             throw .rejected(error)
         }
         if case .failure(.noWorker(let reason)) = result {
-            logger?.error("there is no process for an image", metadata: ["reason": "\(reason)"])
+            logger?.error("image process failed", metadata: ["reason": "\(reason)"])
         }
         return try result.get()
     }
 
-    /// Refuses those who wait, ends the processes, and blocks until they are gone.
+    /// Rejects waiting images, kills the processes, and blocks until they have ended.
     package func shutdown() {
         for process in processes { process.stop() }
         pool.shutdown()

@@ -1,31 +1,31 @@
 internal import CSpawn
 internal import Foundation
 
-/// The process that looks at one image, and at nothing else: the image comes on its standard input, the photo goes to its
-/// standard output, and its status says what became of it.
+/// The process that converts one image: it reads the image from standard input, writes the photo to standard output,
+/// and reports the outcome by its exit status.
 ///
-/// It has nothing that it does not need: no environment, no open files, no right to open others or to ask anything of the
-/// system but memory, and little time. Where the memory of the container ends, it ends first.
+/// It has only what it needs: no environment, no open files, no system calls except for memory, and little time. If the
+/// container runs out of memory, the kernel kills this process first.
 package enum ImageWorker {
-    /// Processor time, in seconds.
+    /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// Of 40 million pixels a PNG or a WebP needs four bytes each, a JPEG in many scans six.
+    /// In bytes. A PNG or WebP needs four bytes for each of 40 million pixels, a progressive JPEG six.
     static let maximumMemory = 320 * 1024 * 1024
 
-    /// How the process ends.
+    /// The exit status of the process.
     enum Status: Int32 {
         case done = 0
-        /// Done as well, on a system that could not confine it.
+        /// Done, on a system that cannot confine the process.
         case doneUnconfined = 2
         case unsupported = 3
         case tooLarge = 4
-        /// It was not asked as it should be.
-        case confused = 5
+        /// A system call failed.
+        case failed = 5
     }
 
     package static func run() -> Never {
         confine()
-        // On a system that cannot, the limits have to do.
+        // If the system cannot do this, only the limits apply.
         let isConfined = confine_to_computing() == 0
         do throws(ImageFault) {
             try write(Photo(of: read()).jpeg)
@@ -41,7 +41,7 @@ package enum ImageWorker {
     private static func end(_ status: Status) -> Never { _exit(status.rawValue) }
 
     private static func confine() {
-        // Whoever has the most of this is ended first where memory is short. A system without it does without.
+        // If memory is short, the kernel kills the process with the highest value first. Optional.
         if let file = fopen("/proc/self/oom_score_adj", "w") {
             fputs("1000", file)
             fclose(file)
@@ -52,12 +52,12 @@ package enum ImageWorker {
             (__RLIMIT_NPROC, 0), (RLIMIT_CORE, 0),
         ]
         for (resource, limit) in limits {
-            // A signal of its own says that it was the time.
-            let most = resource == RLIMIT_CPU ? limit + 1 : limit
-            var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(most))
-            if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.confused) }
+            // At the soft limit, SIGXCPU reports that the time is used up, before SIGKILL at the hard limit.
+            let hardLimit = resource == RLIMIT_CPU ? limit + 1 : limit
+            var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(hardLimit))
+            if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.failed) }
         }
-        // Also while it waits for bytes that do not come.
+        // A limit of real time, for waiting for bytes that never arrive.
         alarm(UInt32(4 * maximumSeconds))
     }
 
@@ -67,7 +67,7 @@ package enum ImageWorker {
         while true {
             let count = Foundation.read(STDIN_FILENO, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
-            if count < 0 { end(.confused) }
+            if count < 0 { end(.failed) }
             if count == 0 { return bytes }
             bytes += piece[..<count]
             if bytes.count > ImageFile.maximumBytes { throw .tooLarge }
@@ -79,7 +79,7 @@ package enum ImageWorker {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            if count <= 0 { end(.confused) }
+            if count <= 0 { end(.failed) }
             rest = rest.dropFirst(count)
         }
     }

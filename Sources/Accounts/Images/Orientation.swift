@@ -1,12 +1,12 @@
-/// How a camera was held: which corner of the stored picture is shown where (TIFF 6.0, tag 274; Exif 3.0, 4.6.5.1).
+/// How the stored picture must be turned or mirrored for display (TIFF 6.0, tag 274; Exif 3.0, 4.6.5.1).
 enum Orientation: Int {
     case upright = 1
     case mirrored, upsideDown, flipped, transposed, clockwise, transversed, counterclockwise
 
-    /// What stands before the TIFF structure in a JPEG.
+    /// The prefix of the TIFF structure in a JPEG.
     static let exif = Array("Exif\0\0".utf8)
 
-    /// From the first directory of a TIFF structure; nil where it does not tell, or nonsense.
+    /// Reads the tag from the first directory of a TIFF structure; nil if it is missing or invalid.
     init?(tiff: ArraySlice<UInt8>) {
         guard let value = try? Self.value(in: tiff) else { return nil }
         self.init(rawValue: value)
@@ -26,13 +26,13 @@ enum Orientation: Int {
             let (tag, type) = (try number(2, &directory), try number(2, &directory))
             let count = try number(4, &directory)
             var value = ByteWalk(try directory.take(4))
-            // One short number.
+            // One number of type SHORT.
             if tag == 274, type == 3, count == 1 { return try number(2, &value) }
         }
         return nil
     }
 
-    /// Where the pixel is stored that is shown at `x` and `y` of a square.
+    /// The stored position of the pixel that is shown at `x` and `y` of a square.
     func place(_ x: Int, _ y: Int, in side: Int) -> (x: Int, y: Int) {
         let (right, bottom) = (side - 1 - x, side - 1 - y)
         return switch self {

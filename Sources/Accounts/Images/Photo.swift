@@ -1,7 +1,6 @@
-/// An image as it is kept: a JPEG of ``side`` by ``side`` pixels, of at most ``maximumBytes``, that says nothing of
-/// where and how it was taken.
+/// An image as it is stored: a JPEG of ``side`` by ``side`` pixels and at most ``maximumBytes``, without metadata.
 ///
-/// JPEG, because whatever shows pictures shows it; what shone through is white.
+/// JPEG, because every program can show it. Transparent pixels become white.
 package struct Photo: Sendable {
     package static let side = 512
     package static let type = "image/jpeg"
@@ -13,14 +12,14 @@ package struct Photo: Sendable {
         self.jpeg = jpeg
     }
 
-    /// The middle of any image of a kind that ``ImageFile`` knows, upright. It takes up to some hundred megabytes and
-    /// seconds, and goes through code that reads what strangers wrote: it is for a process of its own (``ImageWorker``).
+    /// Converts the central square of an image that ``ImageFile`` supports, upright. This may take some hundred
+    /// megabytes and several seconds, and decodes untrusted data, so run it in a separate process (``ImageWorker``).
     package init(of image: [UInt8]) throws(ImageFault) {
         let file = try ImageFile(image)
         let square = try Pixels(file, atLeast: Self.side).square(of: Self.side).turned(file.orientation)
         square.flatten()
         var jpeg: [UInt8] = []
-        // The last is for noise.
+        // Only noise needs the last one.
         for quality in [85, 70, 50, 25, 10] {
             jpeg = try square.jpeg(quality: quality)
             if jpeg.count <= Self.maximumBytes { break }

@@ -3,17 +3,17 @@ internal import CTurboJPEG
 internal import CWebP
 internal import Foundation
 
-/// A decoded image: a 32-bit word a pixel, with blue in its lowest byte, then green, red and alpha, row by row.
+/// A decoded image, row by row. Each pixel is a 32-bit word, with blue in its lowest byte, then green, red and alpha.
 ///
-/// The decoders are those that browsers have (libjpeg-turbo, libpng, libwebp). Where they can make a smaller image right
-/// away they do, so that only a PNG needs memory for each of its pixels.
+/// The decoders are those of browsers (libjpeg-turbo, libpng, libwebp). They scale the image down while decoding if
+/// they can, so that only a PNG needs memory for all of its pixels.
 struct Pixels: ~Copyable {
     private(set) var words: UnsafeMutablePointer<UInt32>
     private(set) var width, height: Int
 
     private init(_ width: Int, _ height: Int) {
         words = .allocate(capacity: width * height)
-        // What a decoder leaves out is clear, and never what stood there before.
+        // Pixels that a decoder leaves out are transparent, and never old memory.
         words.initialize(repeating: 0, count: width * height)
         (self.width, self.height) = (width, height)
     }
@@ -22,7 +22,7 @@ struct Pixels: ~Copyable {
         words.deallocate()
     }
 
-    /// - Parameter side: what each side has to have at least, where the image has as much.
+    /// - Parameter side: the minimum length of each side, if the image is that large.
     init(_ file: ImageFile, atLeast side: Int) throws(ImageFault) {
         self =
             switch file.format {
@@ -50,17 +50,17 @@ struct Pixels: ~Copyable {
             0,
             Int32(pixels.height),
             Int32(TJPF_BGRA.rawValue),
-            // A few bytes may hold scans without end.
+            // A small file may contain a huge number of scans.
             Int32(TJFLAG_LIMITSCANS)
         )
-        // What cameras do not quite as they should is a warning, and so it stays where an error follows that one: then the last
-        // pixel is missing.
+        // Small faults in the files of cameras are warnings. libjpeg-turbo also reports a warning if an error follows
+        // it; then the last pixel is missing.
         let isWhole = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
         guard isWhole, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels
     }
 
-    /// By how much the JPEG decoder can make that image smaller.
+    /// The scaling factors of the JPEG decoder that keep each side at least `side` long.
     private static func scales(of file: ImageFile, _ side: Int) -> [tjscalingfactor] {
         var count: Int32 = 0
         guard let all = tjGetScalingFactors(&count) else { return [] }
@@ -77,7 +77,7 @@ struct Pixels: ~Copyable {
             (Int(image.width), Int(image.height)) == (file.width, file.height)
         else { throw .unsupported }
         image.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_BGR
-        // Else those of 16 bits would be taken for linear light.
+        // Otherwise libpng would treat samples of 16 bits as linear light.
         image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
         let pixels = Pixels(file.width, file.height)
         guard png_image_finish_read(&image, nil, pixels.words, 0, nil) != 0 else { throw .unsupported }
@@ -110,7 +110,7 @@ struct Pixels: ~Copyable {
 }
 
 extension Pixels {
-    /// The middle of it as a square of that side.
+    /// The central square, scaled to `side` by `side` pixels.
     func square(of side: Int) throws(ImageFault) -> Pixels {
         let shorter = min(width, height)
         var picture = WebPPicture()
@@ -128,7 +128,7 @@ extension Pixels {
         return square
     }
 
-    /// A square as it is to be seen.
+    /// The square, turned for display.
     func turned(_ orientation: Orientation) -> Pixels {
         let turned = Pixels(width, height)
         for y in 0..<height {
@@ -140,7 +140,7 @@ extension Pixels {
         return turned
     }
 
-    /// What shines through is white.
+    /// Blends transparent pixels with white.
     func flatten() {
         for index in 0..<width * height {
             let word = words[index]

@@ -1,17 +1,17 @@
 internal import CArgon2
 internal import Foundation
 
-/// The working memory of one hash at a time, kept and reused, so that no hash pays for page faults.
+/// The working memory for one hash at a time. It is reused, so that a hash causes no page faults.
 ///
-/// It begins on a 2 MiB boundary, is asked to be huge pages, has been touched, and stays out of core dumps. libargon2
-/// wipes it at the end of every call.
+/// It starts at a 2 MiB boundary, requests huge pages, is touched at the start, and is excluded from core dumps.
+/// libargon2 wipes it at the end of each call.
 final class Arena {
     private let mapping: UnsafeMutableRawBufferPointer
     private let memory: UnsafeMutableRawBufferPointer
 
     private static let hugePage = 2 * 1024 * 1024
 
-    /// Throws `ARGON2_MEMORY_ALLOCATION_ERROR` where the system gives no memory.
+    /// Throws `ARGON2_MEMORY_ALLOCATION_ERROR` if the system has too little memory.
     init(kibibytes: Int) throws(Argon2Error) {
         let size = kibibytes * 1024
         let reserved = size + 2 * Self.hugePage
@@ -21,7 +21,7 @@ final class Arena {
         }
         mapping = UnsafeMutableRawBufferPointer(start: start, count: reserved)
         memory = UnsafeMutableRawBufferPointer(start: start.alignedUp(toMultipleOf: Self.hugePage), count: size)
-        // Advice: a kernel that knows no huge pages says no, and everything still works.
+        // This is advice: it may fail, for example without huge pages, and everything still works.
         madvise(start, reserved, MADV_HUGEPAGE)
         madvise(start, reserved, MADV_DONTDUMP)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -31,11 +31,11 @@ final class Arena {
         munmap(mapping.baseAddress!, mapping.count)
     }
 
-    /// Lends the memory for the length of the call.
+    /// Calls the body with the memory, which must not escape.
     func withMemory<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         withExtendedLifetime(self) { body(memory) }
     }
 }
 
-// Made by one thread and handed to the one worker that uses it from then on; two never share it.
+// One thread creates it and passes it to the only worker that uses it, so threads never share it.
 extension Arena: @unchecked Sendable {}

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// Argon2id, version 0x13 (RFC 9106), computed by libargon2 on the calling thread.
 ///
-/// One call takes tens of milliseconds: it belongs on a worker of ``HashingPool``.
+/// One call takes tens of milliseconds, so run it on a worker of ``HashingPool``.
 package enum Argon2 {
-    /// A new hash, with a 16-byte salt of its own and a 32-byte tag.
+    /// Computes a new hash with a random 16-byte salt and a 32-byte tag.
     static func hash(
         _ password: borrowing Secret,
         with parameters: Argon2Parameters,
@@ -34,7 +34,7 @@ package enum Argon2 {
         return tag.withBytes { $0.equalsInConstantTime(phc.tag) }
     }
 
-    /// Computes the Argon2id vector of RFC 9106 §5.3 and throws `ARGON2_VERIFY_MISMATCH` where the answer is another.
+    /// Computes the Argon2id vector of RFC 9106 §5.3 and throws `ARGON2_VERIFY_MISMATCH` if the result differs.
     package static func selfTest() throws(Argon2Error) {
         let expected: [UInt8] = [
             0x0d, 0x64, 0x0d, 0xf5, 0x8d, 0x78, 0x76, 0x6c, 0x08, 0xc0, 0x37, 0xa3, 0x4a, 0x8b, 0x53, 0xc9,
@@ -57,19 +57,19 @@ package enum Argon2 {
         }
     }
 
-    /// The file of libargon2 that the loader chose for this processor.
+    /// The path of the libargon2 that the loader chose for this processor.
     package static let library: String = {
-        // String(contentsOfFile:) takes the first page of such a file for all of it.
+        // String(contentsOfFile:) would read only the first page of this file.
         let file = FileHandle(forReadingAtPath: "/proc/self/maps")
         let maps = String(decoding: file?.readDataToEndOfFile() ?? Data(), as: UTF8.self)
         let line = maps.split(separator: "\n").first { $0.contains("/libargon2") }
         return line.flatMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } } ?? "libargon2"
     }()
 
-    /// Whether the loader found a build for this generation of processors. Others are for any, and slower.
+    /// Whether the loader found a build for this generation of processors. A generic build is slower.
     package static var isForThisProcessor: Bool { library.contains("/glibc-hwcaps/") }
 
-    /// The raw function. The password goes as bytes and length, so a NUL in it is a character like any other.
+    /// Calls the function of libargon2. The password is passed as bytes with a length, so it may contain NUL.
     static func tag(
         of password: borrowing Secret,
         salt: [UInt8],
@@ -108,7 +108,7 @@ package enum Argon2 {
     }
 }
 
-/// A negative code of libargon2, with its own words for it.
+/// A negative code of libargon2. The description is the message of libargon2.
 package struct Argon2Error: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 

@@ -1,4 +1,4 @@
-/// What one hash costs: memory in KiB and passes over it. Parallelism is always 1.
+/// The cost of a hash: memory in KiB, and passes over it. The parallelism is always 1.
 package struct Argon2Parameters: Hashable, Sendable {
     package let memoryKiB: Int
     package let iterations: Int
@@ -18,10 +18,10 @@ package struct Argon2Parameters: Hashable, Sendable {
         Argon2Parameters(memoryKiB: 7_168, iterations: 5),
     ]
 
-    /// The most that a hash may ask for, so that a stored string cannot stall a worker: 256 MiB and 10 passes.
+    /// The maximum for a hash, so that a stored string cannot block a worker: 256 MiB and 10 passes.
     package static let ceiling = Argon2Parameters(memoryKiB: 256 * 1024, iterations: 10)
 
-    /// Whether both numbers reach at least one row of ``floor``.
+    /// Whether both numbers are at least those of one row of ``floor``.
     package var meetsFloor: Bool {
         Self.floor.contains { memoryKiB >= $0.memoryKiB && iterations >= $0.iterations }
     }

@@ -1,15 +1,16 @@
-/// Passwords that are tried first, whoever they belong to.
+/// Detects passwords that attackers try first.
 enum Blocklist {
-    /// Whether the whole password, case-folded, is a common one, a repetition, or made of runs, or a common one that was
-    /// dressed up with a few digits and marks. Linear in its length.
+    /// Whether the whole case-folded password is common, a repetition, or made of runs, also with a few added digits
+    /// and punctuation marks. Takes time linear in its length.
     static func contains(_ password: UnsafeRawBufferPointer) -> Bool {
         CommonPasswords.shared.contains(password) || isRepetition(password, ofUpTo: 8) || KeyRuns.compose(password)
-            || isDressed(password)
+            || isDecorated(password)
     }
 
-    /// Up to ten digits, marks and blanks make no other password of a common one, wherever they stand: a guesser tries
-    /// `password1234567` and `Password-Password` right after the word itself.
-    private static func isDressed(_ password: UnsafeRawBufferPointer) -> Bool {
+    /// Whether the password without its digits, punctuation marks and spaces is common, a repetition or made of runs.
+    /// Up to ten of them, at any position, do not make a password strong: attackers try `password1234567` and
+    /// `Password-Password` soon after the word itself.
+    private static func isDecorated(_ password: UnsafeRawBufferPointer) -> Bool {
         let letters = Secret(capacity: password.count) { room in
             var count = 0
             for byte in password where byte >= 0x80 || (0x61...0x7A).contains(byte) {
@@ -24,14 +25,14 @@ enum Blocklist {
         }
     }
 
-    /// One block over and over, the last copy perhaps cut short: any block of so many characters, or a longer one that is
-    /// common itself.
-    private static func isRepetition(_ password: UnsafeRawBufferPointer, ofUpTo most: Int) -> Bool {
+    /// Whether the password is one repeated block, of which the last copy may be incomplete. The block has at most
+    /// `limit` characters, or is itself a common password.
+    private static func isRepetition(_ password: UnsafeRawBufferPointer, ofUpTo limit: Int) -> Bool {
         let lengths = 1..<max(1, min(password.count / 2, CommonPasswords.shared.longest) + 1)
         return lengths.contains { length in
             guard password.dropFirst(length).elementsEqual(password.dropLast(length)) else { return false }
             let block = password.prefix(length)
-            return block.count { $0 & 0b1100_0000 != 0b1000_0000 } <= most || CommonPasswords.shared.contains(block)
+            return block.count { $0 & 0b1100_0000 != 0b1000_0000 } <= limit || CommonPasswords.shared.contains(block)
         }
     }
 }

@@ -1,10 +1,10 @@
-/// What hashing costs on this machine.
+/// Measures the cost of hashing on this machine.
 package enum Calibration {
-    /// Hashes so many passwords at once as there are workers, so many times, and returns how long one takes then and how
-    /// many a second that makes.
+    /// Hashes `rounds` passwords on each of the workers, all at the same time. Returns the time of a hash and the
+    /// hashes per second.
     package static func measure(_ parameters: Argon2Parameters, workers: Int, rounds: Int = 4) async throws -> Cost {
         let pool = try HashingPool(parameters: parameters, workers: workers, queue: workers * rounds)
-        // The first use of the memory is dearer than the others.
+        // The first use of the memory takes longer than the others.
         _ = try await pool.hash(password())
         let start = ContinuousClock.now
         try await withThrowingTaskGroup { group in
@@ -15,7 +15,7 @@ package enum Calibration {
     }
 
     package struct Cost: Sendable {
-        /// One hash, while all workers are at work.
+        /// The time of one hash while all workers are busy.
         package let time: Duration
         package let perSecond: Double
 
@@ -27,10 +27,10 @@ package enum Calibration {
 
     private static func password() -> SharedSecret { SharedSecret(Secret(normalising: "a password like any other")) }
 
-    /// The parameters with which one hash takes about that long: more memory first, since that is what an attacker pays
-    /// for, and more passes where there is no more. Never below the least that is accepted, however long that takes.
+    /// Finds parameters with which one hash takes about the target time. Increases the memory first, because memory
+    /// costs an attacker most, then the passes. Returns at least the accepted minimum, even if that takes longer.
     ///
-    /// - Parameter cost: how long a hash takes with them; it grows as memory times passes.
+    /// - Parameter cost: measures the time of a hash, which is roughly proportional to memory times passes.
     package static func parameters(
         for target: Duration,
         maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
@@ -38,7 +38,7 @@ package enum Calibration {
     ) async rethrows -> Argon2Parameters {
         let least = Argon2Parameters()
         var found = least
-        // The second look corrects what the caches of the processor hid from the first.
+        // The second round corrects the first, which the caches of the processor distort.
         for _ in 0..<2 {
             let factor = target / (try await cost(found))
             let work = Double(found.memoryKiB * found.iterations) * factor

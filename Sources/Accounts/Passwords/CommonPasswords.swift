@@ -1,11 +1,11 @@
-/// Passwords that many people have chosen, searched where they lie in the executable's own memory.
+/// Passwords that many people use, searched in the read-only memory of the executable.
 struct CommonPasswords: Sendable {
     static let shared = CommonPasswords(list)
 
-    /// Lower-cased ASCII, each entry ended by a newline, sorted by bytes.
+    /// Lower-case ASCII, sorted by bytes. Each entry ends in a newline.
     private let lines: StaticString
     private let ranges: [Range<Int>]
-    /// Bytes of the longest entry.
+    /// The length of the longest entry in bytes.
     let longest: Int
 
     init(_ lines: StaticString) {
@@ -16,7 +16,7 @@ struct CommonPasswords: Sendable {
 
     var count: Int { ranges.count }
 
-    /// Whether the list has exactly these bytes.
+    /// Whether the list contains exactly these bytes.
     func contains(_ password: some Collection<UInt8>) -> Bool {
         lines.withUTF8Buffer { lines in
             var candidates = ranges[...]

@@ -1,10 +1,10 @@
-/// Runs along the alphabet, the digits, and the rows and columns of a QWERTY keyboard, forwards and backwards.
+/// Detects runs along the alphabet, the digits, and the rows and columns of a QWERTY keyboard, in both directions.
 enum KeyRuns {
-    /// Whether the whole password is nothing but runs of at least three characters, as in `qwertyuiopasdfg`.
+    /// Whether the whole password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
     ///
-    /// A run of any length divides into runs of three to five, so no longer one has to be looked for.
+    /// Every longer run divides into runs of three to five characters, so only these are searched.
     static func compose(_ password: UnsafeRawBufferPointer) -> Bool {
-        // Bit n: all that lies before the place n back is made of runs.
+        // Bit n: everything before the position n characters back consists of runs.
         var ends: UInt8 = 1
         for end in 0..<password.count {
             let isEnd = (3...5).contains { length in
@@ -16,7 +16,7 @@ enum KeyRuns {
         return !password.isEmpty && ends & 1 != 0
     }
 
-    /// Whether some line, in one direction, leads through all of these characters.
+    /// Whether these characters follow each other on one line, in one direction.
     private static func isRun(_ characters: Slice<UnsafeRawBufferPointer>) -> Bool {
         zip(characters, characters.dropFirst()).reduce(~0) { $0 & (steps[Step($1.0, $1.1)] ?? 0) } != 0
     }
@@ -25,7 +25,7 @@ enum KeyRuns {
         let from: UInt8
         let to: UInt8
 
-        /// The shifted character of a key counts as the key.
+        /// The shifted character of a key counts as the unshifted one.
         init(_ from: UInt8, _ to: UInt8) {
             self.from = unshifted[from] ?? from
             self.to = unshifted[to] ?? to
@@ -44,8 +44,8 @@ enum KeyRuns {
         uniqueKeysWithValues: zip(#"~!@#$%^&*()_+{}|:"<>?"#.utf8, #"`1234567890-=[]\;',./"#.utf8)
     )
 
-    /// For two neighbouring characters, the lines that lead from the first to the second: two bits for each line, one a
-    /// direction, and the highest bit for staying on the key.
+    /// For two neighbouring characters, the lines that lead from the first to the second: two bits for each line, one
+    /// for each direction. The highest bit is set for the same key twice.
     private static let steps: [Step: UInt64] = {
         var steps: [Step: UInt64] = [:]
         for (number, line) in (lines + circles.map { $0 + $0.prefix(1) }).enumerated() {

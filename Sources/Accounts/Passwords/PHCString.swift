@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// An Argon2id hash with all that is needed to verify it: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`.
+/// An Argon2id hash with everything that is needed to verify it: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`.
 ///
-/// Salt and tag are standard base64 without padding. The form is that of the PHC string format specification.
+/// Salt and tag are standard base64 without padding (PHC string format specification).
 package struct PHCString: Hashable, Sendable {
     package let rawValue: String
     package let parameters: Argon2Parameters
-    /// Lanes; always 1 in what this service hashes itself.
+    /// The number of lanes; always 1 in hashes of this service.
     package let parallelism: Int
     let salt: [UInt8]
     let tag: [UInt8]
 
-    /// Reads a stored hash strictly: exactly the text that this type would write, and never more work than
-    /// ``Argon2Parameters/ceiling`` and four lanes. A salt has 8 to 64 bytes, a tag 16 to 64.
+    /// Parses a stored hash strictly: accepts only the text that this type would write, and at most the work of
+    /// ``Argon2Parameters/ceiling`` with four lanes. A salt has 8 to 64 bytes, a tag 16 to 64.
     package init(_ text: String) throws(PHCStringError) {
-        // By bytes: a stored hash is read whenever a draft is looked at.
+        // By bytes, which is faster: a stored hash is parsed whenever a draft is read.
         let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).map(Substring.init)
         guard parts.count == 6 else { throw .malformed }
         let costs = parts[3].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -26,7 +26,7 @@ package struct PHCString: Hashable, Sendable {
 
         let parameters = Argon2Parameters(memoryKiB: memory, iterations: iterations)
         self.init(parameters: parameters, parallelism: parallelism, salt: salt, tag: tag)
-        // Whatever was read too kindly above (a sign, a leading zero, another algorithm) is written differently.
+        // The code above also accepts a sign, a leading zero or another algorithm; those texts differ from `rawValue`.
         guard rawValue.utf8.elementsEqual(text.utf8) else { throw .malformed }
         guard parameters.isWithinBounds, (1...4).contains(parallelism), memory >= 8 * parallelism else {
             throw .outOfBounds
@@ -52,16 +52,16 @@ package struct PHCString: Hashable, Sendable {
     }
 }
 
-/// Says what the hash costs; salt and tag stay out of logs.
+/// Contains only the parameters, so that salt and tag stay out of logs.
 extension PHCString: CustomStringConvertible {
     package var description: String {
         "argon2id m=\(parameters.memoryKiB),t=\(parameters.iterations),p=\(parallelism)"
     }
 }
 
-/// Why a text is no hash that this service would verify.
+/// Why a stored hash is refused.
 package enum PHCStringError: Error, Hashable, Sendable {
     case malformed
-    /// More memory, passes or lanes than a stored hash may ask for, or fewer than Argon2 knows.
+    /// More memory, passes or lanes than permitted, or fewer than Argon2 supports.
     case outOfBounds
 }

@@ -1,14 +1,16 @@
-/// What a password has to be: long, and nothing that is guessed first. There are no composition rules (NIST SP 800-63B).
+/// The rules for passwords: a minimum length, and no easily guessed ones. There are no composition rules (NIST SP
+/// 800-63B).
 package struct PasswordRules: Sendable {
-    /// Fewest and most Unicode scalars after normalisation.
+    /// The minimum length in Unicode scalars after normalisation.
     package let minimum: Int
+    /// The maximum length in Unicode scalars after normalisation.
     package let maximum: Int
 
-    /// The minimum where the password is the only factor (SP 800-63B §3.1.1.2).
+    /// The minimum if the password is the only factor (SP 800-63B §3.1.1.2).
     package static let minimumAlone = 15
-    /// The minimum where a second factor is asked for as well.
+    /// The minimum if a second factor is required too.
     package static let minimumBesideAuthenticator = 8
-    /// The most bytes that are looked at, before anything else is done with them.
+    /// The maximum length in bytes, checked before everything else.
     package static let maximumBytes = 1_024
 
     package init(minimum: Int = minimumAlone, maximum: Int = 256) {
@@ -19,8 +21,9 @@ package struct PasswordRules: Sendable {
     /// The form that is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2) with spaces of every kind as U+0020,
     /// in Normalization Form C, nothing trimmed and no case changed.
     ///
-    /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for what no line of text
-    /// may hold. Length and guessability are for ``refusals(of:field:context:)``.
+    /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for characters
+    /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the length and whether it is easily
+    /// guessed.
     package func canonical(_ password: SharedSecret, field: FieldName) throws(Refusal) -> SharedSecret {
         guard password.secret.count <= Self.maximumBytes else {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
@@ -40,10 +43,10 @@ package struct PasswordRules: Sendable {
         return SharedSecret(permitted.isASCII ? permitted : permitted.normalised())
     }
 
-    /// All that is wrong with a canonical password; empty if it may be used.
+    /// All reasons to refuse a canonical password; empty if it is acceptable.
     ///
-    /// `context` are the words that belong to this person and this service: the address, its local part, the username,
-    /// the service's name. They and the blocklist are compared with the whole password, without case.
+    /// `context` is a list of words of this person and this service: the address, its local part, the username and the
+    /// name of the service. They and the blocklist are compared with the whole password, ignoring case.
     package func refusals(of canonical: SharedSecret, field: FieldName, context: [String]) -> [Refusal] {
         var refusals: [Refusal] = []
         let length = canonical.secret.scalarCount

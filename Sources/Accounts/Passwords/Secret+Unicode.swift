@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Text that is worked on, character by character, without leaving memory that is wiped.
+/// Operations on secret text, character by character, in memory that is wiped.
 extension Secret {
-    /// Length in Unicode scalars, of text known to be UTF-8.
+    /// The length in Unicode scalars. The bytes must be valid UTF-8.
     var scalarCount: Int {
         withBytes { bytes in bytes.count { $0 & 0b1100_0000 != 0b1000_0000 } }
     }
@@ -11,7 +11,7 @@ extension Secret {
         withBytes { bytes in bytes.allSatisfy { $0 < 0x80 } }
     }
 
-    /// The text without case: upper-cased, then lower-cased, so that ß meets SS and ς meets σ.
+    /// The case-folded text: upper-cased, then lower-cased, so that ß equals SS and ς equals σ.
     borrowing func caseFolded() -> Secret {
         Secret(capacity: 3 * count) { room in
             var text = TextRoom(room)
@@ -30,11 +30,11 @@ extension Secret {
         }
     }
 
-    /// Unicode Normalization Form C, of text known to be UTF-8.
+    /// The text in Unicode Normalization Form C. The bytes must be valid UTF-8.
     ///
-    /// The one place where a password leaves wiped memory, and only one that is not ASCII: the standard library
-    /// normalises nothing but a `String`. Its storage is overwritten here. What cannot be reached are the few characters
-    /// that the normaliser holds at a time, and strings of up to 15 bytes, which live on the stack.
+    /// This is the only place where a password leaves wiped memory, and only if it is not ASCII, because the standard
+    /// library can only normalise a `String`. Its storage is overwritten here. The few characters that the normaliser
+    /// holds at a time, and strings of up to 15 bytes, which are on the stack, cannot be overwritten.
     borrowing func normalised() -> Secret {
         var text = withBytes { String(decoding: $0, as: UTF8.self) }
         defer {
@@ -45,8 +45,8 @@ extension Secret {
 
     /// The text in Normalization Form C, which has at most three times its bytes (Unicode Standard Annex 15).
     ///
-    /// `_withNFCCodeUnits` is what `String` itself compares and hashes by. Foundation's
-    /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that nobody wipes.
+    /// `_withNFCCodeUnits` is what `String` uses to compare and hash. Foundation's
+    /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that are not wiped.
     init(normalising text: String) {
         self.init(capacity: 3 * text.utf8.count) { room in
             var count = 0
@@ -60,7 +60,7 @@ extension Secret {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Visits each character; false at the first byte that is not UTF-8.
+    /// Visits each Unicode scalar. Stops and returns false at the first byte that is not valid UTF-8.
     func visitScalars<E: Error>(_ visit: (Unicode.Scalar) throws(E) -> Void) throws(E) -> Bool {
         var bytes = makeIterator()
         var codec = UTF8()
@@ -74,10 +74,10 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Reserved room that is filled with UTF-8.
+/// A buffer that is filled with UTF-8.
 struct TextRoom {
     private let room: UnsafeMutableRawBufferPointer
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     private(set) var count = 0
 
     init(_ room: UnsafeMutableRawBufferPointer) {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Bytes that must not outlive their use: a password on its way from the request to the hash.
+/// Bytes that must be wiped after use, such as a password between the request and the hash.
 ///
-/// One owner, no copies, no `description`, no `Codable`; the memory is wiped before it is freed.
+/// It has one owner, no copies, no `description` and no `Codable`. The memory is wiped before it is freed.
 package struct Secret: ~Copyable {
     private let storage: UnsafeMutableRawBufferPointer
     /// Length in bytes.
     package let count: Int
 
-    /// Reserves `capacity` bytes, lets `fill` write them, and keeps as many as it says it wrote.
+    /// Reserves `capacity` bytes and calls `fill`, which writes to them and returns the number of bytes written.
     package init<E: Error>(capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(E) -> Int) throws(E) {
         let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 1)
         do {
@@ -18,7 +18,7 @@ package struct Secret: ~Copyable {
             storage.deallocate()
             throw error
         }
-        precondition(count <= storage.count, "a secret cannot be longer than the room it was given")
+        precondition(count <= storage.count, "a secret must not be longer than its buffer")
         self.storage = storage
     }
 
@@ -27,7 +27,7 @@ package struct Secret: ~Copyable {
         storage.deallocate()
     }
 
-    /// Lends the bytes for the length of the call; they must not escape it.
+    /// Calls the body with the bytes, which must not escape.
     package borrowing func withBytes<Result, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
@@ -35,13 +35,13 @@ package struct Secret: ~Copyable {
     }
 }
 
-/// Room for a secret that comes in pieces. What is left behind when it grows is wiped.
+/// A buffer for a secret that arrives in pieces. When it grows, the old memory is wiped.
 package struct GrowingSecret: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
-    /// Bytes so far.
+    /// The number of bytes so far.
     package private(set) var count = 0
 
-    /// - Parameter capacity: as long as it will be, where that is known.
+    /// - Parameter capacity: the expected length, if it is known.
     package init(capacity: Int) {
         storage = .allocate(byteCount: max(capacity, 1), alignment: 1)
     }
@@ -66,7 +66,7 @@ package struct GrowingSecret: ~Copyable {
         count += bytes.count
     }
 
-    /// Lends the bytes for the length of the call; they must not escape it.
+    /// Calls the body with the bytes, which must not escape.
     package borrowing func withBytes<Result, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
@@ -74,10 +74,10 @@ package struct GrowingSecret: ~Copyable {
     }
 }
 
-// The bytes are written once, in `init`, and only read afterwards.
+// Safe because the bytes are written only in `init`.
 extension Secret: @unchecked Sendable {}
 
-/// A secret that a copyable value, such as ``JSON``, can carry; it is wiped with the last reference.
+/// A secret inside a copyable value, such as ``JSON``. It is wiped with the last reference.
 package final class SharedSecret: Sendable {
     package let secret: Secret
 
