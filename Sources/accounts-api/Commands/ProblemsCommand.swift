@@ -2,21 +2,21 @@ import Accounts
 import ArgumentParser
 import HTTPTypes
 
-/// The reference for integrators, from the table that the service answers from.
+/// The reference for integrators, from the same table as the resources under `/problems`.
 struct ProblemsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "problems",
         abstract: "Prints every problem type and field code, with its meaning and remedy.",
         discussion: """
-            docs/problems.md is what --markdown prints. With --json it is the answer to GET /problems.
+            --markdown prints the page docs/problems.md. --json prints the response of GET /problems.
 
             EXAMPLE
               accounts-api problems
             """
     )
 
-    @Flag(help: "Answers as a page of Markdown.") var markdown = false
-    @Flag(help: "Answers in JSON.") var json = false
+    @Flag(help: "Prints a page of Markdown.") var markdown = false
+    @Flag(help: "Prints JSON.") var json = false
 
     func run() throws {
         if markdown {

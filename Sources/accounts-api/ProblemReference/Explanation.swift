@@ -1,8 +1,8 @@
-/// What the reference for integrators says about a problem type or a field code, in English. Names from the protocol
-/// stand between backticks.
+/// The explanation of a problem type or a field code in the reference for integrators, in English. Names from the
+/// protocol are between backticks.
 struct Explanation: Hashable, Sendable {
-    /// When the service answers with it.
+    /// When the service answers with this problem or code.
     let meaning: String
-    /// What the client does about it.
+    /// What the client should do.
     let remedy: String
 }

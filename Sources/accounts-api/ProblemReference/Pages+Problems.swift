@@ -1,9 +1,9 @@
 import Accounts
 
 extension Pages {
-    /// The reference for people, in English like the documentation.
+    /// The reference as a page, in English like the documentation.
     ///
-    /// - Parameter reference: what programs get, all problem types or one.
+    /// - Parameter reference: the JSON of all problem types, or of one.
     func problems(_ reference: JSON) -> Page {
         let isList = reference["problems"] != nil
         let problems = isList ? reference.items("problems") : [reference]
@@ -23,7 +23,7 @@ extension JSON {
         if case .array(let items)? = self[name] { items } else { [] }
     }
 
-    /// An entry of the reference whose texts are cut at the backticks, so that the template can mark names as code.
+    /// An entry of the reference with its texts split at the backticks, so that the template can mark names as code.
     fileprivate var withTextsInPieces: JSON {
         guard case .object(let members) = self else { return self }
         return .object(

@@ -85,7 +85,7 @@ extension ProblemKind {
         case .identifierTaken:
             Explanation(
                 meaning: """
-                    Another account has the same e-mail address or username. The service tells this only at the \
+                    Another account has the same e-mail address or username. The service reports this only at the \
                     commit, after the person has proved the address. The rest of the sign-up is kept.
                     """,
                 remedy: """
@@ -163,9 +163,9 @@ extension ProblemKind {
         case .unavailable:
             Explanation(
                 meaning: """
-                    The service cannot do its work at the moment: the database is away or overloaded, no image can be \
-                    processed, too many requests change one sign-up at once, or the server is stopping. Saved answers \
-                    are not lost.
+                    The service cannot do its work at the moment: the database is unavailable or overloaded, no image \
+                    can be processed, too many requests change one sign-up at once, or the server is stopping. Saved \
+                    answers are not lost.
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the same request again. The first one may \
@@ -181,7 +181,7 @@ extension ProblemKind {
         }
     }
 
-    /// The members of its body beside those that every problem has, in order.
+    /// The members of the body in addition to those of every problem, in order.
     var members: [String] {
         switch self {
         case .noDraft: ["restart"]

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 
 extension ProblemReference {
-    /// docs/problems.md.
+    /// The content of docs/problems.md.
     static let markdown = """
         # Problems
 

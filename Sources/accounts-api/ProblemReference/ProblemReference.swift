@@ -1,15 +1,15 @@
 import Accounts
 import HTTPTypes
 
-/// The reference for integrators: every problem type and every field code, with its meaning and remedy. The resources
-/// under `/problems`, the command `problems` and docs/problems.md all come from here.
+/// The reference for integrators: every problem type and every field code, with its meaning and remedy. It is the
+/// source of the resources under `/problems`, the command `problems` and docs/problems.md.
 enum ProblemReference {
-    /// Everything, as `GET /problems` answers it.
+    /// The response of `GET /problems`: all problem types and field codes.
     static let json: JSON = [
         "problems": .array(ProblemKind.allCases.map { .object(members(of: $0)) }), "codes": codes,
     ]
 
-    /// One problem type, as the `type` of a problem resolves to it; with the field codes where it carries them.
+    /// The resource that the `type` of a problem resolves to. Contains the field codes if the problem has them.
     static func json(of problem: ProblemKind) -> JSON {
         .object(members(of: problem) + (problem == .validationFailed ? [.init("codes", codes)] : []))
     }

@@ -1,7 +1,7 @@
 import Accounts
 import Hummingbird
 
-/// Where the `type` of every problem leads.
+/// The resources under `/problems`, to which the `type` of a problem refers.
 struct ProblemRoutes: Sendable {
     @Sendable func list(_ request: Request, _ context: RequestScope) async throws -> Answer {
         Answer(json: ProblemReference.json)

@@ -8,7 +8,7 @@ extension Refusal.Code {
             Explanation(meaning: "The field needs an answer, and there is none.", remedy: "Ask for a value.")
         case .unknownField:
             Explanation(
-                meaning: "The step has no field of this name. At most 32 such names are told.",
+                meaning: "The step has no field of this name. At most 32 such names are reported.",
                 remedy: "Leave the member out. `GET /signup/schema` lists the fields of each step."
             )
         case .wrongType:

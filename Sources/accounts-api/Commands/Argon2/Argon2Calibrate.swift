@@ -22,7 +22,7 @@ extension Argon2Commands {
         func run() async throws {
             let settings = try HashingSettings(SettingSource([.argon2Workers: workers]))
             let workers = settings.workers
-            // Each worker uses 2 MiB besides the memory of the hash.
+            // Each worker uses 2 MiB in addition to the memory of the hash.
             let overhead = 2048
             let room = memoryLimit.map { $0.kibibytes / workers - overhead } ?? Argon2Parameters.ceiling.memoryKiB
             let minimum = Argon2Parameters().memoryKiB

@@ -54,8 +54,8 @@ extension FlowCommands {
         }
 
         private func rules(of field: Field, in language: Language) -> String {
-            let told = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
-            let words = told.map { "\($0.name) \($0.value.brief)" }
+            let rules = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
+            let words = rules.map { "\($0.name) \($0.value.brief)" }
             return (field.isIdentifier ? ["identifier"] + words : words).joined(separator: ", ")
         }
     }
