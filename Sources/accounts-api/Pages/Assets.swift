@@ -5,26 +5,26 @@ import Hummingbird
 import Mustache
 import NIOCore
 
-/// The templates of the pages, their style and their script: those that are built in, or an operator's own.
+/// The templates, style sheet and script of the pages: built in, or replaced by an operator.
 struct Assets: Sendable {
     private let templates: MustacheLibrary
     let styles: Asset
     let script: Asset
 
-    /// - Parameter directory: nil for those that are built in; may hold files of the same names, which then count instead of those that are built in.
+    /// - Parameter directory: a folder whose files replace the built-in files of the same names; nil for none.
     init(directory: String? = nil) throws(AssetsError) {
         func bytes(_ name: String, _ builtIn: [UInt8]) throws(AssetsError) -> [UInt8] {
             guard let directory else { return builtIn }
             let file = URL(filePath: directory).appending(path: name)
             guard FileManager.default.fileExists(atPath: file.path) else { return builtIn }
             do { return try Array(Data(contentsOf: file)) } catch {
-                throw AssetsError(description: "\(file.path) cannot be read: \(error.localizedDescription)")
+                throw AssetsError(description: "cannot read \(file.path): \(error.localizedDescription)")
             }
         }
         if let directory {
             var isDirectory: ObjCBool = false
             guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue
-            else { throw AssetsError(description: "\(directory) is no directory") }
+            else { throw AssetsError(description: "\(directory) is not a directory") }
         }
         styles = Asset("signup.css", try bytes("signup.css", PackageResources.signup_css), "text/css; charset=utf-8")
         script = Asset(
@@ -43,29 +43,29 @@ struct Assets: Sendable {
         self.templates = templates
     }
 
-    /// The template of that name for a field, or where there is none, the one for a plain input.
+    /// The name of the template for a field; that of a plain input if there is no template with the given name.
     func template(ofField name: String) -> String {
         templates.getTemplate(named: name) == nil ? "field-input" : name
     }
 
-    /// The HTML of that template, which is among those that are built in.
+    /// Renders a template. Its name must be that of a built-in template.
     func draw(_ template: String, _ members: JSON) -> String {
         guard let html = templates.render(members.forTemplates, withTemplate: template) else {
-            preconditionFailure("there is no template \(template)")
+            preconditionFailure("the template \(template) does not exist")
         }
         return html
     }
 
-    /// Those that are built in can be drawn: a test draws them all.
+    /// The built-in assets. A test renders all templates, so they are valid.
     static let builtIn: Assets = {
         do { return try Assets() } catch { preconditionFailure("\(error)") }
     }()
 
-    /// The built-in script: one file to the browser, several in the sources.
+    /// The built-in script, which is one file for the browser and several files in the sources.
     static var builtInScript: [UInt8] { Array(joinScript(scriptParts).utf8) }
 
-    /// In the order in which the browser runs them. `page` comes first, because all others use it; a class comes after the
-    /// class that it extends; `start` comes last, because it calls the others.
+    /// In the order in which the browser runs them. `page` comes first, because all others use it; a class comes after
+    /// the class that it extends; `start` comes last, because it calls the others.
     private static let scriptParts: [[UInt8]] = [
         PackageResources.page_js,
         PackageResources.clock_js,
@@ -113,7 +113,8 @@ struct Assets: Sendable {
     ]
 }
 
-/// Escapes scalar by scalar. The library's own goes by characters, and a `<` that is one with a mark beside it gets past it.
+/// Escapes each Unicode scalar. The escaping of the library works on characters, so it misses a `<` with a combining
+/// mark.
 private struct SafeHTML: MustacheContentType {
     static let name = "SAFE"
 
@@ -133,12 +134,12 @@ private struct SafeHTML: MustacheContentType {
     }
 }
 
-/// Why the pages cannot be drawn.
+/// Why the assets cannot be loaded.
 struct AssetsError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A file that pages refer to. Its path changes with its content, so that a browser may keep it for good.
+/// A file that pages refer to. Its path contains a digest of its content, so that browsers can cache it forever.
 struct Asset: Sendable {
     let path: String
     private let body: ByteBuffer

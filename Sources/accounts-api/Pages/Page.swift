@@ -1,17 +1,17 @@
 import Accounts
 import HTTPTypes
 
-/// What a template is to draw, and how it is sent.
+/// The template and values of a page, and its status and headers.
 struct Page {
     let template: Template
     let title: String
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
-    /// A sentence above everything else, about what went wrong or has ended.
+    /// A sentence at the top of the page about an error or the end of the sign-up.
     var notice: String?
     var members: [JSON.Member] = []
 
-    /// The templates of pages; the file of each has its name.
+    /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {
         case start, step, codes, review, done, cancel, resume, message, problems
     }

@@ -2,9 +2,9 @@ import Accounts
 import HTTPTypes
 
 extension Pages {
-    /// Everything so far, in words, with a way back to each step.
+    /// The review page: all answers as text, with a link to each step.
     ///
-    /// - Parameter shown: the review as programs see it.
+    /// - Parameter shown: the JSON of the review.
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }

@@ -3,12 +3,12 @@ import Foundation
 import HTTPTypes
 
 extension Pages {
-    /// A step as a form: what programs are told about it, and which template draws each field.
+    /// A step as a form: its JSON, and the template for each field.
     ///
     /// - Parameters:
-    ///   - shown: the step as programs see it.
-    ///   - problem: why the answers were refused, if they were.
-    ///   - answers: what was typed then; passwords and codes are not shown again.
+    ///   - shown: the JSON of the step.
+    ///   - problem: the reason if the answers were refused.
+    ///   - answers: the refused answers; passwords and codes are not shown again.
     func step(
         _ shown: JSON,
         _ step: Step,
@@ -51,7 +51,7 @@ extension Pages {
             ),
         ]
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
-        // Password managers keep a new password under this name.
+        // Password managers store a new password under this name.
         if let name = signups.identifyingAddress(in: draft.values) {
             members.append(.init("account_name", .string(name.rawValue)))
         }
@@ -78,7 +78,7 @@ extension Pages {
     }
 }
 
-/// What the fields of a step hold as a form.
+/// Creates the template values for the fields of a step.
 private struct StepForm {
     let step: Step
     let draft: Draft
@@ -88,12 +88,12 @@ private struct StepForm {
     let language: Language
     let assets: Assets
 
-    /// Where the code was sent that the step asks for.
+    /// The address to which the code of this step was sent.
     var addressOfCode: String? {
         step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values.address(in: $0)?.rawValue }
     }
 
-    /// - Parameter described: the field as programs see it.
+    /// - Parameter described: the JSON of the field.
     func members(of field: Field, _ described: JSON) -> JSON {
         guard case .object(var members) = described else { preconditionFailure("a field is described by an object") }
         let stored = described["value"] ?? .null
@@ -119,14 +119,14 @@ private struct StepForm {
         return errors.filter { $0["field"]?.string == field.rawValue }.compactMap { $0["message"]?.string }
     }
 
-    /// Where the flow says that its people live.
+    /// The current date in the time zone of the flow.
     private var today: String {
         draft.now.formatted(Date.ISO8601FormatStyle(timeZone: flow.zone).year().month().day())
     }
 }
 
 extension JSON {
-    /// What stands in a control; objects and lists are for templates of their own.
+    /// The value for a text control; null for objects and lists, which have other templates.
     fileprivate var asText: JSON {
         switch self {
         case .string, .integer: self

@@ -4,14 +4,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The same sign-up for people with a browser: draws the answers that programs get as JSON.
+/// The sign-up as HTML pages: renders the responses that programs get as JSON.
 struct Pages: Sendable {
     let signups: Signups
     let assets: Assets
 
     private var flow: Flow { signups.flow }
 
-    /// Where a browser goes next. It asks for that with GET, so that to load it again repeats nothing.
+    /// Redirects a browser, which then sends a GET request, so that a reload does not repeat the action.
     static func seeOther(_ path: String, _ headers: HTTPFields = [:]) -> Response {
         var response = Response(status: .seeOther, headers: headers)
         response.headers[.location] = path
@@ -41,7 +41,7 @@ struct Pages: Sendable {
         )
     }
 
-    /// Nothing of another origin, and no script but ours.
+    /// Permits no content of other origins, and only our script.
     private static func contentPolicy(_ nonce: String) -> String {
         """
         default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
@@ -53,7 +53,7 @@ struct Pages: Sendable {
 // MARK: - Answers
 
 extension Pages {
-    /// What a browser gets instead of the answer to that act.
+    /// The HTML response in place of the JSON response to an action.
     func response(to act: Operation.Act, _ answer: Answer, of draft: Draft? = nil, in language: Language) -> Response {
         let next = answer.json?["next"]?["href"]?.string
         switch act {
@@ -84,7 +84,7 @@ extension Pages {
         }
     }
 
-    /// The first page, where nobody has begun or what was begun is over.
+    /// The first page, if there is no sign-up or the sign-up has ended.
     func start(notice: Word? = nil, after problem: Problem? = nil, in language: Language) -> Page {
         let languages = flow.languages.map { other -> JSON in
             [
@@ -121,10 +121,10 @@ extension Pages {
         )
     }
 
-    /// Asks whether to go on with the sign-up on this device. Programs that look through mail open links, so the link is
-    /// good until the form is posted.
+    /// Asks whether to continue the sign-up on this device. Mail scanners open links, so the link stays valid until the
+    /// form is posted.
     ///
-    /// - Parameter address: whose sign-up it is; nil where the link opens nothing any more.
+    /// - Parameter address: the masked address of the sign-up; nil if the link is not valid any more.
     func resume(_ link: Token?, of address: String?, in language: Language) -> Page {
         let name = signups.serviceName
         let text =
@@ -154,10 +154,10 @@ extension Pages {
 // MARK: - Problems
 
 extension Pages {
-    /// The query of the first page where somebody has just given a sign-up up.
+    /// The query of the first page after the person has cancelled a sign-up.
     private static let gaveUp = "given-up"
 
-    /// What a browser gets instead of a problem: where to go on, or a page that says what is wrong.
+    /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
         let isFirst = request.uri.path == "/signup" && [.get, .head].contains(request.method)
         switch problem.slug {
@@ -196,12 +196,12 @@ extension Pages {
 }
 
 extension Problem {
-    /// True where the person can mend it on the page that they sent.
+    /// True if the person can solve the problem on the page that they submitted.
     var isForTheSamePage: Bool {
         [.validationFailed, .rateLimited, .busy, .unavailable, .identifierTaken, .staleRevision].contains(slug)
     }
 
-    /// What to tell the person, where the title does not say it all.
+    /// The message about the problem on a page; nil if the page shows only its title.
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
@@ -214,7 +214,7 @@ extension Problem {
 }
 
 extension Language {
-    /// What those who speak it call it.
+    /// The name of the language in the language itself.
     var ownName: String {
         switch self {
         case .english: "English"
@@ -224,7 +224,7 @@ extension Language {
 }
 
 extension JSON {
-    /// As templates read it: null is nothing, and an empty list is false.
+    /// The value for templates, in which null becomes an empty text, and members that are null are left out.
     var forTemplates: Any {
         switch self {
         case .null: ""
