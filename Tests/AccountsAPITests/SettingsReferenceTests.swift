@@ -19,7 +19,7 @@ struct SettingsReferenceTests {
 
     @Test func `every setting but the keys is a flag of the server`() async throws {
         let help = try await CommandRun.of("serve", "--help").output
-        for setting in Setting.allCases {
+        for setting in SettingTable.entries {
             if let flag = setting.flag { #expect(help.contains(flag + " "), "\(flag)") }
         }
         #expect(!help.contains("--accounts-keys"))
@@ -29,23 +29,104 @@ struct SettingsReferenceTests {
         let settings = try Settings(
             SettingSource(environment: ["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys])
         )
-        #expect("\(settings.listen.host):\(settings.listen.port)" == Setting.listen.standard)
+        let table = SettingTable.shared
+        #expect("\(settings.listen.host):\(settings.listen.port)" == table.listen.defaultText)
         let metrics = try #require(settings.metricsListen)
-        #expect("\(metrics.host):\(metrics.port)" == Setting.metricsListen.standard)
-        #expect(settings.publicURL == Setting.publicURL.standard && settings.mailFrom == Setting.mailFrom.standard)
-        #expect("\(settings.argon2.memoryKiB)" == Setting.argon2Memory.standard)
-        #expect("\(settings.argon2.iterations)" == Setting.argon2Iterations.standard)
+        #expect("\(metrics.host):\(metrics.port)" == table.metricsListen.defaultText)
+        #expect(settings.publicURL == table.publicURL.defaultText && settings.mailFrom == table.mailFrom.defaultText)
+        #expect("\(settings.argon2.memoryKiB)" == table.argon2Memory.defaultText)
+        #expect("\(settings.argon2.iterations)" == table.argon2Iterations.defaultText)
         #expect(settings.argon2 == Argon2Parameters())
-        #expect("\(settings.argon2Queue)" == Setting.argon2Queue.standard)
-        #expect("\(settings.databaseConnections)" == Setting.databaseConnections.standard)
-        #expect("\(settings.shutdownDelay.seconds)" == Setting.shutdownDelay.standard)
-        #expect("\(settings.shutdownTimeout.seconds)" == Setting.shutdownTimeout.standard)
-        #expect(settings.logging.level.rawValue == Setting.logLevel.standard)
+        #expect(settings.smtpURL == nil && settings.allowedOrigins.isEmpty && settings.trustedProxies.isEmpty)
+        #expect(settings.serviceName == "Accounts")
+        #expect("\(settings.argon2Queue)" == table.argon2Queue.defaultText)
+        #expect("\(settings.databaseConnections)" == table.databaseConnections.defaultText)
+        #expect("\(settings.shutdownDelay.seconds)" == table.shutdownDelay.defaultText)
+        #expect("\(settings.shutdownTimeout.seconds)" == table.shutdownTimeout.defaultText)
+        #expect(settings.logLevel.rawValue == table.logLevel.defaultText)
+    }
+
+    @Test func `every setting of the table is read and documented`() {
+        let settings = SettingTable.entries
+        #expect(settings.map(\.name).prefix(3) == ["DATABASE_URL", "ACCOUNTS_KEYS", "LISTEN"])
+        #expect(Set(settings.map(\.name)).count == settings.count)
+        let environment = settings.map { ("\($0.name)_FILE", "/nowhere") }
+        let mistakes = #expect(throws: SettingMistakes.self) {
+            try Settings(SettingSource(environment: Dictionary(uniqueKeysWithValues: environment)))
+        }
+        #expect(mistakes?.all == settings.map { "\($0.name)_FILE cannot be read" })
+        let rows = SettingsReference.page.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count == settings.count)
+        for (setting, row) in zip(settings, rows) {
+            #expect(row.hasPrefix("| `\(setting.name)` |") && row.hasSuffix("| \(setting.meaning) |"))
+        }
+    }
+
+    @Test func `each flag sets its setting`() async throws {
+        // Every setting but the connection string rejects a tab.
+        let flags = SettingTable.entries.compactMap { setting in setting.flag.map { "\($0)=non\tsense" } }
+        let run = try await CommandRun.of(["serve"] + flags, settings: ["ACCOUNTS_KEYS": "non\tsense"])
+        #expect(run.status == 2)
+        let rejected = run.complaints.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        #expect(rejected.map(String.init) == SettingTable.entries.map(\.name).filter { $0 != "DATABASE_URL" })
+    }
+
+    @Test func `a flag comes before the environment`() throws {
+        let source = SettingSource([\.listen: "localhost:1"], environment: ["LISTEN": "localhost:2"])
+        #expect(try source.read(\.listen).port == 1)
+    }
+
+    @Test(arguments: [
+        (["LISTEN": "nonsense"], "LISTEN: \"nonsense\" is invalid; use host:port"),
+        (["ARGON2_WAIT": "61"], "ARGON2_WAIT: \"61\" is invalid; use a whole number from 1 to 60"),
+        (["ARGON2_PRIORITY": "high"], "ARGON2_PRIORITY: \"high\" is invalid; use normal or idle"),
+        (
+            ["TRUSTED_PROXIES": "10.0.0.0/8, 10.0.0.0/99"],
+            "TRUSTED_PROXIES: \"10.0.0.0/99\" is invalid; use an address or a block such as 10.0.0.0/8"
+        ),
+        (
+            ["PUBLIC_URL": "https://a.example/x"],
+            """
+            PUBLIC_URL: "https://a.example/x" is invalid; use http:// or https:// with only a host and an optional port
+            """
+        ),
+        (
+            ["SERVICE_NAME": "two\nlines"],
+            "SERVICE_NAME: \"two\u{FFFD}lines\" is invalid; use one line without control characters"
+        ),
+    ])
+    func `a mistake quotes the value and says what is valid`(settings: [String: String], mistake: String) {
+        let environment = settings.merging(["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys]) { $1 }
+        let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
+        #expect(mistakes?.all == [mistake])
+    }
+
+    @Test func `a mistake does not quote a secret`() {
+        let environment = ["ACCOUNTS_KEYS": "1:hunter2", "SMTP_URL": "foo://hunter2"]
+        let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
+        #expect(mistakes?.all.count == 3 && mistakes?.description.contains("hunter2") == false)
+    }
+
+    @Test func `the values are those that the operator sets`() throws {
+        let settings = try Settings(
+            SettingSource(environment: [
+                "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys, "METRICS_LISTEN": "off", "SERVICE_NAME": "Tea",
+                "PUBLIC_URL": "https://a.example/", "ALLOWED_ORIGINS": "https://b.example, https://c.example:8443",
+                "TRUSTED_PROXIES": "10.0.0.0/8, ::1", "SMTP_URL": "smtp://localhost:25", "ARGON2_WAIT": "7",
+                "LOG_FORMAT": "text",
+            ])
+        )
+        #expect(settings.databaseURL == "host=x" && settings.metricsListen == nil && settings.serviceName == "Tea")
+        #expect(settings.publicURL == "https://a.example")
+        #expect(settings.allowedOrigins == ["https://b.example", "https://c.example:8443"])
+        #expect(settings.trustedProxies == [IPBlock("10.0.0.0/8"), IPBlock("::1")])
+        #expect(settings.smtpURL == "smtp://localhost:25" && settings.argon2Wait == .seconds(7))
+        #expect(settings.logFormat == .text)
     }
 
     /// Whatever else the environment has is not read, so nothing is missing from the reference.
     @Test func `the sources read no variable beside the settings`() throws {
-        let known = Set(Setting.allCases.map(\.rawValue))
+        let known = Set(SettingTable.entries.map(\.name))
         let others: Set = ["LC_ALL", "LC_TIME", "LANG", "NO_COLOR", "TERM", "SUDO_USER", "USER", "LOGNAME"]
         let sources = Self.root.appending(path: "Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
@@ -80,11 +161,11 @@ struct SettingsReferenceTests {
             "LISTEN_FILE": "/nowhere",
         ]
         let mistakes = #expect(throws: SettingMistakes.self) {
-            try Settings(SettingSource([.databaseURL: ""], environment: environment))
+            try Settings(SettingSource([\.databaseURL: ""], environment: environment))
         }
         #expect(
             mistakes?.all == [
-                "DATABASE_URL_FILE cannot be read", "LISTEN_FILE cannot be read", "ACCOUNTS_KEYS_FILE cannot be read",
+                "DATABASE_URL_FILE cannot be read", "ACCOUNTS_KEYS_FILE cannot be read", "LISTEN_FILE cannot be read",
             ]
         )
     }
@@ -112,10 +193,11 @@ struct SettingsReferenceTests {
             }
             close(pipe)
         }
-        let settings = try await onThread {
-            try OperatorSettings(SettingSource(environment: ["ACCOUNTS_KEYS_FILE": path, "DATABASE_URL": "host=x"]))
+        let (databaseURL, _) = try await onThread {
+            try SettingSource(environment: ["ACCOUNTS_KEYS_FILE": path, "DATABASE_URL": "host=x"])
+                .read(\.databaseURL, \.keys)
         }
         writer.join()
-        #expect(settings.databaseURL == "host=x")
+        #expect(databaseURL == "host=x")
     }
 }

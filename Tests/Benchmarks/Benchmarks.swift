@@ -34,7 +34,7 @@ enum Benchmarks {
     private static func serve(with connections: Connections) async throws {
         let settings = try Settings(SettingFlags.parse([]).source)
         signal(SIGPIPE, SIG_IGN)
-        LoggingSystem.bootstrap { _ in LineLogger(isJSON: true, logLevel: settings.logging.level) }
+        LoggingSystem.bootstrap { _ in LineLogger(isJSON: true, logLevel: settings.logLevel) }
         let logger = Logger(label: "accounts")
         let metrics = Metrics()
         let database = connections.database(

@@ -11,10 +11,10 @@ struct Healthcheck: AsyncParsableCommand {
             """
     )
 
-    @Option(help: .of(.listen)) var listen: String?
+    @Option(\.listen) var listen: String?
 
     func run() async throws {
-        let address = try SettingSource([.listen: listen]).read { $0.address(.listen) }
+        let address = try SettingSource([\.listen: listen]).read(\.listen)
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.ask(host, port: "\(address.port)") else {
             complain(

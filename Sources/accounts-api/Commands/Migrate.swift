@@ -15,14 +15,12 @@ struct Migrate: AsyncParsableCommand {
             """
     )
 
-    @Option(help: .of(.databaseURL)) var databaseUrl: String?
+    @Option(\.databaseURL) var databaseURL: String?
     @Flag(help: "Only lists applied and pending migrations; exits with 1 if any are pending.") var status = false
     @Flag(help: "Prints JSON.") var json = false
 
     func run() async throws {
-        let conninfo = try SettingSource([.databaseURL: databaseUrl]).read { reader in
-            reader.text(.databaseURL) ?? reader.missing(.databaseURL)
-        }
+        let conninfo = try SettingSource([\.databaseURL: databaseURL]).read(\.databaseURL)
         if status {
             try await show(conninfo)
         } else {

@@ -5,9 +5,8 @@ import Logging
 
 /// The flags of every command that reads or changes drafts, accounts or mail.
 struct OperatorFlags: ParsableArguments {
-    @Option(help: .of(.databaseURL)) var databaseUrl: String?
-    @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"]))
-    var flowFile: String?
+    @Option(\.databaseURL) var databaseURL: String?
+    @Option(\.flow) var flowFile: String?
     @Option(name: .customLong("operator"), help: "Your name in audit records; the default is your login name.")
     var name: String?
     @Flag(help: "Prints JSON.") var json = false
@@ -21,23 +20,24 @@ struct OperatorFlags: ParsableArguments {
     ) async throws -> Value {
         let name = name ?? Self.login
         if writesAudit { try Operator.check(name: name) }
-        let settings = try OperatorSettings(SettingSource([.databaseURL: databaseUrl, .flowFile: flowFile]))
+        let source = SettingSource([\.databaseURL: databaseURL, \.flow: flowFile])
+        let (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys, \.flow)
         let database = Database(
-            settings.databaseURL,
+            databaseURL,
             connections: 2,
             logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() }
         )
         do {
             try await Migrations().check(database)
             let signups = Signups(
-                flow: settings.flow,
-                serviceName: settings.flow.serviceName ?? "Accounts",
+                flow: flow,
+                serviceName: flow.serviceName ?? "Accounts",
                 database: database,
-                keys: settings.keys,
+                keys: keys,
                 // A pool without workers: these commands hash no passwords.
                 hashing: try HashingPool(workers: 0, queue: 0),
                 images: .none,
-                outbox: Outbox(keys: settings.keys)
+                outbox: Outbox(keys: keys)
             )
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }

@@ -31,8 +31,8 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
-        let level = settings.logging.level
-        let isJSON = settings.logging.isJSON
+        let level = settings.logLevel
+        let isJSON = settings.logFormat == .json
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
         let logger = Logger(label: "accounts")
         if migrate {

@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// The reference of the configuration, from the table that the settings are read by.
+/// The reference of the configuration, generated from the table of settings.
 struct SettingsReference: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
@@ -21,23 +21,23 @@ struct SettingsReference: ParsableCommand {
         if markdown {
             print(Self.page, terminator: "")
         } else if json {
-            print(JSON.array(Setting.allCases.map(Self.json)).text)
+            print(JSON.array(SettingTable.entries.map(Self.json)).text)
         } else {
-            let rows = Setting.allCases.map { setting -> [Table.Cell] in
-                [.init(setting.rawValue), .init(Self.standard(setting)), .init(setting.meaning)]
+            let rows = SettingTable.entries.map { setting -> [Table.Cell] in
+                [.init(setting.name), .init(Self.standard(setting)), .init(setting.meaning)]
             }
             print(Table(["NAME", "DEFAULT", "MEANING"], rows).text)
         }
     }
 
-    private static func standard(_ setting: Setting) -> String {
-        setting.standard ?? (setting.isRequired ? "required" : "–")
+    private static func standard(_ setting: any AnySetting) -> String {
+        setting.defaultText ?? (setting.isRequired ? "required" : "–")
     }
 
-    private static func json(_ setting: Setting) -> JSON {
+    private static func json(_ setting: any AnySetting) -> JSON {
         [
-            "name": .string(setting.rawValue), "flag": setting.flag.map(JSON.string) ?? .null,
-            "default": setting.standard.map(JSON.string) ?? .null, "required": .bool(setting.isRequired),
+            "name": .string(setting.name), "flag": setting.flag.map(JSON.string) ?? .null,
+            "default": setting.defaultText.map(JSON.string) ?? .null, "required": .bool(setting.isRequired),
             "meaning": .string(setting.meaning),
         ]
     }
@@ -55,9 +55,9 @@ struct SettingsReference: ParsableCommand {
         |---|---|---|---|
 
         """
-        + Setting.allCases.map { setting in
+        + SettingTable.entries.map { setting in
             let flag = setting.flag.map { "`\($0)`" } ?? "never"
             let standard = Self.standard(setting).replacing("|", with: "\\|")
-            return "| `\(setting.rawValue)` | \(flag) | \(standard) | \(setting.meaning) |\n"
+            return "| `\(setting.name)` | \(flag) | \(standard) | \(setting.meaning) |\n"
         }.joined()
 }

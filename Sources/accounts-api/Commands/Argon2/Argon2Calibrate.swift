@@ -15,12 +15,12 @@ extension Argon2Commands {
         )
 
         @Option(help: "The target time of a hash, such as 250ms.") var target: HashTime
-        @Option(help: .of(.argon2Workers)) var workers: String?
+        @Option(\.argon2Workers, name: .long) var workers: String?
         @Option(help: "The maximum memory of all workers together, such as 512MiB.") var memoryLimit: MemorySize?
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
-            let settings = try HashingSettings(SettingSource([.argon2Workers: workers]))
+            let settings = try HashingSettings(SettingSource([\.argon2Workers: workers]))
             let workers = settings.workers
             // Each worker uses 2 MiB in addition to the memory of the hash.
             let overhead = 2048

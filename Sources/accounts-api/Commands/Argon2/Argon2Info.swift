@@ -14,17 +14,17 @@ extension Argon2Commands {
                 """
         )
 
-        @Option(help: .of(.argon2Memory)) var argon2MemoryKib: String?
-        @Option(help: .of(.argon2Iterations)) var argon2Iterations: String?
-        @Option(help: .of(.argon2Workers)) var argon2Workers: String?
-        @Option(help: .of(.argon2Queue)) var argon2Queue: String?
+        @Option(\.argon2Memory) var argon2Memory: String?
+        @Option(\.argon2Iterations) var argon2Iterations: String?
+        @Option(\.argon2Workers) var argon2Workers: String?
+        @Option(\.argon2Queue) var argon2Queue: String?
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(
                 SettingSource([
-                    .argon2Memory: argon2MemoryKib, .argon2Iterations: argon2Iterations, .argon2Workers: argon2Workers,
-                    .argon2Queue: argon2Queue,
+                    \.argon2Memory: argon2Memory, \.argon2Iterations: argon2Iterations, \.argon2Workers: argon2Workers,
+                    \.argon2Queue: argon2Queue,
                 ])
             )
             try Argon2.selfTest()

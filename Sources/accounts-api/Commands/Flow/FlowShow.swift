@@ -13,13 +13,13 @@ extension FlowCommands {
                 """
         )
 
-        @Option(help: .of(.flowFile), completion: .file(extensions: ["yaml", "yml"])) var flowFile: String?
+        @Option(\.flow) var flowFile: String?
         @Option(help: "The language of the texts; the default is the first language of the flow.")
         var language: String?
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
-            let path = try SettingSource([.flowFile: flowFile]).read { $0.text(.flowFile) }
+            let path = try SettingSource([\.flow: flowFile]).text(SettingTable.shared.flow.name)
             let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
             let language = try language.map { try spoken($0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(

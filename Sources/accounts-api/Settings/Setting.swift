@@ -1,0 +1,106 @@
+import ArgumentParser
+
+/// One thing that the operator can set, by an environment variable, a file or a flag.
+///
+/// The flag, the reading, the validation, the command-line help and docs/configuration.md follow from it.
+struct Setting<Value: Sendable>: AnySetting {
+    /// What the value is if the operator does not set it.
+    enum Default: Sendable {
+        /// There is no default: the server does not start without a value.
+        case required
+        /// The documentation shows no default.
+        case empty(Value)
+        /// A text that is read like one that the operator sets.
+        case text(String)
+        /// The documentation shows the description.
+        case computed(String, @Sendable () throws -> Value)
+    }
+
+    let name: String
+    let hasFlag: Bool
+    let meaning: String
+    let completion: CompletionKind?
+    private let standard: Default
+    private let parse: @Sendable (String) throws -> Value
+
+    /// - Parameters:
+    ///   - name: the environment variable, such as `LISTEN`.
+    ///   - hasFlag: false for secrets, because other users of the machine can read flags.
+    ///   - meaning: a noun phrase with the unit, for the documentation and the help.
+    ///   - parse: reads and validates a text. The error that it throws is shown after the name.
+    init(
+        _ name: String,
+        default standard: Default,
+        hasFlag: Bool = true,
+        completion: CompletionKind? = nil,
+        _ meaning: String,
+        parse: @escaping @Sendable (String) throws -> Value
+    ) {
+        self.name = name
+        self.hasFlag = hasFlag
+        self.meaning = meaning
+        self.completion = completion
+        self.standard = standard
+        self.parse = parse
+    }
+
+    var isRequired: Bool {
+        if case .required = standard { true } else { false }
+    }
+
+    var defaultText: String? {
+        switch standard {
+        case .required, .empty: nil
+        case .text(let text), .computed(let text, _): text
+        }
+    }
+
+    func read(from source: SettingSource) throws(SettingMistakes) -> Value {
+        let text = try source.text(name)
+        do {
+            if let text { return try parse(text) }
+            switch standard {
+            case .required: throw SettingMistakes(all: ["\(name) is missing"])
+            case .empty(let value): return value
+            case .text(let text): return try parse(text)
+            case .computed(_, let value): return try value()
+            }
+        } catch let mistakes as SettingMistakes {
+            throw mistakes
+        } catch {
+            throw SettingMistakes(all: ["\(name): \(error)"])
+        }
+    }
+}
+
+/// A setting with any type of value.
+protocol AnySetting: Sendable {
+    associatedtype Value: Sendable
+
+    /// The environment variable, such as `LISTEN`. `LISTEN_FILE` names a file with the value.
+    var name: String { get }
+    var hasFlag: Bool { get }
+    var isRequired: Bool { get }
+    /// The default as the documentation shows it, or nil.
+    var defaultText: String? { get }
+    var meaning: String { get }
+    /// How a shell completes the value of the flag.
+    var completion: CompletionKind? { get }
+
+    func read(from source: SettingSource) throws(SettingMistakes) -> Value
+}
+
+extension AnySetting {
+    /// The flag without its dashes, such as `database-url`.
+    var flagName: String { name.lowercased().replacing("_", with: "-") }
+
+    /// The flag, such as `--database-url`, or nil if the setting has none.
+    var flag: String? { hasFlag ? "--\(flagName)" : nil }
+}
+
+/// All errors in the settings, one a line.
+struct SettingMistakes: Error, CustomStringConvertible {
+    let all: [String]
+
+    var description: String { all.joined(separator: "\n") }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Where settings come from: a flag, otherwise the environment, otherwise a file that the environment names.
+struct SettingSource: Sendable {
+    private let flags: [String: String]
+    private let environment: [String: String]
+
+    /// - Parameter flags: the values of flags by the names of the settings.
+    init(
+        _ flags: [String: String],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        self.flags = flags
+        self.environment = environment
+    }
+
+    /// - Parameter flags: the values of flags, nil for those that were not given.
+    init(
+        _ flags: [PartialKeyPath<SettingTable>: String?] = [:],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let named = flags.compactMap { setting, text in text.map { (SettingTable.entry(setting).name, $0) } }
+        self.init(Dictionary(uniqueKeysWithValues: named), environment: environment)
+    }
+
+    /// Reads several settings, or throws the mistakes of all of them.
+    func read<each Value: Sendable>(
+        _ settings: repeat KeyPath<SettingTable, Setting<each Value>>
+    ) throws(SettingMistakes) -> (repeat each Value) {
+        var mistakes: [String] = []
+        func read<One: Sendable>(_ setting: KeyPath<SettingTable, Setting<One>>) -> One? {
+            do throws(SettingMistakes) {
+                return try SettingTable.shared[keyPath: setting].read(from: self)
+            } catch {
+                mistakes += error.all
+                return nil
+            }
+        }
+        let values = (repeat read(each settings))
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+        return (repeat (each values)!)
+    }
+
+    /// The text of a setting, or nil if it is not set or empty. One line break at the end of a file is dropped.
+    ///
+    /// Reads the file, which may be a pipe, each time: call it once.
+    func text(_ name: String) throws(SettingMistakes) -> String? {
+        for text in [flags[name], environment[name]] {
+            if let text, !text.isEmpty { return text }
+        }
+        guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
+        // A pipe may return its content in pieces, so read to the end.
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.readToEnd() ?? Data(),
+            var text = String(validating: data, as: UTF8.self)
+        else { throw SettingMistakes(all: ["\(name)_FILE cannot be read"]) }
+        if text.last?.isNewline == true { text.removeLast() }
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,283 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import Logging
+
+/// The table of all settings, in the order of the documentation. The service reads no other environment variable.
+struct SettingTable: Sendable {
+    let databaseURL = Setting(
+        "DATABASE_URL",
+        default: .required,
+        "libpq connection string or URI of PostgreSQL",
+        parse: text
+    )
+    let keys = Setting(
+        "ACCOUNTS_KEYS",
+        default: .required,
+        hasFlag: false,
+        "id:base64(32 bytes)[,older…]: the first key seals drafts, all of them open",
+        parse: { try KeyRing($0) }
+    )
+    let listen = Setting(
+        "LISTEN",
+        default: .text("127.0.0.1:8080"),
+        "host:port to serve on",
+        parse: address
+    )
+    let metricsListen = Setting(
+        "METRICS_LISTEN",
+        default: .text("127.0.0.1:9090"),
+        "host:port of the metrics for Prometheus; off for none",
+        parse: { $0 == "off" ? nil : try address($0) }
+    )
+    let publicURL = Setting(
+        "PUBLIC_URL",
+        default: .text("http://localhost:8080"),
+        "where clients reach the service; with https the cookie is __Host-signup and Secure",
+        parse: baseURL
+    )
+    let flow = Setting(
+        "FLOW_FILE",
+        default: .computed("built in") { try Flow.standard() },
+        completion: .file(extensions: ["yaml", "yml"]),
+        "the flow as YAML",
+        parse: { try Flow(contentsOf: $0) }
+    )
+    let assets = Setting(
+        "ASSETS_DIR",
+        default: .computed("built in") { Assets.builtIn },
+        completion: .directory,
+        "templates, style and script of the pages; what is not in it is built in",
+        parse: { try Assets(directory: $0) }
+    )
+    let smtpURL = Setting<String?>(
+        "SMTP_URL",
+        default: .empty(nil),
+        "smtp://user:password@host:587 or smtps://…; unset prints mail on the terminal",
+        parse: { text in
+            try SMTPMailer.check(url: text)
+            return text
+        }
+    )
+    let mailFrom = Setting(
+        "MAIL_FROM",
+        default: .text("no-reply@localhost"),
+        "sender of mail",
+        parse: mailAddress
+    )
+    /// Nil for the name in the flow file.
+    let serviceName = Setting<String?>(
+        "SERVICE_NAME",
+        default: .computed("the flow's, or Accounts") { nil },
+        "how mail names the service",
+        parse: line
+    )
+    let allowedOrigins = Setting(
+        "ALLOWED_ORIGINS",
+        default: .empty([]),
+        "other origins that may use the cookie, by comma",
+        parse: { Set(try items(of: $0).map(origin)) }
+    )
+    let trustedProxies = Setting(
+        "TRUSTED_PROXIES",
+        default: .empty([]),
+        """
+        proxies whose X-Forwarded-For counts, by comma: addresses and blocks such as 10.0.0.0/8. Behind one that is \
+        not named all clients are one, and share its limits
+        """,
+        parse: { try items(of: $0).map(block) }
+    )
+    let argon2Memory = Setting(
+        "ARGON2_MEMORY_KIB",
+        default: .text("19456"),
+        "memory of a hash in KiB; nothing below the OWASP table is accepted",
+        parse: integer(in: 8...4_194_304)
+    )
+    let argon2Iterations = Setting(
+        "ARGON2_ITERATIONS",
+        default: .text("2"),
+        "iterations of a hash",
+        parse: integer(in: 1...1000)
+    )
+    let argon2Workers = Setting(
+        "ARGON2_WORKERS",
+        // One core remains for everything else.
+        default: .computed("the cores but one") { max(1, Machine.cores - 1) },
+        "hashes at once; all of their memory is taken at the start",
+        parse: integer(in: 1...256)
+    )
+    let argon2Queue = Setting(
+        "ARGON2_QUEUE",
+        default: .text("32"),
+        "passwords that may wait for a hash; one more is refused at once",
+        parse: integer(in: 1...10_000)
+    )
+    let argon2Wait = Setting(
+        "ARGON2_WAIT",
+        default: .text("5"),
+        "seconds that one may wait, as far as hashes take what they took lately; else it is refused at once",
+        parse: seconds(in: 1...60)
+    )
+    let argon2Priority = Setting(
+        "ARGON2_PRIORITY",
+        default: .text("idle"),
+        "idle lets everything else on the machine go before hashing; normal does not",
+        parse: oneOf(DedicatedThread.Priority.self)
+    )
+    let imageWorkers = Setting(
+        "IMAGE_WORKERS",
+        default: .text("1"),
+        "images at once, each in a process of its own that may take 320 MiB for a moment",
+        parse: integer(in: 1...16)
+    )
+    let databaseConnections = Setting(
+        "DATABASE_CONNECTIONS",
+        default: .text("5"),
+        "connections to PostgreSQL, 2 to 64; half of them, but four at most, for steps",
+        parse: integer(in: 2...64)
+    )
+    let shutdownDelay = Setting(
+        "SHUTDOWN_DELAY",
+        default: .text("0"),
+        "seconds to go on serving once told to stop, until whoever balances the load has noticed",
+        parse: seconds(in: 0...3600)
+    )
+    let shutdownTimeout = Setting(
+        "SHUTDOWN_TIMEOUT",
+        default: .text("30"),
+        "seconds that requests under way may take then",
+        parse: seconds(in: 1...3600)
+    )
+    let logLevel = Setting(
+        "LOG_LEVEL",
+        default: .text("info"),
+        "trace, debug, info, notice, warning, error or critical",
+        parse: oneOf(Logger.Level.self)
+    )
+    let logFormat = Setting(
+        "LOG_FORMAT",
+        default: .computed("json, or text on a terminal") { isatty(STDERR_FILENO) == 1 ? .text : .json },
+        "json or text",
+        parse: oneOf(LogFormat.self)
+    )
+
+    static let shared = SettingTable()
+
+    /// The settings one by one, in the order of their declarations.
+    static let entries = Mirror(reflecting: shared).children.map { child in
+        guard let setting = child.value as? any AnySetting else { preconditionFailure("a setting has another type") }
+        return setting
+    }
+
+    /// The setting that a key path such as `\.listen` names.
+    static func entry(_ setting: PartialKeyPath<SettingTable>) -> any AnySetting {
+        guard let entry = shared[keyPath: setting] as? any AnySetting else { preconditionFailure("not a setting") }
+        return entry
+    }
+}
+
+enum LogFormat: String, CaseIterable, Sendable {
+    case json
+    case text
+}
+
+// MARK: Parsers
+
+/// A text that a parser rejects.
+private struct Unexpected: Error, CustomStringConvertible {
+    let text: String
+    /// What a valid text is, such as "a whole number from 1 to 60".
+    let expected: String
+
+    var description: String { "\"\(text.printable)\" is invalid; use \(expected)" }
+}
+
+@Sendable
+private func text(_ text: String) -> String { text }
+
+/// One line, without control characters.
+@Sendable
+private func line(_ text: String) throws -> String {
+    guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
+        throw Unexpected(text: text, expected: "one line without control characters")
+    }
+    return text
+}
+
+/// The items of a list that is separated by commas.
+private func items(of text: String) -> [String] {
+    text.split(separator: ",").map { String($0.trimmingWhitespace()) }
+}
+
+private func integer(in range: ClosedRange<Int>) -> @Sendable (String) throws -> Int {
+    { text in
+        guard let number = Int(text), range.contains(number) else {
+            throw Unexpected(text: text, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+private func seconds(in range: ClosedRange<Int>) -> @Sendable (String) throws -> Duration {
+    { .seconds(try integer(in: range)($0)) }
+}
+
+private func oneOf<Word: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+    _: Word.Type
+) -> @Sendable (String) throws -> Word {
+    { text in
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue)
+            let all = words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
+            throw Unexpected(text: text, expected: all)
+        }
+        return word
+    }
+}
+
+@Sendable
+private func address(_ text: String) throws -> Address {
+    guard let address = Address(text) else { throw Unexpected(text: text, expected: "host:port") }
+    return address
+}
+
+@Sendable
+private func mailAddress(_ text: String) throws -> String {
+    guard Mail.isAddress(text) else {
+        throw Unexpected(text: text, expected: "an address such as no-reply@example.com")
+    }
+    return text
+}
+
+@Sendable
+private func block(_ text: String) throws -> IPBlock {
+    guard let block = IPBlock(text) else {
+        throw Unexpected(text: text, expected: "an address or a block such as 10.0.0.0/8")
+    }
+    return block
+}
+
+/// Scheme, host and port, without a slash at the end.
+@Sendable
+private func baseURL(_ text: String) throws -> String {
+    let base = text.hasSuffix("/") ? String(text.dropLast()) : text
+    guard isOrigin(base) else {
+        throw Unexpected(text: text, expected: "http:// or https:// with only a host and an optional port")
+    }
+    return base
+}
+
+/// As browsers write it: scheme and host, and the port unless it is the default one.
+@Sendable
+private func origin(_ text: String) throws -> String {
+    guard isOrigin(text) else {
+        throw Unexpected(text: text, expected: "an origin such as https://app.example.com")
+    }
+    return text
+}
+
+private func isOrigin(_ text: String) -> Bool {
+    guard let url = URLComponents(string: text) else { return false }
+    return ["http", "https"].contains(url.scheme) && url.host?.isEmpty == false && url.path.isEmpty
+        && url.query == nil && url.fragment == nil && url.user == nil
+}

@@ -1,0 +1,84 @@
+import Accounts
+
+/// The values of all settings, by the names of ``SettingTable``: `settings.listen`.
+@dynamicMemberLookup
+struct Settings: Sendable {
+    private let values: [String: any Sendable]
+
+    /// Throws all mistakes together.
+    init(_ source: SettingSource) throws(SettingMistakes) {
+        var values: [String: any Sendable] = [:]
+        var mistakes: [String] = []
+        for setting in SettingTable.entries {
+            do throws(SettingMistakes) {
+                values[setting.name] = try setting.read(from: source)
+            } catch {
+                mistakes += error.all
+            }
+        }
+        self.values = values
+        if let memory = valid(\.argon2Memory), let iterations = valid(\.argon2Iterations),
+            let workers = valid(\.argon2Workers)
+        {
+            mistakes += Argon2Parameters(memoryKiB: memory, iterations: iterations).mistakes(workers: workers)
+        }
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+    }
+
+    subscript<Value>(dynamicMember setting: KeyPath<SettingTable, Setting<Value>>) -> Value {
+        guard let value = valid(setting) else { preconditionFailure("the settings are read together") }
+        return value
+    }
+
+    private func valid<Value>(_ setting: KeyPath<SettingTable, Setting<Value>>) -> Value? {
+        values[SettingTable.shared[keyPath: setting].name].map { $0 as! Value }
+    }
+
+    var serviceName: String { self[dynamicMember: \.serviceName] ?? self.flow.serviceName ?? "Accounts" }
+
+    var argon2: Argon2Parameters { Argon2Parameters(memoryKiB: self.argon2Memory, iterations: self.argon2Iterations) }
+}
+
+/// The settings of hashing.
+struct HashingSettings: Sendable {
+    let parameters: Argon2Parameters
+    let workers: Int
+    let queue: Int
+
+    init(_ source: SettingSource) throws(SettingMistakes) {
+        let (memory, iterations, workers, queue) = try source.read(
+            \.argon2Memory,
+            \.argon2Iterations,
+            \.argon2Workers,
+            \.argon2Queue
+        )
+        parameters = Argon2Parameters(memoryKiB: memory, iterations: iterations)
+        (self.workers, self.queue) = (workers, queue)
+        let mistakes = parameters.mistakes(workers: workers)
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+    }
+}
+
+extension Argon2Parameters {
+    /// The reasons why this machine cannot hash with these settings, or must not.
+    fileprivate func mistakes(workers: Int) -> [String] {
+        var mistakes: [String] = []
+        if !meetsFloor {
+            mistakes.append(
+                "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table, such as 19456 and 2"
+            )
+        } else if !isWithinBounds {
+            mistakes.append(
+                "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are above the maximum of 262144 KiB and 10 iterations"
+            )
+        }
+        // Each worker uses 2 MiB besides the memory of the hash.
+        let (needed, available) = (workers * (memoryKiB / 1024 + 2), Machine.memory >> 20)
+        if needed >= available {
+            mistakes.append(
+                "ARGON2_WORKERS times ARGON2_MEMORY_KIB is \(needed) MiB, of which \(available) MiB are available"
+            )
+        }
+        return mistakes
+    }
+}
