@@ -45,18 +45,19 @@ struct SettingsReference: ParsableCommand {
     static let page = """
         # Configuration
 
-        The server and the commands read it once, at their start: a flag comes before the environment, and that before the
-        file that `NAME_FILE` names, which is how secrets travel. What is empty counts as not there. All mistakes are told
-        together, and nothing starts with one.
+        The server and the commands read their settings once, when they start. A flag takes precedence over the
+        environment variable, and the variable over the file that `NAME_FILE` names. Use files for secrets. An empty
+        value counts as not set. If settings are invalid, the server or command reports all errors together and does not
+        start.
 
-        This page is what `accounts-api settings --markdown` prints; a test compares.
+        This page is the output of `accounts-api settings --markdown`; a test compares the two.
 
-        | name | flag | without it | meaning |
+        | name | flag | default | meaning |
         |---|---|---|---|
 
         """
         + SettingTable.entries.map { setting in
-            let flag = setting.flag.map { "`\($0)`" } ?? "never"
+            let flag = setting.flag.map { "`\($0)`" } ?? "none"
             let standard = Self.standard(setting).replacing("|", with: "\\|")
             return "| `\(setting.name)` | \(flag) | \(standard) | \(setting.meaning) |\n"
         }.joined()

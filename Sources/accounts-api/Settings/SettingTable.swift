@@ -8,52 +8,52 @@ struct SettingTable: Sendable {
     let databaseURL = Setting(
         "DATABASE_URL",
         default: .required,
-        "libpq connection string or URI of PostgreSQL",
+        "libpq connection string or URI of the PostgreSQL database",
         parse: text
     )
     let keys = Setting(
         "ACCOUNTS_KEYS",
         default: .required,
         hasFlag: false,
-        "id:base64(32 bytes)[,older…]: the first key seals drafts, all of them open",
+        "encryption keys as id:base64(32 bytes)[,older…]; the first key encrypts, and each of them decrypts",
         parse: { try KeyRing($0) }
     )
     let listen = Setting(
         "LISTEN",
         default: .text("127.0.0.1:8080"),
-        "host:port to serve on",
+        "host:port that the server listens on",
         parse: address
     )
     let metricsListen = Setting(
         "METRICS_LISTEN",
         default: .text("127.0.0.1:9090"),
-        "host:port of the metrics for Prometheus; off for none",
+        "host:port that serves the metrics to Prometheus; off disables them",
         parse: { $0 == "off" ? nil : try address($0) }
     )
     let publicURL = Setting(
         "PUBLIC_URL",
         default: .text("http://localhost:8080"),
-        "where clients reach the service; with https the cookie is __Host-signup and Secure",
+        "URL at which clients reach the service; with https, the cookie is named __Host-signup and is Secure",
         parse: baseURL
     )
     let flow = Setting(
         "FLOW_FILE",
         default: .computed("built in") { try Flow.standard() },
         completion: .file(extensions: ["yaml", "yml"]),
-        "the flow as YAML",
+        "YAML file that defines the flow",
         parse: { try Flow(contentsOf: $0) }
     )
     let assets = Setting(
         "ASSETS_DIR",
         default: .computed("built in") { Assets.builtIn },
         completion: .directory,
-        "templates, style and script of the pages; what is not in it is built in",
+        "directory with templates, style sheet and script of the pages; files that it lacks are built in",
         parse: { try Assets(directory: $0) }
     )
     let smtpURL = Setting<String?>(
         "SMTP_URL",
         default: .empty(nil),
-        "smtp://user:password@host:587 or smtps://…; unset prints mail on the terminal",
+        "SMTP server as smtp://user:password@host:587 or smtps://…; without one, mail is printed to standard output",
         parse: { text in
             try SMTPMailer.check(url: text)
             return text
@@ -62,35 +62,35 @@ struct SettingTable: Sendable {
     let mailFrom = Setting(
         "MAIL_FROM",
         default: .text("no-reply@localhost"),
-        "sender of mail",
+        "sender address of mail",
         parse: mailAddress
     )
     /// Nil for the name in the flow file.
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
-        default: .computed("the flow's, or Accounts") { nil },
-        "how mail names the service",
+        default: .computed("service in the flow file, otherwise Accounts") { nil },
+        "name of the service in mail, on pages and in authenticator apps",
         parse: line
     )
     let allowedOrigins = Setting(
         "ALLOWED_ORIGINS",
         default: .empty([]),
-        "other origins that may use the cookie, by comma",
+        "other origins whose pages may send requests with the cookie, separated by commas",
         parse: { Set(try items(of: $0).map(origin)) }
     )
     let trustedProxies = Setting(
         "TRUSTED_PROXIES",
         default: .empty([]),
         """
-        proxies whose X-Forwarded-For counts, by comma: addresses and blocks such as 10.0.0.0/8. Behind one that is \
-        not named all clients are one, and share its limits
+        proxies whose X-Forwarded-For header is trusted, separated by commas: addresses and blocks such as 10.0.0.0/8. \
+        All clients behind a proxy that is not listed count as one client and share its rate limits
         """,
         parse: { try items(of: $0).map(block) }
     )
     let argon2Memory = Setting(
         "ARGON2_MEMORY_KIB",
         default: .text("19456"),
-        "memory of a hash in KiB; nothing below the OWASP table is accepted",
+        "memory of a hash in KiB; together with ARGON2_ITERATIONS, it must reach a row of the OWASP table",
         parse: integer(in: 8...4_194_304)
     )
     let argon2Iterations = Setting(
@@ -102,61 +102,64 @@ struct SettingTable: Sendable {
     let argon2Workers = Setting(
         "ARGON2_WORKERS",
         // One core remains for everything else.
-        default: .computed("the cores but one") { max(1, Machine.cores - 1) },
-        "hashes at once; all of their memory is taken at the start",
+        default: .computed("number of cores minus one") { max(1, Machine.cores - 1) },
+        "hashes computed at the same time; the server allocates the memory of all of them when it starts",
         parse: integer(in: 1...256)
     )
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "passwords that may wait for a hash; one more is refused at once",
+        "maximum number of passwords that wait for a hash; more are rejected immediately",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(
         "ARGON2_WAIT",
         default: .text("5"),
-        "seconds that one may wait, as far as hashes take what they took lately; else it is refused at once",
+        """
+        maximum seconds that a password waits for a hash, estimated from the latest hashes; one that would wait longer \
+        is rejected immediately
+        """,
         parse: seconds(in: 1...60)
     )
     let argon2Priority = Setting(
         "ARGON2_PRIORITY",
         default: .text("idle"),
-        "idle lets everything else on the machine go before hashing; normal does not",
+        "idle lets all other work on the machine run before hashing; normal does not",
         parse: oneOf(DedicatedThread.Priority.self)
     )
     let imageWorkers = Setting(
         "IMAGE_WORKERS",
         default: .text("1"),
-        "images at once, each in a process of its own that may take 320 MiB for a moment",
+        "images processed at the same time, each in its own process, which briefly uses up to 320 MiB",
         parse: integer(in: 1...16)
     )
     let databaseConnections = Setting(
         "DATABASE_CONNECTIONS",
         default: .text("5"),
-        "connections to PostgreSQL, 2 to 64; half of them, but four at most, for steps",
+        "connections to PostgreSQL, from 2 to 64; half of them, at most 4, run statements that share a transaction",
         parse: integer(in: 2...64)
     )
     let shutdownDelay = Setting(
         "SHUTDOWN_DELAY",
         default: .text("0"),
-        "seconds to go on serving once told to stop, until whoever balances the load has noticed",
+        "seconds that the server keeps serving after a stop signal, so that the load balancer can notice",
         parse: seconds(in: 0...3600)
     )
     let shutdownTimeout = Setting(
         "SHUTDOWN_TIMEOUT",
         default: .text("30"),
-        "seconds that requests under way may take then",
+        "maximum seconds for open requests to finish after that delay",
         parse: seconds(in: 1...3600)
     )
     let logLevel = Setting(
         "LOG_LEVEL",
         default: .text("info"),
-        "trace, debug, info, notice, warning, error or critical",
+        "lowest level that is logged: trace, debug, info, notice, warning, error or critical",
         parse: oneOf(Logger.Level.self)
     )
     let logFormat = Setting(
         "LOG_FORMAT",
-        default: .computed("json, or text on a terminal") { isatty(STDERR_FILENO) == 1 ? .text : .json },
+        default: .computed("text on a terminal, otherwise json") { isatty(STDERR_FILENO) == 1 ? .text : .json },
         "json or text",
         parse: oneOf(LogFormat.self)
     )
