@@ -9,8 +9,7 @@ import Testing
 @Suite("What docs/api.md says", .freshDatabase)
 struct APIDocumentTests {
     private static func text() throws -> String {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-        return try String(contentsOf: root.appending(path: "docs/api.md"), encoding: .utf8)
+        try String(contentsOf: Repository.root.appending(path: "docs/api.md"), encoding: .utf8)
     }
 
     /// The JSON examples, in order.

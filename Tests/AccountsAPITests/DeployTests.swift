@@ -7,10 +7,8 @@ import Testing
 
 @Suite("What deploy/ says about metrics", .freshDatabase)
 struct DeployTests {
-    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-
     private static func text(of file: String) throws -> String {
-        try String(contentsOf: root.appending(path: file), encoding: .utf8)
+        try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
     }
 
     /// The names of all metrics, and of the series that histograms have.

@@ -9,8 +9,7 @@ import Testing
 
 /// The YAML of `docs/flow.md`, in order.
 private let blocks = Result {
-    let file = URL(filePath: #filePath).appending(path: "../../../docs/flow.md").standardized
-    let text = try String(contentsOf: file, encoding: .utf8)
+    let text = try String(contentsOf: Repository.root.appending(path: "docs/flow.md"), encoding: .utf8)
     return text.components(separatedBy: "```yaml\n").dropFirst().map {
         String($0.prefix(upTo: $0.range(of: "```")!.lowerBound))
     }

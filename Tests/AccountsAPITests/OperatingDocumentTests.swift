@@ -13,8 +13,7 @@ struct OperatingDocumentTests {
     }
 
     private static func transcripts() throws -> [Transcript] {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-        let text = try String(contentsOf: root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         return text.matches(of: /(?m)^ *```console\n *\$ accounts-api ([^\n]*)\n((?:.*\n)*?) *```$/).map { match in
             Transcript(arguments: match.1.split(separator: " ").map(String.init), answer: String(match.2))
         }
@@ -67,8 +66,7 @@ struct OperatingDocumentTests {
 
     /// The members of a JSON object in the order in which the document lists them.
     private static func documented() throws -> [String: [String]] {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-        let text = try String(contentsOf: root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         var members: [String: [String]] = [:]
         for row in text.matches(of: /(?m)^\| (`[^|]*`) \| (?:a list of )?`\{([^|]*)\}`/) {
             let names = row.2.replacing(/: \[?\{[^{}]*(\{[^{}]*\}[^{}]*)?\}\]?/, with: "").split(separator: ", ").map(

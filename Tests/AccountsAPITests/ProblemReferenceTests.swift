@@ -8,11 +8,10 @@ import Testing
 
 @Suite("The reference of problems", .freshDatabase)
 struct ProblemReferenceTests {
-    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
     private static let page: HTTPFields = [.accept: "text/html"]
 
     @Test func `docs/problems.md is what the command prints`() async throws {
-        let document = try String(contentsOf: Self.root.appending(path: "docs/problems.md"), encoding: .utf8)
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/problems.md"), encoding: .utf8)
         let run = try await CommandRun.of("problems", "--markdown")
         #expect(run.status == 0)
         #expect(run.output == document, "write it anew: accounts-api problems --markdown >docs/problems.md")

@@ -1,13 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("What docs/security.md says")
 struct SecurityDocumentTests {
     @Test func `every suite that it names is one`() throws {
-        let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-        let document = try String(contentsOf: root.appending(path: "docs/security.md"), encoding: .utf8)
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/security.md"), encoding: .utf8)
         let files = try #require(
-            FileManager.default.enumerator(at: root.appending(path: "Tests"), includingPropertiesForKeys: nil)
+            FileManager.default.enumerator(
+                at: Repository.root.appending(path: "Tests"),
+                includingPropertiesForKeys: nil
+            )
         )
         var suites: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {

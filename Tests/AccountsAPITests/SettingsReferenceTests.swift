@@ -8,10 +8,8 @@ import Testing
 
 @Suite("The reference of the configuration")
 struct SettingsReferenceTests {
-    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
-
     @Test func `docs/configuration.md is what the command prints`() async throws {
-        let document = try String(contentsOf: Self.root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/configuration.md"), encoding: .utf8)
         let run = try await CommandRun.of("settings", "--markdown")
         #expect(run.status == 0)
         #expect(run.output == document, "write it anew: accounts-api settings --markdown >docs/configuration.md")
@@ -128,7 +126,7 @@ struct SettingsReferenceTests {
     @Test func `the sources read no variable beside the settings`() throws {
         let known = Set(SettingTable.entries.map(\.name))
         let others: Set = ["LC_ALL", "LC_TIME", "LANG", "NO_COLOR", "TERM", "SUDO_USER", "USER", "LOGNAME"]
-        let sources = Self.root.appending(path: "Sources")
+        let sources = Repository.root.appending(path: "Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         var seen = 0
         for case let file as URL in files! where file.pathExtension == "swift" {

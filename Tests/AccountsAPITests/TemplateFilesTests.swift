@@ -1,13 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import accounts_api
 
 @Suite("The templates that are built in")
 struct TemplateFilesTests {
-    private static let folder = URL(filePath: #filePath).appending(
-        path: "../../../Sources/accounts-api/Pages/Templates"
-    ).standardized
+    private static let folder = Repository.root.appending(path: "Sources/accounts-api/Pages/Templates")
 
     @Test func `each file of the folder is in the list, with its name`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)

@@ -106,7 +106,7 @@ private final class CatcherProcess: Sendable {
     private let process: Mutex<Process>
 
     init(arguments: [String]) throws {
-        let script = URL(filePath: #filePath).appending(path: "../../../scripts/mail-catcher").standardized
+        let script = Repository.root.appending(path: "scripts/mail-catcher")
         let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
         let output = Pipe()
         let process = Process()

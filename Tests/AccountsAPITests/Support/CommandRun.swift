@@ -17,7 +17,7 @@ struct CommandRun: Sendable {
             let process = Process()
             process.executableURL = ServerProcess.program
             // Where somebody would type it.
-            process.currentDirectoryURL = URL(filePath: #filePath).appending(path: "../../../..").standardized
+            process.currentDirectoryURL = Repository.root
             process.arguments = arguments
             process.environment = settings
             let (output, complaints) = (Pipe(), Pipe())

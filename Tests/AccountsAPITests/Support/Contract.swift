@@ -2,6 +2,7 @@ import Accounts
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// What a service promises in its OpenAPI document, held against what it does by `scripts/contract`.
@@ -49,7 +50,7 @@ private final class Checker: Sendable {
     private struct Ended: Error {}
 
     private init() throws {
-        let script = URL(filePath: #filePath).appending(path: "../../../../scripts/contract").standardized
+        let script = Repository.root.appending(path: "scripts/contract")
         let (questions, answers) = (Pipe(), Pipe())
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

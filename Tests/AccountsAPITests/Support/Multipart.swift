@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A form with files, as browsers write it.
 struct Multipart {
@@ -25,6 +26,6 @@ struct Multipart {
 
 /// An image of those that fuzzing begins with.
 func image(_ name: String) throws -> [UInt8] {
-    let folder = URL(filePath: #filePath).appending(path: "../../../Fuzzing/corpus/image").standardized
+    let folder = Repository.root.appending(path: "Tests/Fuzzing/corpus/image")
     return try Array(Data(contentsOf: folder.appending(path: name)))
 }

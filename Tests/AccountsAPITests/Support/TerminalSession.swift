@@ -28,7 +28,7 @@ final class TerminalSession: Sendable {
     private let state: Mutex<State>
 
     init(columns: Int, lines: Int, _ arguments: [String], settings: [String: String]) throws {
-        let script = URL(filePath: #filePath).appending(path: "../../../../scripts/terminal").standardized
+        let script = Repository.root.appending(path: "scripts/terminal")
         let (wishes, answers) = (Pipe(), Pipe())
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Accounts
@@ -190,7 +191,7 @@ extension [UInt8] {
 
     /// An image of those that fuzzing begins with.
     static func onFile(_ name: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).appending(path: "../../../Fuzzing/corpus/image").standardized
+        let folder = Repository.root.appending(path: "Tests/Fuzzing/corpus/image")
         return try Array(Data(contentsOf: folder.appending(path: name)))
     }
 

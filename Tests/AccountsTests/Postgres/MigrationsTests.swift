@@ -210,7 +210,7 @@ struct SQLFunctionTests {
 
 @Suite("The files of the schema")
 struct SchemaFilesTests {
-    private static let root = URL(filePath: #filePath).appending(path: "../../../../sql").standardized
+    private static let root = Repository.root.appending(path: "sql")
 
     @Test(arguments: ["migrations", "functions"])
     func `each file of a folder is in its list, with its name`(folder: String) throws {

@@ -1,0 +1,7 @@
+package import Foundation
+
+/// The checkout from which the tests were built.
+package enum Repository {
+    /// Its top folder.
+    package static let root = URL(filePath: #filePath).appending(path: "../../..").standardized
+}
