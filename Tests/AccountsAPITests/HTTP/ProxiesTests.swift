@@ -1,0 +1,32 @@
+import HTTPTypes
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("Who a proxy asks for")
+struct ProxiesTests {
+    private let proxies = Proxies(trusted: ["10.0.0.0/8", "2001:db8:1::/48"].compactMap { IPBlock($0) })
+
+    @Test(arguments: [
+        ("192.0.2.1", nil, "192.0.2.1"), ("192.0.2.1", "198.51.100.7", "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"), ("10.0.0.1", "1.2.3.4, 198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "198.51.100.7, 10.0.0.2", "198.51.100.7"), ("10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"),
+        ("10.0.0.1", "198.51.100.7,nonsense", "10.0.0.1"), ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", nil, "10.0.0.1"),
+        ("2001:db8:1::5", "2001:db8:2::7", "2001:db8:2::7"), ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+    ])
+    func `is the last that is no proxy`(peer: String, forwarded: String?, client: String) throws {
+        let headers: HTTPFields = forwarded.map { [.forwardedFor: $0] } ?? [:]
+        #expect(proxies.network(of: IPAddress(peer), headers) == Network(try #require(IPAddress(client))))
+    }
+
+    @Test func `several fields are one list`() throws {
+        var headers: HTTPFields = [:]
+        headers[values: .forwardedFor] = ["198.51.100.7", "10.0.0.2"]
+        #expect(proxies.network(of: IPAddress("10.0.0.1"), headers) == Network(try #require(IPAddress("198.51.100.7"))))
+    }
+
+    @Test func `nobody at the other end is unknown, whatever is claimed`() {
+        #expect(proxies.network(of: nil, [.forwardedFor: "198.51.100.7"]) == .unknown)
+    }
+}
