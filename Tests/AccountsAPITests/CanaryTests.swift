@@ -23,7 +23,7 @@ struct CanaryTests {
         let settings = ["log_statement=all", "log_parameter_max_length=0", "log_parameter_max_length_on_error=0"]
         try await Cluster.withRunning(settings: settings) { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
-            try await Site.with(.socket, conninfo: cluster.conninfo) { site in
+            try await TestServer.with(.socket, conninfo: cluster.conninfo) { site in
                 let session = try TestSupport.Session(to: cluster.conninfo)
                 var secrets = try await Self.walkEverywhere(site.visitor(transport), site)
                 let strangers = try await Self.walkAstray(site.visitor(transport), site, session)
@@ -65,7 +65,7 @@ struct CanaryTests {
     }
 
     /// Good and bad requests to every path, on two devices; returns the secrets that came up.
-    private static func walkEverywhere(_ kim: Visitor, _ site: Site) async throws -> [String] {
+    private static func walkEverywhere(_ kim: Visitor, _ site: TestServer) async throws -> [String] {
         try await kim.start()
         try await kim.put("email", "{\"email\": \"\(email)\", \"\(displayName)\": 1}")
         try await kim.put("email", "{\"email\": \"\(email)\", \"email\": \"\(email)\"}")
@@ -109,7 +109,7 @@ struct CanaryTests {
 
     /// To where sign-ups end badly: an exhausted code, a name that is held, an address that another account was faster
     /// with, and a cancelled draft. Returns the secrets that came up.
-    private static func walkAstray(_ lee: Visitor, _ site: Site, _ session: TestSupport.Session) async throws
+    private static func walkAstray(_ lee: Visitor, _ site: TestServer, _ session: TestSupport.Session) async throws
         -> [String]
     {
         let address = "second-canary@nightingale.example"
@@ -138,7 +138,7 @@ struct CanaryTests {
     }
 
     @Test func `a dump of a database with unfinished sign-ups names nobody`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.put("email", "{\"email\": \"\(Self.email)\"}")

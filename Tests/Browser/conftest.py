@@ -57,7 +57,7 @@ class Mailbox:
             return self.links[address]
 
 
-class Site:
+class TestServer:
     """The server, as an operator runs it."""
 
     def __init__(self, url, log, mailbox, database):
@@ -111,7 +111,7 @@ def serve(flow=None):
             break
     assert url, log
     threading.Thread(target=lambda: [log.append(json.loads(line)) for line in process.stderr], daemon=True).start()
-    yield Site(url, log, mailbox, database)
+    yield TestServer(url, log, mailbox, database)
     process.terminate()
     assert process.wait(timeout=60) == 0
     controller.stop()

@@ -41,7 +41,7 @@ struct APIDocumentTests {
 
     @Test func `its examples have the members of real answers`() async throws {
         let examples = try Self.examples()
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             let draft = try await kim.start(", \"locale\": \"en\"").json
             #expect(examples.contains { $0.names == draft.names && $0["steps"] == draft["steps"] })

@@ -27,7 +27,7 @@ struct FlowDocumentTests {
     }
 
     @Test func `address and password are enough for an account`() async throws {
-        try await Site.with(flow: example("minimal")) { site in
+        try await TestServer.with(flow: example("minimal")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", "{\"email\": \"kim@example.com\"}")
@@ -39,7 +39,7 @@ struct FlowDocumentTests {
     }
 
     @Test func `a name is enough, and nothing is mailed`() async throws {
-        try await Site.with(flow: example("names")) { site in
+        try await TestServer.with(flow: example("names")) { site in
             let kim = site.visitor(.bearer)
             #expect(try await kim.start(", \"locale\": \"ko\"").status == 201)
             #expect(try await kim.put("name", "{\"username\": \"Kim\"}").json["values"]?["username"] == "kim")
@@ -51,7 +51,7 @@ struct FlowDocumentTests {
     }
 
     @Test func `a business keeps its answers in the profile`() async throws {
-        try await Site.with(flow: example("business")) { site in
+        try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("person", "{\"full_name\": \" Kim  Minji\", \"email\": \"kim@example.com\"}")
@@ -102,13 +102,13 @@ struct FlowDocumentTests {
 
     @Test func `an edited file changes what is asked, checked, described and committed`() async throws {
         let token = Mutex<String?>(nil)
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             #expect(try await kim.fill().json["state"] == "ready")
             token.withLock { $0 = kim.tokenText }
         }
-        try await Site.with(flow: changed()) { site in
+        try await TestServer.with(flow: changed()) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
 
@@ -160,13 +160,13 @@ struct FlowDocumentTests {
                   - {name: cups, kind: number, label: Cups, max: \(option == "green" ? 9 : 3)}
             """
         }
-        try await Site.with(flow: flow("green")) { site in
+        try await TestServer.with(flow: flow("green")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             #expect(try await kim.put("one", "{\"tea\": \"green\", \"cups\": 5}").status == 200)
             token.withLock { $0 = kim.tokenText }
         }
-        try await Site.with(flow: flow("black")) { site in
+        try await TestServer.with(flow: flow("black")) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
             let draft = try await kim.send(.get, "/signup")
@@ -181,7 +181,7 @@ struct FlowDocumentTests {
         let flow = { (kind: String) in
             "flow: test\nversion: 1\nsteps: [{name: one, title: One, fields: [{name: word, kind: \(kind), label: Word}]}]"
         }
-        try await Site.with(flow: flow("password")) { site in
+        try await TestServer.with(flow: flow("password")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             #expect(try await kim.put("one", "{\"word\": \"a pass phrase of mine\"}").status == 200)
@@ -198,7 +198,7 @@ struct FlowDocumentTests {
                   - {name: main, kind: password, label: Word}
                   - {name: word, kind: confirmation, confirms: main, label: Word}
             """
-        try await Site.with(flow: renamed) { site in
+        try await TestServer.with(flow: renamed) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
             let draft = try await kim.send(.get, "/signup")
@@ -207,7 +207,7 @@ struct FlowDocumentTests {
         for kind in [
             "text", "choice, options: [{value: a, label: A}]", "number", "email", "consent, version: v, document: D",
         ] {
-            try await Site.with(flow: flow(kind)) { site in
+            try await TestServer.with(flow: flow(kind)) { site in
                 let kim = site.visitor(.bearer)
                 kim.tokenText = token.withLock { $0 }
                 for path in ["/signup", "/signup/one", "/signup/review"] {
@@ -217,7 +217,7 @@ struct FlowDocumentTests {
                 #expect(try await kim.commit().slug == "incomplete")
             }
         }
-        try await Site.with(flow: renamed) { site in
+        try await TestServer.with(flow: renamed) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
             let phrase = "another phrase of mine"
@@ -229,7 +229,7 @@ struct FlowDocumentTests {
     }
 
     @Test func `white space is no answer, and empty controls skip an optional step`() async throws {
-        try await Site.with(flow: example("business")) { site in
+        try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("person", "{\"full_name\": \"Kim Minji\", \"email\": \"kim@example.com\"}")

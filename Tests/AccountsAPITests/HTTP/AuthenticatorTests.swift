@@ -8,9 +8,9 @@ import Testing
 
 @Suite("The authenticator's step", .freshDatabase)
 struct AuthenticatorTests {
-    @Test(arguments: Site.Way.allCases)
-    func `it shows a secret once, and gives recovery codes once`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `it shows a secret once, and gives recovery codes once`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let kim = site.visitor()
             try await kim.start()
             #expect(try await kim.send(.get, "/signup/totp").slug == "step-locked")
@@ -48,7 +48,7 @@ struct AuthenticatorTests {
     }
 
     @Test func `a form serves as well, and an empty one goes on without`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill(through: "contact")

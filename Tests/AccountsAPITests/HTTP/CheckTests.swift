@@ -26,7 +26,7 @@ struct CheckTests {
     func `the fields present are judged as a submission would`(step: String, body: String, refusals: [String])
         async throws
     {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: step == "code" ? "email" : "profile")
@@ -40,7 +40,7 @@ struct CheckTests {
     }
 
     @Test func `a locked step and a committed sign-up are not checked`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             #expect(try await kim.send(.post, "/signup/terms/check", "{}").slug == "step-locked")

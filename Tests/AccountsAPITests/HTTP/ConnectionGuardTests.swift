@@ -11,7 +11,7 @@ import Testing
 struct ConnectionGuardTests {
     private func ask(_ request: String, within limits: ConnectionLimits = ConnectionLimits()) async throws -> String {
         let answers = AsyncStream<String>.makeStream()
-        try await Site.with(.socket, connections: limits) { site in
+        try await TestServer.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
             answers.continuation.yield(
                 try await onThread {
@@ -80,7 +80,7 @@ struct ConnectionGuardTests {
     @Test func `a connection is closed if no request follows a body that ends after its answer`() async throws {
         var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)
-        try await Site.with(.socket, connections: limits) { site in
+        try await TestServer.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
             let (answer, rest) = try await onThread {
                 let client = try RawClient(port: port)
@@ -98,10 +98,10 @@ struct ConnectionGuardTests {
     @Test(arguments: [false, true])
     func `the connections of a client are limited, those of a trusted proxy are not`(isTrusted: Bool) async throws {
         var limits = ConnectionLimits()
-        // The test client of the site holds one of them.
+        // The test client of the server holds one of them.
         limits.connectionsOfClient = 3
         let proxies = try isTrusted ? [#require(IPBlock("127.0.0.1"))] : []
-        try await Site.with(.socket, trustedProxies: proxies, connections: limits) { site in
+        try await TestServer.with(.socket, trustedProxies: proxies, connections: limits) { site in
             let port = try #require(site.client.port)
             // After a first request, the connection of the test client is kept alive for the next one.
             _ = try await site.send(.get, "/health/live", nil, [:])

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Many at once", .freshDatabase, .timeLimit(.minutes(3)))
 struct CrowdTests {
-    @Test(arguments: Site.Way.allCases)
-    func `a hundred commits of one draft make one account`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `a hundred commits of one draft make one account`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill()
@@ -26,9 +26,9 @@ struct CrowdTests {
         }
     }
 
-    @Test(arguments: Site.Way.allCases)
-    func `fifty parallel writes of different steps lose nothing`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `fifty parallel writes of different steps lose nothing`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill()
@@ -64,7 +64,7 @@ struct CrowdTests {
             gate.wait()
             return try Argon2.hash(password.secret, with: parameters, in: arena)
         }
-        try await Site.with(hashing: pool) { site in
+        try await TestServer.with(hashing: pool) { site in
             // The requests to one draft take turns, so three people are needed.
             let people = [site.visitor(.bearer), site.visitor(.bearer), site.visitor(.bearer)]
             for (number, person) in people.enumerated() {
@@ -92,7 +92,7 @@ struct CrowdTests {
     }
 
     @Test func `a code that is asked for by an impatient finger is sent once`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", "{\"email\": \"kim@example.com\"}")

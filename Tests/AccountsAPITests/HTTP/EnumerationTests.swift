@@ -51,7 +51,7 @@ struct EnumerationTests {
 
     @Test(arguments: [false, true])
     func `the answers are the same, whoever has the address, also where mail is refused`(isRefused: Bool) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let owner = site.visitor()
             try await owner.start()
             try await owner.fill(email: Self.registered)

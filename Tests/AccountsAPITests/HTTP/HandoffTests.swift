@@ -12,9 +12,9 @@ struct HandoffTests {
         .contentType: "application/x-www-form-urlencoded", .secFetchSite: "same-origin",
     ]
 
-    @Test(arguments: Site.Way.allCases)
-    func `a person goes on on a phone`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `a person goes on on a phone`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let desk = site.visitor()
             try await desk.start()
             try await desk.put("email", "{\"email\": \"kim@example.com\"}")
@@ -51,7 +51,7 @@ struct HandoffTests {
     }
 
     @Test func `a bearer gets the new token in the body`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill(through: "code")
@@ -74,7 +74,7 @@ struct HandoffTests {
         ("{\"code\": \"\(String(repeating: "A", count: 64))\", \"draft\": 1}", "draft:unknown_field"),
     ])
     func `what carries no link of ours is refused`(body: String, refusal: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.post, "/signup/resume", body)
             #expect(answer.status == 422 && answer.refusals == [refusal])
         }
@@ -82,14 +82,14 @@ struct HandoffTests {
 
     @Test(arguments: ["", "?code=", "?code=short", "?code=%22%3E%3Cscript%3E", "?other=1"])
     func `a link that is not whole leads nowhere`(query: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/signup/resume\(query)")
             #expect(answer.slug == "not-found")
         }
     }
 
     @Test func `another site cannot put its own sign-up under somebody`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "code")
@@ -114,7 +114,7 @@ struct HandoffTests {
                 title: Name
                 fields: [{name: username, kind: username, identifier: true, label: Name}]
             """
-        try await Site.with(flow: flow) { site in
+        try await TestServer.with(flow: flow) { site in
             let kim = site.visitor()
             try await kim.start()
             #expect(try await kim.send(.post, "/signup/handoff").slug == "not-found")
@@ -122,7 +122,7 @@ struct HandoffTests {
     }
 }
 
-extension Site {
+extension TestServer {
     /// Path and query of the link in the last mail.
     func link() async throws -> String {
         try await stage.deliver()

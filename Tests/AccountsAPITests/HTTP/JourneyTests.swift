@@ -7,9 +7,9 @@ import Testing
 
 @Suite("The way from start to account", .freshDatabase)
 struct JourneyTests {
-    @Test(arguments: Site.Way.allCases, Visitor.Transport.allCases)
-    func `a person signs up`(way: Site.Way, transport: Visitor.Transport) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases, Visitor.Transport.allCases)
+    func `a person signs up`(way: TestServer.Way, transport: Visitor.Transport) async throws {
+        try await TestServer.with(way) { site in
             let kim = site.visitor(transport)
             let started = try await kim.start()
             #expect(started.status == 201)
@@ -81,7 +81,7 @@ struct JourneyTests {
     }
 
     @Test func `who holds a live draft goes on with it`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             let started = try await kim.start()
             let resumed = try await kim.start()
@@ -92,7 +92,7 @@ struct JourneyTests {
     }
 
     @Test func `an answer can be changed, and what hangs on it is cleared`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill()
@@ -113,7 +113,7 @@ struct JourneyTests {
     }
 
     @Test func `a step tells what it asks, and what it holds`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start(", \"locale\": \"ko\"")
             let email = try await kim.send(.get, "/signup/email")
@@ -133,7 +133,7 @@ struct JourneyTests {
     }
 
     @Test func `a Korean sign-up is told everything in Korean`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "de, ko;q=0.8, en;q=0.5"])
             try await kim.start()
             let refused = try await kim.put("email", "{\"email\": \"nobody\"}")
@@ -150,7 +150,7 @@ struct JourneyTests {
     }
 
     @Test func `a step is emptied, and a sign-up cancelled`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "profile")
@@ -169,7 +169,7 @@ struct JourneyTests {
     }
 
     @Test func `a code is sent again after a minute, and not before`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.put("email", "{\"email\": \"kim@example.com\"}")

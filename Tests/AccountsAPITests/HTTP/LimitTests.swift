@@ -11,7 +11,7 @@ struct LimitTests {
     private static let few = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
 
     @Test func `who began too often hears for how long, and by which policy`() async throws {
-        try await Site.with(limits: Self.few) { site in
+        try await TestServer.with(limits: Self.few) { site in
             #expect(try await site.visitor().start().status == 201)
             let answer = try await site.visitor().start()
             #expect(answer.status == 429 && answer.slug == "rate-limited")
@@ -25,7 +25,8 @@ struct LimitTests {
     @Test func `only a trusted proxy says for whom it asks`() async throws {
         for (trusted, statuses) in [([], [201, 429]), (["127.0.0.0/8"], [201, 201])] {
             try Session().run("TRUNCATE limits")
-            try await Site.with(.socket, limits: Self.few, trustedProxies: trusted.compactMap { IPBlock($0) }) { site in
+            let proxies = trusted.compactMap { IPBlock($0) }
+            try await TestServer.with(.socket, limits: Self.few, trustedProxies: proxies) { site in
                 var heard: [Int] = []
                 for client in ["192.0.2.1", "192.0.2.2"] {
                     heard.append(try await site.visitor(headers: [.forwardedFor: client]).start().status)

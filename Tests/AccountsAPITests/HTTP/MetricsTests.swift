@@ -35,14 +35,14 @@ struct MetricsTests {
         let mails = Mails()
         let database = FreshDatabase.current.conninfo
         let server = try await ServerProcess.start(database: database, mails: mails)
-        let kim = Wanderer("canary@nightingale.example", mails: mails)
+        let kim = SignupClient("canary@nightingale.example", mails: mails)
         try await kim.begin(at: server.port)
         _ = try await kim.put("email", "{\"email\": \"canarybird\"}", at: server.port)
         for step in ["email", "code", "password", "profile", "contact", "terms"] {
             try await kim.step(step, at: server.port)
         }
         #expect(try await kim.commit(at: server.port).status == 201)
-        let other = Wanderer("lee@example.com", mails: mails)
+        let other = SignupClient("lee@example.com", mails: mails)
         try await other.begin(at: server.port)
 
         // A reading tells what the look after the one before has found.

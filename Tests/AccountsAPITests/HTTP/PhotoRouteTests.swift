@@ -15,7 +15,7 @@ struct PhotoRouteTests {
 
     @Test(arguments: Visitor.Transport.allCases)
     func `a photo is put, seen and erased`(transport: Visitor.Transport) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = try await Self.atProfile(site, transport)
             #expect(try await kim.send(.get, Self.path).status == 404)
             let put = try await kim.send(.put, Self.path, bytes: image("turned-6.jpg"), headers: Self.jpeg)
@@ -46,7 +46,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `a form brings it with the rest of the step, and keeps it where it brings none`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             func post(_ form: Multipart) async throws -> Answer {
                 try await kim.send(.post, "/signup/profile", bytes: form.bytes, headers: Self.form)
@@ -76,7 +76,7 @@ struct PhotoRouteTests {
 
     @Test(arguments: ["moves.gif", "animated.png", "animated.webp", "drawing.svg", "cmyk.jpg"])
     func `what is no still picture is refused`(_ name: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             let answer = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
             #expect(answer.status == 422)
@@ -86,7 +86,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `what is too large is refused, as a picture or as a body`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             var png = try image("plain.png")
             png.replaceSubrange(16..<24, with: [0, 0, 0x1B, 0x58, 0, 0, 0x17, 0x70])
@@ -103,7 +103,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `only where there is an image field, and only an image`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             let picture = try image("plain.png")
             #expect(
@@ -124,7 +124,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `a revision that is past is refused, and so is a write after the commit`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill()
@@ -142,7 +142,7 @@ struct PhotoRouteTests {
 
     @Test func `what comes too early, too late or too often is not looked at`() async throws {
         let limits = Limits(byName: [.images: Limit(2, per: .seconds(3600))], revisions: 600)
-        try await Site.with(limits: limits) { site in
+        try await TestServer.with(limits: limits) { site in
             let early = site.visitor(.bearer)
             try await early.start()
             // Not even where it ends in the middle.
@@ -163,7 +163,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `a body of many little pieces is refused`() async throws {
-        try await Site.with(.socket) { site in
+        try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             let head = Self.head(of: kim) + "Transfer-Encoding: chunked\r\n\r\n"
@@ -177,7 +177,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `a body of 5 GB is refused by its header, and one without a length when it is too long`() async throws {
-        try await Site.with(.socket) { site in
+        try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             let head = Self.head(of: kim)
@@ -197,7 +197,7 @@ struct PhotoRouteTests {
     }
 
     @Test func `a client has two large uploads at once, and room again when one is over`() async throws {
-        try await Site.with(.socket) { site in
+        try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             var large = try image("plain.png")
@@ -231,7 +231,7 @@ struct PhotoRouteTests {
     @Test func `images that unpack to much leave the server as it was`() async throws {
         let mails = Mails()
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
-        let kim = Wanderer("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: server.port)
         for step in ["email", "code", "password"] { try await kim.step(step, at: server.port) }
         _ = try await kim.put(image("plain.png"), in: Self.path, at: server.port)
@@ -254,7 +254,7 @@ struct PhotoRouteTests {
     }
 
     private static func atProfile(
-        _ site: Site,
+        _ site: TestServer,
         _ transport: Visitor.Transport = .cookie,
         email: String = "kim@example.com"
     ) async throws -> Visitor {

@@ -20,7 +20,7 @@ struct ProblemTests {
         ("{\"email\":[\(String(repeating: "1,", count: 1000))1]}", "too many values"),
     ])
     func `a malformed body`(body: String, why: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let answer = try await kim.put("email", body)
@@ -32,7 +32,7 @@ struct ProblemTests {
     }
 
     @Test func `bytes that are not UTF-8, and UTF-16`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             let bodies: [[UInt8]] = [
@@ -52,9 +52,9 @@ struct ProblemTests {
         }
     }
 
-    @Test(arguments: Site.Way.allCases)
-    func `a body of more than 64 KiB, and one of just that`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `a body of more than 64 KiB, and one of just that`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let kim = site.visitor()
             try await kim.start()
             let frame = "{\"email\":\"\"}".utf8.count
@@ -74,7 +74,7 @@ struct ProblemTests {
         ("", 415), (";", 415), ("; charset=utf-8", 415),
     ])
     func `media types`(type: String, status: Int) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             let answer = try await kim.put("email", "{\"email\":\"a@b.example\"}", headers: [.contentType: type])
@@ -89,7 +89,7 @@ struct ProblemTests {
         ("text/html;q=0.5, */*;q=0.4", 303), ("text/*", 303), ("*/*, application/json;q=0.0", 303),
     ])
     func `representations`(accept: String, status: Int) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.post, "/signup", headers: [.accept: accept])
             #expect(answer.status == status)
             if status == 406 { #expect(answer.slug == "not-acceptable") }
@@ -103,7 +103,7 @@ struct ProblemTests {
         (.post, "/health/live", 405, "method-not-allowed"), (.trace, "/signup/email", 405, "method-not-allowed"),
     ])
     func `paths and methods`(method: HTTPRequest.Method, path: String, status: Int, slug: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let answer = try await kim.send(method, path)
@@ -114,7 +114,7 @@ struct ProblemTests {
     }
 
     @Test func `a problem speaks the language of the draft, or else the one asked for`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "en"])
             #expect(try await kim.send(.get, "/signup").json["title"] == "There is no such sign-up")
             let nobody = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
@@ -125,7 +125,7 @@ struct ProblemTests {
     }
 
     @Test func `a beginning full of unknown names is answered in proportion`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let body = "{" + (0..<900).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
             let answer = try await site.visitor().send(.post, "/signup", body)
             #expect(answer.status == 422 && answer.refusals.count == 32)
@@ -137,7 +137,7 @@ struct ProblemTests {
         (.get, "/signup/email"), (.delete, "/signup/email"), (.post, "/signup/code/resend"),
     ])
     func `nothing without a token that we issued`(method: HTTPRequest.Method, path: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let nobody = site.visitor()
             let foreign = Token(for: ID<Draft>()).text
             for token in [nil, "", "nonsense", foreign, String(foreign.dropLast())] {
@@ -153,7 +153,7 @@ struct ProblemTests {
     }
 
     @Test func `a step that an earlier one locks`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             for method in [HTTPRequest.Method.get, .put, .delete] {
@@ -172,7 +172,7 @@ struct ProblemTests {
     }
 
     @Test func `a commit that comes too early names what is missing`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "password")
@@ -185,7 +185,7 @@ struct ProblemTests {
     }
 
     @Test func `all that is wrong is told at once, and nothing changes`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "password")
@@ -211,7 +211,7 @@ struct ProblemTests {
     }
 
     @Test func `a wrong and a short password are told in one answer`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "code")
@@ -231,7 +231,7 @@ struct ProblemTests {
     }
 
     @Test func `a name that somebody else holds`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let (kim, lee) = (site.visitor(), site.visitor())
             try await kim.start()
             try await kim.fill(through: "profile")
@@ -243,7 +243,7 @@ struct ProblemTests {
     }
 
     @Test func `an account that was faster`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill()
@@ -268,7 +268,7 @@ struct ProblemTests {
         ("", 400),
     ])
     func `a revision that the client insists on`(ifMatch: String, status: Int) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.put("email", "{\"email\":\"kim@example.com\"}")
@@ -294,7 +294,7 @@ struct ProblemTests {
 
     @Test(arguments: ["expired", "superseded"])
     func `a sign-up that is over says why`(reason: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             if reason == "expired" {
@@ -316,7 +316,7 @@ struct ProblemTests {
     @Test func `a sign-up whose key is gone is over, and says how to begin`() async throws {
         let token = try await Stage.with { try await $0.signups.start(in: .english).token.text }
         let other = "other:" + Data(repeating: 9, count: 32).base64EncodedString()
-        try await Site.with(keys: other) { site in
+        try await TestServer.with(keys: other) { site in
             let kim = site.visitor()
             kim.tokenText = token
             let answer = try await kim.send(.get, "/signup")
@@ -329,7 +329,7 @@ struct ProblemTests {
     }
 
     @Test func `a body of unknown names is answered in proportion`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let members = (0..<900).map { "\"n\($0)\":1" }.joined(separator: ",")
@@ -341,7 +341,7 @@ struct ProblemTests {
     }
 
     @Test func `an error that nobody knows is a plain 500, and the log has its cause`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try Session().run("ALTER TABLE proofs DROP COLUMN failures")
@@ -359,7 +359,7 @@ struct ProblemTests {
     @Test func `a database that is away is 503, and the service is back by itself`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
-            try await Site.with(conninfo: cluster.conninfo) { site in
+            try await TestServer.with(conninfo: cluster.conninfo) { site in
                 let kim = site.visitor()
                 try await kim.start()
                 try await cluster.stop()
@@ -385,7 +385,7 @@ struct ProblemTests {
     }
 
     @Test func `every answer carries the headers of safety and its id`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             var answers = [
                 try await kim.start(), try await kim.send(.get, "/nothing"), try await kim.send(.patch, "/signup"),
@@ -407,7 +407,7 @@ struct ProblemTests {
         ("a-good-request-id", true), ("short", false), ("with space in it", false), ("a\u{1B}[31mred", false),
     ])
     func `a request id is taken over where it can do no harm`(id: String, isTaken: Bool) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/health/live", headers: [.requestID: id])
             #expect((answer.headers[.requestID] == id) == isTaken)
         }
@@ -423,7 +423,7 @@ struct ProblemTests {
         ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", false), ("kim@example.com", false), ("", false),
     ])
     func `the log has the trace that a request is part of`(parent: String, isTaken: Bool) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let headers: HTTPFields = [.traceParent: parent]
             let answer = try await site.visitor().send(.get, "/health/live", headers: headers)
             #expect(answer.status == 200)

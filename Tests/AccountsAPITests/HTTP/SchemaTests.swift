@@ -9,7 +9,7 @@ import Testing
 @Suite("What clients can learn of the flow", .freshDatabase, .timeLimit(.minutes(3)))
 struct SchemaTests {
     @Test func `the schema names every step and field, before anybody begins`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/signup/schema")
             #expect(answer.status == 200)
             #expect(answer.json["flow"] == "default@1" && answer.json["service"] == "Acme")
@@ -26,7 +26,7 @@ struct SchemaTests {
         ("fr, ko;q=0.5", "ko", "이메일 주소"),
     ])
     func `it speaks the language asked for`(asked: String, spoken: String, label: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/signup/schema", headers: [.acceptLanguage: asked])
             #expect(answer.json["language"]?.string == spoken && answer.headers[.contentLanguage] == spoken)
             #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
@@ -35,7 +35,7 @@ struct SchemaTests {
     }
 
     @Test func `a field says what it is for, by which rules, and with which control`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let fields = try await site.visitor().send(.get, "/signup/schema").fields
             let password = try #require(fields.first { $0["name"] == "password" })
             #expect(password["help"]?.string?.contains("15 characters") == true)
@@ -53,7 +53,7 @@ struct SchemaTests {
 
     @Test(arguments: ["/signup/schema", "/openapi.json"])
     func `who holds it already is told so`(path: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let visitor = site.visitor()
             let first = try await visitor.send(.get, path)
             let tag = try #require(first.headers[.eTag])
@@ -70,7 +70,7 @@ struct SchemaTests {
     @Test func `another language, or another flow, has another tag`() async throws {
         let tags = Mutex<[String]>([])
         for flow in [nil, "flow: other\nversion: 1\nlanguages: [en, ko]\n" + Self.steps] {
-            try await Site.with(flow: flow) { site in
+            try await TestServer.with(flow: flow) { site in
                 for language in ["en", "ko"] {
                     let answer = try await site.visitor()
                         .send(.get, "/signup/schema", headers: [.acceptLanguage: language])
@@ -90,7 +90,7 @@ struct SchemaTests {
         """
 
     @Test func `the description is of OpenAPI 3_1 and has every path of the flow`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/openapi.json")
             #expect(answer.json["openapi"] == "3.1.0")
             guard case .object(let paths)? = answer.json["paths"] else {
@@ -111,7 +111,7 @@ struct SchemaTests {
     }
 
     @Test func `both are read-only`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             for path in ["/signup/schema", "/openapi.json"] {
                 let answer = try await site.visitor().send(.post, path, "{}")
                 #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")

@@ -14,7 +14,7 @@ struct SessionTests {
     func `the cookie is bound as tightly as the address allows`(url: String, name: String, attributes: String)
         async throws
     {
-        try await Site.with(publicURL: url) { site in
+        try await TestServer.with(publicURL: url) { site in
             let answer = try await site.visitor().start()
             let cookie = try #require(answer.headers[.setCookie])
             #expect(cookie.hasPrefix(name))
@@ -24,7 +24,7 @@ struct SessionTests {
     }
 
     @Test func `two tokens that differ are refused, and two that agree are one`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let (kim, lee) = (site.visitor(), site.visitor(.bearer))
             try await kim.start()
             try await lee.start()
@@ -39,7 +39,7 @@ struct SessionTests {
     }
 
     @Test func `another scheme of authorization is no bearer`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             let foreign = try await kim.send(
                 .post,
@@ -56,7 +56,7 @@ struct SessionTests {
     }
 
     @Test func `a token that we did not issue is not taken over`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             let planted = Token(for: ID<Draft>()).text
             kim.tokenText = planted
@@ -67,7 +67,7 @@ struct SessionTests {
     }
 
     @Test func `a draft's id without its secret opens nothing`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             let real = try #require(kim.tokenText.flatMap { Token($0) })
@@ -115,7 +115,7 @@ struct SessionTests {
     }
 
     @Test func `a request of another site changes nothing`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let answer = try await kim.put(

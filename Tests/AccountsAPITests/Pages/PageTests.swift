@@ -9,9 +9,9 @@ import Testing
 
 @Suite("The pages", .freshDatabase)
 struct PageTests {
-    @Test(arguments: Site.Way.allCases)
-    func `a person without script walks from the first page to the last`(way: Site.Way) async throws {
-        try await Site.with(way) { site in
+    @Test(arguments: TestServer.Way.allCases)
+    func `a person without script walks from the first page to the last`(way: TestServer.Way) async throws {
+        try await TestServer.with(way) { site in
             let kim = Reader(site)
             let first = try await kim.open("/signup")
             #expect(first.status == 200 && first.has("<h1>Sign up for Acme</h1>") && first.headers[.setCookie] == nil)
@@ -43,7 +43,7 @@ struct PageTests {
     }
 
     @Test func `what is refused comes back beside its field, and a password never does`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "code")
             let page = try await kim.post("/signup/password", "password=short+one&confirmation=another+one")
@@ -62,7 +62,7 @@ struct PageTests {
     }
 
     @Test func `what was saved is in its fields again`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "terms")
             #expect(try await kim.open("/signup/email").has("value=\"kim@example.com\""))
@@ -78,7 +78,7 @@ struct PageTests {
     }
 
     @Test func `who comes too early is led to where they are`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.post("/signup", "locale=en")
             for path in ["/signup", "/signup/terms", "/signup/password"] {
@@ -90,7 +90,7 @@ struct PageTests {
     }
 
     @Test func `who has no sign-up hears so, and begins one`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             for page in [
                 try await kim.open("/signup/email"), try await kim.post("/signup/email", "email=a%40b.example"),
@@ -103,7 +103,7 @@ struct PageTests {
     }
 
     @Test func `a sign-up is given up after a question`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "email")
             let question = try await kim.open("/signup/cancel")
@@ -117,7 +117,7 @@ struct PageTests {
     }
 
     @Test func `an expired sign-up says so`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "email")
             try TestSupport.Session().letPass("25 hours")
@@ -133,7 +133,7 @@ struct PageTests {
         ]
     )
     func `what is typed stays text, whatever marks it carries`(text: String, escaped: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "password")
             let typed = text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -148,7 +148,7 @@ struct PageTests {
     }
 
     @Test func `an authenticator that was skipped can be set up from the review`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "terms")
             let page = try await kim.open("/signup/totp")
@@ -157,7 +157,7 @@ struct PageTests {
     }
 
     @Test func `recovery codes are shown once`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             let page = try await kim.fill(through: "contact")
             let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)).1
@@ -173,7 +173,7 @@ struct PageTests {
     }
 
     @Test func `a new code is asked for from the page`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "email")
             let early = try await kim.post("/signup/code/resend")
@@ -185,7 +185,7 @@ struct PageTests {
     }
 
     @Test func `the sign-up goes on on another device`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let desk = Reader(site)
             _ = try await desk.fill(through: "code")
             #expect(try await desk.post("/signup/handoff").has("The link is on its way"))
@@ -202,7 +202,7 @@ struct PageTests {
     }
 
     @Test func `an address that was taken meanwhile is told at the end`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             _ = try await kim.fill(through: "terms")
             try TestSupport.Session().run(
@@ -217,7 +217,7 @@ struct PageTests {
     }
 
     @Test func `pages speak the language of the sign-up`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site, language: "ko")
             #expect(try await kim.open("/signup").has("<h1>Acme 가입</h1>"))
             let page = try await kim.post("/signup", "locale=ko")
@@ -227,7 +227,7 @@ struct PageTests {
     }
 
     @Test func `no page runs what is not ours`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = Reader(site)
             var pages = [try await kim.open("/signup")]
             for step in ["email", "code", "password", "profile", "contact", "totp", "terms"] {
@@ -253,7 +253,7 @@ struct PageTests {
     }
 
     @Test func `style and script are kept by browsers until they change`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let page = try await Reader(site).open("/signup")
             for (kind, pattern) in [
                 ("css", /href="(\/assets\/[0-9a-f]{16}\/signup\.css)"/),
@@ -268,7 +268,7 @@ struct PageTests {
     }
 
     @Test func `programs get JSON as before`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             for accept in ["application/json", "*/*", "text/html;q=0.9, application/json", "text/html, */*"] {
                 let answer = try await kim.send(.get, "/signup/schema", headers: [.accept: accept])

@@ -28,7 +28,7 @@ struct ProblemReferenceTests {
 
     @Test(arguments: ProblemKind.allCases)
     func `every problem type resolves, for programs and for browsers`(problem: ProblemKind) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let visitor = site.visitor(headers: [.acceptLanguage: "ko"])
             let answer = try await visitor.send(.get, "/problems/\(problem.rawValue)")
             #expect(answer.status == 200 && answer.headers[.contentType] == "application/json; charset=utf-8")
@@ -47,7 +47,7 @@ struct ProblemReferenceTests {
     }
 
     @Test func `the list has every problem type and every field code`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let visitor = site.visitor()
             let answer = try await visitor.send(.get, "/problems")
             #expect(answer.json == ProblemReference.json)
@@ -61,7 +61,7 @@ struct ProblemReferenceTests {
     }
 
     @Test func `the type of a refusal leads to its explanation`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let refusal = try await site.visitor().send(.get, "/signup")
             let type = try #require(refusal.json["type"]?.string)
             let path = String(type.trimmingPrefix("http://localhost:8080"))
@@ -71,7 +71,7 @@ struct ProblemReferenceTests {
 
     @Test(arguments: ["nothing", "No-Draft", "no_draft"])
     func `an unknown type is not found`(slug: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor().send(.get, "/problems/\(slug)")
             #expect(answer.status == 404 && answer.slug == "not-found")
             let html = try await site.visitor().send(.get, "/problems/\(slug)", headers: Self.page)
@@ -80,7 +80,7 @@ struct ProblemReferenceTests {
     }
 
     @Test func `the reference is read-only, and needs an answer that the client takes`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             for path in ["/problems", "/problems/busy"] {
                 let answer = try await site.visitor().send(.post, path, "{}")
                 #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")
@@ -92,7 +92,7 @@ struct ProblemReferenceTests {
 
     @Test(arguments: ["/problems", "/problems/validation-failed"])
     func `its pages run nothing that is not ours`(path: String) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let html = try await site.visitor().send(.get, path, headers: Self.page)
             let policy = try #require(html.headers[.contentSecurityPolicy])
             #expect(policy.hasPrefix("default-src 'none'; ") && policy.hasSuffix("; frame-ancestors 'none'"))

@@ -8,10 +8,10 @@ struct BackupTests {
     @Test func `a sign-up that was half done goes on, with the same keys`() async throws {
         let mails = Mails()
         let before = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
-        let kim = Wanderer("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: before.port)
         for step in ["email", "code", "password", "profile"] { try await kim.step(step, at: before.port) }
-        let lee = Wanderer("lee@example.com", mails: mails)
+        let lee = SignupClient("lee@example.com", mails: mails)
         try await lee.begin(at: before.port)
         for step in ["email", "code", "password", "profile", "contact", "terms"] {
             try await lee.step(step, at: before.port)

@@ -14,7 +14,7 @@ struct CrashTests {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
             let site = try await Killable(on: cluster)
-            let people = (0..<100).map { Wanderer("person\($0)@example.com", mails: site.mails) }
+            let people = (0..<100).map { SignupClient("person\($0)@example.com", mails: site.mails) }
             let accounts = try await withThrowingTaskGroup(of: String.self) { group in
                 group.addTask {
                     try await site.killNowAndThen()
@@ -32,13 +32,13 @@ struct CrashTests {
     }
 
     /// One person's whole way; returns the id of the account.
-    private static func walk(_ person: Wanderer, on site: Killable) async throws -> String {
+    private static func walk(_ person: SignupClient, on site: Killable) async throws -> String {
         try await site.insist { try await person.begin(at: $0) }
         for step in ["email", "code", "password", "profile", "contact", "terms"] {
             try await site.insist { port in
                 // What was acknowledged before is still there.
                 let draft = try await person.draft(at: port)
-                guard draft["id"] != nil else { throw Wanderer.Refused(status: 503, description: "no draft") }
+                guard draft["id"] != nil else { throw SignupClient.Refused(status: 503, description: "no draft") }
                 for acknowledged in person.acknowledgedSteps {
                     #expect(
                         draft["steps"]?.state(of: acknowledged) == "complete",
@@ -56,7 +56,7 @@ struct CrashTests {
                 let answer = try await person.commit(at: port)
                 guard answer.status == 200 || answer.status == 201, let id = answer.json["account"]?["id"]?.string
                 else {
-                    throw Wanderer.Refused(status: answer.status, description: "commit: \(answer.body)")
+                    throw SignupClient.Refused(status: answer.status, description: "commit: \(answer.body)")
                 }
                 #expect(account == nil || account == id, "\(person.email) has two accounts")
                 account = id
@@ -132,7 +132,7 @@ private final class Killable: Sendable {
             try Task.checkCancellation()
             do {
                 return try await request(state.withLock { $0.server.port })
-            } catch let refusal as Wanderer.Refused where refusal.status != 503 {
+            } catch let refusal as SignupClient.Refused where refusal.status != 503 {
                 throw refusal
             } catch {
                 last = error

@@ -13,7 +13,7 @@ struct ProcessTests {
     @Test func `SIGTERM ends it with 0, and what was saved is there for the next one`() async throws {
         let mails = Mails()
         let first = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
-        let kim = Wanderer("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: first.port)
         try await kim.step("email", at: first.port)
         #expect(await first.end(by: SIGTERM) == 0)
@@ -29,7 +29,7 @@ struct ProcessTests {
             database: FreshDatabase.current.conninfo,
             settings: ["SMTP_URL": catcher.url, "MAIL_FROM": "no-reply@acme.example", "SERVICE_NAME": "Acme"]
         )
-        let kim = Wanderer("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: server.port)
         try await kim.step("email", at: server.port)
         let mail = try await catcher.next()
@@ -93,7 +93,7 @@ struct ProcessTests {
             arguments: ["serve", "--migrate"]
         )
         #expect(server.log.contains("0001-signups"))
-        try await Wanderer("kim@example.com", mails: Mails()).begin(at: server.port)
+        try await SignupClient("kim@example.com", mails: Mails()).begin(at: server.port)
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
@@ -140,7 +140,7 @@ struct ProcessTests {
     @Test func `a password leaves no trace in memory once it is hashed`() async throws {
         let mails = Mails()
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
-        let kim = Wanderer("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: server.port)
         try await kim.step("email", at: server.port)
         try await kim.step("code", at: server.port)

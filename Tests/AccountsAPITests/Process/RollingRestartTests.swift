@@ -18,7 +18,7 @@ struct RollingRestartTests {
         var people = 0
         while !isEnough.load(ordering: .relaxed) {
             people += 1
-            let person = Wanderer("person-\(number)-\(people)@example.com", mails: mails)
+            let person = SignupClient("person-\(number)-\(people)@example.com", mails: mails)
             try await person.begin(at: port)
             for step in ["email", "code", "password", "profile", "contact", "terms"] {
                 try await person.step(step, at: port)

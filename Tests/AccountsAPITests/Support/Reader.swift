@@ -6,11 +6,11 @@ import TestSupport
 
 /// Somebody with a browser that runs no script: keeps the cookie, sends forms, and goes where it is sent.
 final class Reader: Sendable {
-    private let site: Site
+    private let site: TestServer
     private let language: String
     private let token = Mutex<String?>(nil)
 
-    init(_ site: Site, language: String = "en") {
+    init(_ site: TestServer, language: String = "en") {
         self.site = site
         self.language = language
     }

@@ -10,7 +10,7 @@ struct CORSTests {
     private static let friend = "https://app.example"
 
     @Test func `a listed site may send requests and read the answers`() async throws {
-        try await Site.with(allowedOrigins: [Self.friend]) { site in
+        try await TestServer.with(allowedOrigins: [Self.friend]) { site in
             let asks: HTTPFields = [.origin: Self.friend, .accessControlRequestMethod: "PUT"]
             let preflight = try await site.client.execute(uri: "/signup/email", method: .options, headers: asks) {
                 Answer($0)
@@ -33,7 +33,7 @@ struct CORSTests {
 
     @Test(arguments: ["https://evil.example", "null", "https://app.example.evil.example", "http://app.example", "*"])
     func `another origin is not reflected`(origin: String) async throws {
-        try await Site.with(allowedOrigins: [Self.friend]) { site in
+        try await TestServer.with(allowedOrigins: [Self.friend]) { site in
             let asks: HTTPFields = [.origin: origin, .accessControlRequestMethod: "PUT"]
             let preflight = try await site.client.execute(uri: "/signup/email", method: .options, headers: asks) {
                 Answer($0)
@@ -46,7 +46,7 @@ struct CORSTests {
     }
 
     @Test func `without a list no answer names an origin`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let answer = try await site.visitor(headers: [.origin: Self.friend]).send(.get, "/signup/schema")
             #expect(
                 answer.headers[.accessControlAllowOrigin] == nil
@@ -57,7 +57,7 @@ struct CORSTests {
 
     @Test func `Strict-Transport-Security is sent if PUBLIC_URL is https`() async throws {
         for (url, isStrict) in [("https://signup.example", true), ("http://localhost:8080", false)] {
-            try await Site.with(publicURL: url) { site in
+            try await TestServer.with(publicURL: url) { site in
                 let answer = try await site.visitor().send(.get, "/signup/schema")
                 let strict = answer.headers[.strictTransportSecurity]
                 #expect(strict == (isStrict ? "max-age=63072000; includeSubDomains" : nil))

@@ -11,7 +11,7 @@ struct FormTests {
 
     @Test(arguments: Visitor.Transport.allCases)
     func `a whole sign-up by forms is an account`(transport: Visitor.Transport) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let own: HTTPFields = [.origin: "http://localhost:8080"]
             let kim = site.visitor(transport, headers: own)
             @Sendable func post(_ step: String, _ body: String) async throws -> Answer {
@@ -42,7 +42,7 @@ struct FormTests {
         ("email=kim%40example.com&x=1", 422),
     ])
     func `the rules are those of JSON`(body: String, status: Int) async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             let answer = try await kim.send(.post, "/signup/email", body, headers: Self.form)
@@ -52,7 +52,7 @@ struct FormTests {
     }
 
     @Test func `a form of more than 64 KiB is too large`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             let body = "email=" + String(repeating: "a", count: 65_536)
@@ -61,7 +61,7 @@ struct FormTests {
     }
 
     @Test func `a form from nowhere is refused beside a cookie`() async throws {
-        try await Site.with { site in
+        try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             #expect(

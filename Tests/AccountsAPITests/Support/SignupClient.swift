@@ -7,9 +7,9 @@ import Synchronization
 
 @testable import accounts_api
 
-/// Somebody who walks the whole journey by bearer, over a new connection for each request, and remembers what was
-/// acknowledged.
-final class Wanderer: Sendable {
+/// A client that signs up with a bearer token. It opens a new connection for each request, and remembers the steps that
+/// were acknowledged.
+final class SignupClient: Sendable {
     struct Refused: Error, CustomStringConvertible {
         let status: Int
         let description: String

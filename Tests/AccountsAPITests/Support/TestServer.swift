@@ -11,7 +11,7 @@ import TestSupport
 @testable import accounts_api
 
 /// The service as clients meet it, through the router alone or over a socket, on the database of the running test.
-struct Site: Sendable {
+struct TestServer: Sendable {
     let stage: Stage
     let client: any TestClientProtocol
     let log: CapturedLog
@@ -21,7 +21,7 @@ struct Site: Sendable {
         case router, socket
     }
 
-    /// Opens the site, lends it, and closes it.
+    /// Starts the server, lends it, and stops it.
     static func with(
         _ way: Way = .router,
         publicURL: String = "http://localhost:8080",
@@ -33,7 +33,7 @@ struct Site: Sendable {
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
         connections: ConnectionLimits = ConnectionLimits(),
-        _ body: @escaping @Sendable (Site) async throws -> Void
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) { stage in
             let log = CapturedLog()
@@ -52,7 +52,7 @@ struct Site: Sendable {
                 logger: log.logger
             )
             try await app.test(way == .router ? .router : .live) { client in
-                try await body(Site(stage: stage, client: client, log: log, contract: contract))
+                try await body(TestServer(stage: stage, client: client, log: log, contract: contract))
             }
         }
     }
@@ -98,12 +98,12 @@ final class Visitor: Sendable {
         case cookie, bearer
     }
 
-    let site: Site
+    let site: TestServer
     let transport: Transport
     private let headers: HTTPFields
     private let token = Mutex<String?>(nil)
 
-    init(site: Site, transport: Transport, headers: HTTPFields) {
+    init(site: TestServer, transport: Transport, headers: HTTPFields) {
         self.site = site
         self.transport = transport
         self.headers = headers
