@@ -34,7 +34,7 @@ struct CanaryTests {
                 try session.run("ALTER TABLE drafts DROP CONSTRAINT broken")
                 try await other.start()
                 try session.run("ALTER TABLE proofs ADD CONSTRAINT broken CHECK (generation < 0) NOT VALID")
-                #expect(try await other.put("email", "{\"email\": \"\(Self.email)\"}").status == 500)
+                #expect(try await other.put("email", ["email": .string(Self.email)]).status == 500)
                 secrets += [other.tokenText!, Self.password]
                 try await site.stage.deliver()
 
@@ -67,39 +67,39 @@ struct CanaryTests {
     /// Good and bad requests to every path, on two devices; returns the secrets that came up.
     private static func walkEverywhere(_ kim: Visitor, _ site: TestServer) async throws -> [String] {
         try await kim.start()
-        try await kim.put("email", "{\"email\": \"\(email)\", \"\(displayName)\": 1}")
-        try await kim.put("email", "{\"email\": \"\(email)\", \"email\": \"\(email)\"}")
-        try await kim.put("email", "{\"email\": \"\(displayName)\"}")
-        try await kim.put("email", "{\"email\": \"\(email)\"}")
+        try await kim.put("email", ["email": .string(email), displayName: 1])
+        try await kim.put("email", #"{"email": "\#(email)", "email": "\#(email)"}"#)
+        try await kim.put("email", ["email": .string(displayName)])
+        try await kim.put("email", ["email": .string(email)])
         _ = try await kim.send(.get, "/signup/\(username)")
         _ = try await kim.send(.get, "/\(username)?password=\(username)")
         let code = try await site.stage.readCode(for: email)
-        try await kim.put("code", "{\"code\": \"\(code == "000000" ? "000001" : "000000")\"}")
+        try await kim.put("code", ["code": .string(code == "000000" ? "000001" : "000000")])
         _ = try await kim.send(.post, "/signup/code/resend")
-        try await kim.put("code", "{\"code\": \"\(code)\"}")
-        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(displayName)\"}")
-        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)")
-        try await kim.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)\"}")
+        try await kim.put("code", ["code": .string(code)])
+        try await kim.put("password", ["password": .string(password), "confirmation": .string(displayName)])
+        try await kim.put("password", #"{"password": "\#(password)", "confirmation": "\#(password)"#)
+        try await kim.put("password", ["password": .string(password), "confirmation": .string(password)])
         let first = kim.tokenText!
         #expect(try await kim.send(.post, "/signup/handoff").status == 202)
         let link = try await site.linkCode()
         _ = try await kim.send(.get, "/signup/resume?code=\(link)")
-        _ = try await kim.send(.post, "/signup/resume", "{\"code\": \"\(link)\", \"\(displayName)\": 1}")
-        let resume = "{\"code\": \"\(link)\", \"transport\": \"\(kim.transport)\"}"
+        _ = try await kim.send(.post, "/signup/resume", ["code": .string(link), displayName: 1])
+        let resume: JSON = ["code": .string(link), "transport": .string(kim.transport.rawValue)]
         kim.tokenText = nil
         kim.keepToken(of: try await kim.send(.post, "/signup/resume", resume))
         #expect(try await kim.send(.post, "/signup/resume", resume).status == 422)
-        try await kim.put("profile", "{\"username\": \"\(username)\", \"display_name\": \"\(displayName)\"}")
-        try await kim.put("contact", "{\"birth_date\": \"\(birthDate)\"}")
-        try await kim.put("contact", "{\"birth_date\": \"\(birthDate)\"}", headers: [.ifMatch: "\"1\""])
+        try await kim.put("profile", ["username": .string(username), "display_name": .string(displayName)])
+        try await kim.put("contact", ["birth_date": .string(birthDate)])
+        try await kim.put("contact", ["birth_date": .string(birthDate)], headers: [.ifMatch: "\"1\""])
         let step = try await kim.send(.get, "/signup/totp")
         let totp = kim.code(of: step)
-        try await kim.put("totp", "{\"totp\": \"\(totp == "000000" ? "000001" : "000000")\"}")
-        let enrolled = try await kim.put("totp", "{\"totp\": \"\(totp)\"}")
+        try await kim.put("totp", ["totp": .string(totp == "000000" ? "000001" : "000000")])
+        let enrolled = try await kim.put("totp", ["totp": .string(totp)])
         let recovery = enrolled.strings("recovery_codes")
         #expect(recovery.count == 10)
-        try await kim.put("terms", "{\"terms\": false}")
-        try await kim.put("terms", "{\"terms\": true}")
+        try await kim.put("terms", ["terms": false])
+        try await kim.put("terms", ["terms": true])
         _ = try await kim.send(.get, "/signup/review")
         _ = try await kim.send(.get, "/signup", headers: [.requestID: "\(password)"])
         #expect(try await kim.commit().status == 201)
@@ -114,26 +114,26 @@ struct CanaryTests {
     {
         let address = "second-canary@nightingale.example"
         try await lee.start()
-        try await lee.put("email", "{\"email\": \"\(address)\"}")
+        try await lee.put("email", ["email": .string(address)])
         let code = try await site.stage.readCode(for: address)
         let wrong = code == "313131" ? "323232" : "313131"
-        for _ in 0..<6 { try await lee.put("code", "{\"code\": \"\(wrong)\"}") }
-        #expect(try await lee.put("code", "{\"code\": \"\(code)\"}").refusals == ["code:code_exhausted"])
+        for _ in 0..<6 { try await lee.put("code", ["code": .string(wrong)]) }
+        #expect(try await lee.put("code", ["code": .string(code)]).refusals == ["code:code_exhausted"])
         try session.letPass("1 minute")
         #expect(try await lee.send(.post, "/signup/code/resend").status == 202)
         let second = try await site.stage.readCode(for: address)
-        try await lee.put("code", "{\"code\": \"\(second)\"}")
-        try await lee.put("password", "{\"password\": \"\(password)\", \"confirmation\": \"\(password)\"}")
-        #expect(try await lee.put("profile", "{\"username\": \"\(username)\"}").refusals == ["username:taken"])
-        try await lee.put("profile", "{\"username\": \"leebird\"}")
-        try await lee.put("contact", "{\"birth_date\": \"\(birthDate)\"}")
-        try await lee.put("terms", "{\"terms\": true}")
+        try await lee.put("code", ["code": .string(second)])
+        try await lee.put("password", ["password": .string(password), "confirmation": .string(password)])
+        #expect(try await lee.put("profile", ["username": .string(username)]).refusals == ["username:taken"])
+        try await lee.put("profile", ["username": "leebird"])
+        try await lee.put("contact", ["birth_date": .string(birthDate)])
+        try await lee.put("terms", ["terms": true])
         // Somebody else was faster. The text of a statement of ours would be in the log.
         try session.query("INSERT INTO identifiers SELECT 'email', \(address), id FROM accounts LIMIT 1")
         #expect(try await lee.commit().slug == "identifier-taken")
         #expect(try await lee.send(.delete, "/signup", headers: [.ifMatch: "\"1\""]).status == 412)
         #expect(try await lee.send(.delete, "/signup").status == 204)
-        #expect(try await lee.put("terms", "{\"terms\": true}").status == 410)
+        #expect(try await lee.put("terms", ["terms": true]).status == 410)
         return [code, second, wrong, "leebird", lee.tokenText!]
     }
 
@@ -141,22 +141,22 @@ struct CanaryTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            try await kim.put("email", "{\"email\": \"\(Self.email)\"}")
+            try await kim.put("email", ["email": .string(Self.email)])
             // One dump while the mail waits with its address and code, one when everything but the commit is done.
             let conninfo = FreshDatabase.current.conninfo
             var dumps = [try Dump.of(conninfo)]
             let code = try await site.stage.readCode(for: Self.email)
-            try await kim.put("code", "{\"code\": \"\(code)\"}")
+            try await kim.put("code", ["code": .string(code)])
             try await kim.put(
                 "password",
-                "{\"password\": \"\(Self.password)\", \"confirmation\": \"\(Self.password)\"}"
+                ["password": .string(Self.password), "confirmation": .string(Self.password)]
             )
             try await kim.put(
                 "profile",
-                "{\"username\": \"\(Self.username)\", \"display_name\": \"\(Self.displayName)\"}"
+                ["username": .string(Self.username), "display_name": .string(Self.displayName)]
             )
-            try await kim.put("contact", "{\"birth_date\": \"\(Self.birthDate)\"}")
-            let ready = try await kim.put("terms", "{\"terms\": true}")
+            try await kim.put("contact", ["birth_date": .string(Self.birthDate)])
+            let ready = try await kim.put("terms", ["terms": true])
             #expect(ready.json["state"] == "ready")
             dumps.append(try Dump.of(conninfo))
             for dump in dumps {

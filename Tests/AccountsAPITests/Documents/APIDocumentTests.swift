@@ -43,16 +43,16 @@ struct APIDocumentTests {
         let examples = try Self.examples()
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
-            let draft = try await kim.start(", \"locale\": \"en\"").json
+            let draft = try await kim.start(locale: "en").json
             #expect(examples.contains { $0.names == draft.names && $0["steps"] == draft["steps"] })
             let step = try await kim.send(.get, "/signup/email").json
             #expect(examples.contains { $0["fields"] == step["fields"] && $0.names == step.names })
             _ = try await kim.fill(through: "profile")
-            let check = try await kim.send(.post, "/signup/contact/check", "{\"phone\": \"010-1234-5678\"}").json
+            let check = try await kim.send(.post, "/signup/contact/check", ["phone": "010-1234-5678"]).json
             #expect(examples.contains(check))
-            try await kim.put("contact", "{\"phone\": \"010-1234-5678\", \"birth_date\": \"2001-02-28\"}")
-            try await kim.put("totp", "{}")
-            try await kim.put("terms", "{\"terms\": true}")
+            try await kim.put("contact", ["phone": "010-1234-5678", "birth_date": "2001-02-28"])
+            try await kim.put("totp", [:])
+            try await kim.put("terms", ["terms": true])
             let account = try await kim.commit().json["account"]
             let written = examples.compactMap { $0["account"] }.first
             #expect(account?.names == written?.names)

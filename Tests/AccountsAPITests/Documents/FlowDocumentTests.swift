@@ -30,9 +30,9 @@ struct FlowDocumentTests {
         try await TestServer.with(flow: example("minimal")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
-            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
-            try await kim.put("password", "{\"password\": \"a pass phrase of mine\"}")
+            try await kim.put("email", ["email": "kim@example.com"])
+            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
+            try await kim.put("password", ["password": "a pass phrase of mine"])
             let account = try await kim.commit()
             #expect(account.status == 201 && account.json["account"]?["email"] == "kim@example.com")
         }
@@ -41,10 +41,10 @@ struct FlowDocumentTests {
     @Test func `a name is enough, and nothing is mailed`() async throws {
         try await TestServer.with(flow: example("names")) { site in
             let kim = site.visitor(.bearer)
-            #expect(try await kim.start(", \"locale\": \"ko\"").status == 201)
-            #expect(try await kim.put("name", "{\"username\": \"Kim\"}").json["values"]?["username"] == "kim")
+            #expect(try await kim.start(locale: "ko").status == 201)
+            #expect(try await kim.put("name", ["username": "Kim"]).json["values"]?["username"] == "kim")
             let phrase = "a pass phrase of mine"
-            try await kim.put("password", "{\"password\": \"\(phrase)\", \"again\": \"\(phrase)\"}")
+            try await kim.put("password", ["password": .string(phrase), "again": .string(phrase)])
             #expect(try await kim.commit().json["account"]?["username"] == "kim")
             #expect(try Session().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 0)
         }
@@ -54,11 +54,13 @@ struct FlowDocumentTests {
         try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            try await kim.put("person", "{\"full_name\": \" Kim  Minji\", \"email\": \"kim@example.com\"}")
-            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
+            try await kim.put("person", ["full_name": " Kim  Minji", "email": "kim@example.com"])
+            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
             let refused = try await kim.put(
                 "company",
-                "{\"company_name\": \"\", \"business_number\": \"123\", \"employees\": 0, \"industry\": \"x\", \"interests\": \"stock\"}"
+                [
+                    "company_name": "", "business_number": "123", "employees": 0, "industry": "x", "interests": "stock",
+                ]
             )
             #expect(
                 refused.refusals == [
@@ -67,15 +69,15 @@ struct FlowDocumentTests {
                     "interests:wrong_type",
                 ]
             )
-            let company = """
-                {"company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail",
-                 "interests": ["stock", "invoices"], "founded_on": "1999-12-31"}
-                """
+            let company: JSON = [
+                "company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail",
+                "interests": ["stock", "invoices"], "founded_on": "1999-12-31",
+            ]
             #expect(try await kim.put("company", company).nextStep == "contact")
-            #expect(try await kim.put("contact", "{}").nextStep == "password")
+            #expect(try await kim.put("contact", [:]).nextStep == "password")
             let phrase = "a pass phrase of ours"
-            try await kim.put("password", "{\"password\": \"\(phrase)\", \"confirmation\": \"\(phrase)\"}")
-            try await kim.put("terms", "{\"terms\": true}")
+            try await kim.put("password", ["password": .string(phrase), "confirmation": .string(phrase)])
+            try await kim.put("terms", ["terms": true])
             let account = try await kim.commit().json["account"]
             #expect(account?["full_name"] == "Kim  Minji" && account?["employees"] == 12)
             #expect(account?["interests"] == ["invoices", "stock"] && account?["founded_on"] == "1999-12-31")
@@ -133,10 +135,10 @@ struct FlowDocumentTests {
             #expect(paths?["/signup/source"] != nil && paths?["/signup/terms"] == nil)
 
             // Checked.
-            let check = try await kim.send(.post, "/signup/source/check", "{\"heard_from\": \"radio\"}")
+            let check = try await kim.send(.post, "/signup/source/check", ["heard_from": "radio"])
             #expect(check.refusals == ["heard_from:not_allowed"])
             #expect(try await kim.commit().slug == "incomplete")
-            #expect(try await kim.put("source", "{\"heard_from\": \"friend\"}").json["state"] == "ready")
+            #expect(try await kim.put("source", ["heard_from": "friend"]).json["state"] == "ready")
 
             // Committed.
             let account = try await kim.commit().json["account"]
@@ -163,7 +165,7 @@ struct FlowDocumentTests {
         try await TestServer.with(flow: flow("green")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            #expect(try await kim.put("one", "{\"tea\": \"green\", \"cups\": 5}").status == 200)
+            #expect(try await kim.put("one", ["tea": "green", "cups": 5]).status == 200)
             token.withLock { $0 = kim.tokenText }
         }
         try await TestServer.with(flow: flow("black")) { site in
@@ -172,7 +174,7 @@ struct FlowDocumentTests {
             let draft = try await kim.send(.get, "/signup")
             #expect(draft.states == ["invalid"] && draft.missing == ["tea", "cups"])
             #expect(draft.json["values"] == ["tea": "green", "cups": 5])
-            #expect(try await kim.put("one", "{\"tea\": \"black\", \"cups\": 3}").json["state"] == "ready")
+            #expect(try await kim.put("one", ["tea": "black", "cups": 3]).json["state"] == "ready")
         }
     }
 
@@ -184,7 +186,7 @@ struct FlowDocumentTests {
         try await TestServer.with(flow: flow("password")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            #expect(try await kim.put("one", "{\"word\": \"a pass phrase of mine\"}").status == 200)
+            #expect(try await kim.put("one", ["word": "a pass phrase of mine"]).status == 200)
             token.withLock { $0 = kim.tokenText }
         }
         // As a confirmation it has nothing of its own, and takes what was kept with it.
@@ -221,7 +223,7 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
             let phrase = "another phrase of mine"
-            #expect(try await kim.put("one", "{\"main\": \"\(phrase)\", \"word\": \"\(phrase)\"}").status == 200)
+            #expect(try await kim.put("one", ["main": .string(phrase), "word": .string(phrase)]).status == 200)
             let account = try await kim.commit()
             #expect(account.status == 201 && !account.body.contains("argon2"))
             #expect(try Session().query("SELECT profile::text FROM accounts").only.decode(String.self) == "{}")
@@ -232,11 +234,11 @@ struct FlowDocumentTests {
         try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            try await kim.put("person", "{\"full_name\": \"Kim Minji\", \"email\": \"kim@example.com\"}")
-            try await kim.put("code", "{\"code\": \"\(try await site.stage.readCode(for: "kim@example.com"))\"}")
-            let company = """
-                {"company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail"}
-                """
+            try await kim.put("person", ["full_name": "Kim Minji", "email": "kim@example.com"])
+            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
+            let company: JSON = [
+                "company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail",
+            ]
             try await kim.put("company", company)
             let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
             let wrong = try await kim.send(.post, "/signup/contact", "phone=&note=+x", headers: form)

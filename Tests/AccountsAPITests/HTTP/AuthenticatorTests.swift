@@ -29,10 +29,10 @@ struct AuthenticatorTests {
             let picture = try #require(step.json["qr_svg"]?.string)
             #expect(try await Self.read(picture) == "QR-Code:\(uri)")
 
-            let wrong = try await kim.put("totp", "{\"totp\": \"12345\"}")
+            let wrong = try await kim.put("totp", ["totp": "12345"])
             #expect(wrong.refusals == ["totp:bad_format"])
             let code = kim.code(of: step)
-            let enrolled = try await kim.put("totp", "{\"totp\": \"\(code)\"}")
+            let enrolled = try await kim.put("totp", ["totp": .string(code)])
             #expect(enrolled.strings("recovery_codes").count == 10)
             #expect(enrolled.json["values"]?["totp"] == ["set": true])
             #expect(enrolled.nextStep == "terms")
@@ -40,8 +40,8 @@ struct AuthenticatorTests {
             let after = try await kim.send(.get, "/signup/totp")
             #expect(after.json["state"] == "complete")
             #expect(after.json["secret"] == nil && after.json["otpauth_uri"] == nil && after.json["qr_svg"] == nil)
-            #expect(try await kim.put("totp", "{\"totp\": \"\(code)\"}").json["recovery_codes"] == nil)
-            try await kim.put("terms", "{\"terms\": true}")
+            #expect(try await kim.put("totp", ["totp": .string(code)]).json["recovery_codes"] == nil)
+            try await kim.put("terms", ["terms": true])
             let committed = try await kim.commit()
             #expect(committed.status == 201 && committed.json["account"]?["totp"] == nil)
         }

@@ -33,11 +33,11 @@ struct CrowdTests {
             try await kim.start()
             try await kim.fill()
             // Each step gets several answers at once; whichever was last, no step may be lost to another.
-            let bodies = (0..<50).map { index -> (String, String) in
+            let bodies = (0..<50).map { index -> (String, JSON) in
                 switch index % 3 {
-                case 0: ("contact", "{\"birth_date\": \"19\(70 + index % 10)-01-01\"}")
-                case 1: ("terms", "{\"terms\": true, \"marketing\": \(index % 2 == 0)}")
-                default: ("profile", "{\"username\": \"kim\", \"display_name\": \"Kim \(index)\"}")
+                case 0: ("contact", ["birth_date": .string("19\(70 + index % 10)-01-01")])
+                case 1: ("terms", ["terms": true, "marketing": .bool(index % 2 == 0)])
+                default: ("profile", ["username": "kim", "display_name": .string("Kim \(index)")])
                 }
             }
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
@@ -71,7 +71,7 @@ struct CrowdTests {
                 try await person.start()
                 try await person.fill(through: "code", email: "person\(number)@example.com")
             }
-            let body = "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
+            let body: JSON = ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
             async let running = people[0].put("password", body)
             while pool.running < 1 { await Task.yield() }
             async let waiting = people[1].put("password", body)
@@ -95,7 +95,7 @@ struct CrowdTests {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            try await kim.put("email", ["email": "kim@example.com"])
             try Session().letPass("1 minute")
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for _ in 0..<8 { group.addTask { try await kim.send(.post, "/signup/code/resend") } }

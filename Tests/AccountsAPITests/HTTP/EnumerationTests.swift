@@ -66,16 +66,16 @@ struct EnumerationTests {
                 people[address] = site.visitor()
                 try await people[address]?.start()
             }
-            let step: (Visitor, String) async throws -> Answer = { try await $0.put("email", "{\"email\": \"\($1)\"}") }
+            let step: (Visitor, String) async throws -> Answer = { try await $0.put("email", ["email": .string($1)]) }
             let check: (Visitor, String) async throws -> Answer = {
-                try await $0.send(.post, "/signup/email/check", "{\"email\": \"\($1)\"}")
+                try await $0.send(.post, "/signup/email/check", ["email": .string($1)])
             }
             let resend: (Visitor, String) async throws -> Answer = { person, _ in
                 try await person.send(.post, "/signup/code/resend")
             }
             let wrong: (Visitor, String) async throws -> Answer = { person, _ in
                 // No address's code, but by a chance of one in a million.
-                try await person.put("code", "{\"code\": \"000000\"}")
+                try await person.put("code", ["code": "000000"])
             }
             let look: (Visitor, String) async throws -> Answer = { person, _ in
                 try await person.send(.get, "/signup/code")

@@ -17,10 +17,10 @@ struct HandoffTests {
         try await TestServer.with(way) { site in
             let desk = site.visitor()
             try await desk.start()
-            try await desk.put("email", "{\"email\": \"kim@example.com\"}")
+            try await desk.put("email", ["email": "kim@example.com"])
             #expect(try await desk.send(.post, "/signup/handoff").slug == "step-locked")
             let code = try await site.stage.readCode(for: "kim@example.com")
-            try await desk.put("code", "{\"code\": \"\(code)\"}")
+            try await desk.put("code", ["code": .string(code)])
             let asked = try await desk.send(.post, "/signup/handoff")
             #expect(asked.status == 202 && asked.json == ["resend_after": 60, "expires_in": 900])
             #expect(try await desk.send(.post, "/signup/handoff").slug == "rate-limited")
@@ -58,7 +58,7 @@ struct HandoffTests {
             let stale = try await kim.send(.post, "/signup/handoff", headers: [.ifMatch: "\"1\""])
             #expect(stale.slug == "stale-revision")
             #expect(try await kim.send(.post, "/signup/handoff").status == 202)
-            let body = "{\"code\": \"\(try await site.code(in: site.link()))\", \"transport\": \"bearer\"}"
+            let body: JSON = try await ["code": .string(site.code(in: site.link())), "transport": "bearer"]
             let phone = site.visitor(.bearer)
             let moved = try await phone.send(.post, "/signup/resume", body)
             #expect(moved.headers[.setCookie] == nil)
@@ -67,13 +67,15 @@ struct HandoffTests {
         }
     }
 
-    @Test(arguments: [
-        ("{}", "code:required"), ("{\"code\": \"\"}", "code:bad_format"), ("{\"code\": 1}", "code:bad_format"),
-        ("{\"code\": null}", "code:bad_format"),
-        ("{\"code\": \"\(String(repeating: "A", count: 64))\"}", "code:code_expired"),
-        ("{\"code\": \"\(String(repeating: "A", count: 64))\", \"draft\": 1}", "draft:unknown_field"),
-    ])
-    func `what carries no link of ours is refused`(body: String, refusal: String) async throws {
+    @Test(
+        arguments: [
+            ([:], "code:required"), (["code": ""], "code:bad_format"), (["code": 1], "code:bad_format"),
+            (["code": nil], "code:bad_format"),
+            (["code": .string(String(repeating: "A", count: 64))], "code:code_expired"),
+            (["code": .string(String(repeating: "A", count: 64)), "draft": 1], "draft:unknown_field"),
+        ] as [(JSON, String)]
+    )
+    func `what carries no link of ours is refused`(body: JSON, refusal: String) async throws {
         try await TestServer.with { site in
             let answer = try await site.visitor().send(.post, "/signup/resume", body)
             #expect(answer.status == 422 && answer.refusals == [refusal])

@@ -25,26 +25,26 @@ struct JourneyTests {
             #expect((started.json["token"] == nil) == (transport == .cookie))
             #expect((started.headers[.setCookie] == nil) == (transport == .bearer))
 
-            let email = try await kim.put("email", "{\"email\": \"Kim@Example.com\"}")
+            let email = try await kim.put("email", ["email": "Kim@Example.com"])
             #expect(email.status == 200)
             #expect(email.json["values"] == ["email": "kim@example.com"])
             #expect(email.nextStep == "code")
             #expect(email.json["progress"] == ["done": 1, "total": 6])
 
             let code = try await site.stage.readCode(for: "kim@example.com")
-            let proved = try await kim.put("code", "{\"code\": \"\(code)\"}")
+            let proved = try await kim.put("code", ["code": .string(code)])
             #expect(proved.json["values"]?["code"] == ["verified": true])
 
-            let password = "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
+            let password: JSON = ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
             #expect(try await kim.put("password", password).json["values"]?["password"] == ["set": true])
-            let profile = try await kim.put("profile", "{\"username\": \"Kim.1\", \"display_name\": \"킴\"}")
+            let profile = try await kim.put("profile", ["username": "Kim.1", "display_name": "킴"])
             #expect(profile.json["values"]?["username"] == "kim.1")
-            let contact = try await kim.put("contact", "{\"birth_date\": \"2001-02-28\"}")
+            let contact = try await kim.put("contact", ["birth_date": "2001-02-28"])
             #expect(contact.json["values"]?["birth_date"] == ["set": true])
             #expect(contact.json["state"] == "open")
             #expect(contact.nextStep == "totp")
-            #expect(try await kim.put("totp", "{}").nextStep == "terms")
-            let terms = try await kim.put("terms", "{\"terms\": true}")
+            #expect(try await kim.put("totp", [:]).nextStep == "terms")
+            let terms = try await kim.put("terms", ["terms": true])
             #expect(terms.json["state"] == "ready")
             #expect(terms.nextStep == "review")
             #expect(terms.missing.isEmpty)
@@ -68,7 +68,7 @@ struct JourneyTests {
             let after = try await kim.send(.get, "/signup")
             #expect(after.json["state"] == "committed")
             #expect(after.json["account"] == account)
-            #expect(try await kim.put("terms", "{\"terms\": true}").slug == "already-committed")
+            #expect(try await kim.put("terms", ["terms": true]).slug == "already-committed")
             #expect(try await kim.send(.delete, "/signup").slug == "already-committed")
 
             let row = try Session().query("SELECT count(*) FROM accounts WHERE email = 'kim@example.com'")
@@ -96,18 +96,18 @@ struct JourneyTests {
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill()
-            let moved = try await kim.put("email", "{\"email\": \"kim@example.org\"}")
+            let moved = try await kim.put("email", ["email": "kim@example.org"])
             #expect(moved.json["cleared"] == ["code"])
             #expect(moved.nextStep == "code")
             #expect(moved.missing == ["code"])
             #expect(moved.states == ["complete", "current", "locked", "locked", "locked", "locked", "locked"])
-            #expect(try await kim.put("email", "{\"email\": \"kim@example.com\"}").slug == "rate-limited")
+            #expect(try await kim.put("email", ["email": "kim@example.com"]).slug == "rate-limited")
             try Session().letPass("1 minute")
-            let back = try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            let back = try await kim.put("email", ["email": "kim@example.com"])
             #expect(back.nextStep == "code")
             #expect(try await kim.commit().slug == "incomplete")
             let code = try await site.stage.readCode(for: "kim@example.com")
-            #expect(try await kim.put("code", "{\"code\": \"\(code)\"}").json["state"] == "ready")
+            #expect(try await kim.put("code", ["code": .string(code)]).json["state"] == "ready")
             #expect(try await kim.commit().status == 201)
         }
     }
@@ -115,7 +115,7 @@ struct JourneyTests {
     @Test func `a step tells what it asks, and what it holds`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
-            try await kim.start(", \"locale\": \"ko\"")
+            try await kim.start(locale: "ko")
             let email = try await kim.send(.get, "/signup/email")
             #expect(email.json["title"] == "이메일")
             #expect(email.json["state"] == "current")
@@ -125,7 +125,7 @@ struct JourneyTests {
             }
             #expect(fields.map { $0["kind"] } == ["email"])
             #expect(fields.map { $0["value"] } == [.null])
-            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            try await kim.put("email", ["email": "kim@example.com"])
             let code = try await kim.send(.get, "/signup/code")
             #expect(code.json["resend_after"] == 60)
             #expect(code.json["code_expires_at"]?.string != nil)
@@ -136,13 +136,13 @@ struct JourneyTests {
         try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "de, ko;q=0.8, en;q=0.5"])
             try await kim.start()
-            let refused = try await kim.put("email", "{\"email\": \"nobody\"}")
+            let refused = try await kim.put("email", ["email": "nobody"])
             guard case .array(let errors)? = refused.json["errors"], let message = errors[0]["message"]?.string else {
                 Issue.record("a refusal has a message")
                 return
             }
             #expect(message.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
-            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            try await kim.put("email", ["email": "kim@example.com"])
             try await site.stage.deliver()
             let mail = try #require(site.stage.mailbox.mails.last)
             #expect(mail.subject.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
@@ -172,7 +172,7 @@ struct JourneyTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            try await kim.put("email", "{\"email\": \"kim@example.com\"}")
+            try await kim.put("email", ["email": "kim@example.com"])
             let early = try await kim.send(.post, "/signup/code/resend")
             #expect(early.status == 429)
             #expect(early.slug == "rate-limited")
@@ -186,8 +186,8 @@ struct JourneyTests {
             #expect(sent.status == 202)
             #expect(sent.json == ["resend_after": 60])
             let second = try await site.stage.readCode(for: "kim@example.com")
-            if first != second { #expect(try await kim.put("code", "{\"code\": \"\(first)\"}").status == 422) }
-            #expect(try await kim.put("code", "{\"code\": \"\(second)\"}").status == 200)
+            if first != second { #expect(try await kim.put("code", ["code": .string(first)]).status == 422) }
+            #expect(try await kim.put("code", ["code": .string(second)]).status == 200)
             #expect(try await kim.send(.post, "/signup/email/resend").status == 404)
         }
     }

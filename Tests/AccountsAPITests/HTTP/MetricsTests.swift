@@ -37,7 +37,7 @@ struct MetricsTests {
         let server = try await ServerProcess.start(database: database, mails: mails)
         let kim = SignupClient("canary@nightingale.example", mails: mails)
         try await kim.begin(at: server.port)
-        _ = try await kim.put("email", "{\"email\": \"canarybird\"}", at: server.port)
+        _ = try await kim.put("email", ["email": "canarybird"], at: server.port)
         for step in ["email", "code", "password", "profile", "contact", "terms"] {
             try await kim.step(step, at: server.port)
         }

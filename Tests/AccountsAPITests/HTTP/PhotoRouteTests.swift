@@ -63,13 +63,13 @@ struct PhotoRouteTests {
                 #expect(answer.status == 200 && answer.json["values"]?["display_name"] == nil)
                 #expect(try await kim.send(.get, Self.path).bytes == photo)
             }
-            #expect(try await kim.put("profile", "{\"username\": \"kim\"}").status == 200)
+            #expect(try await kim.put("profile", ["username": "kim"]).status == 200)
             #expect(try await kim.send(.get, Self.path).bytes == photo)
 
             let wrong = try await post(Multipart(["username": ""], photo: image("moves.gif")))
             #expect(wrong.refusals == ["username:required", "photo:unsupported_image"])
             #expect(try await kim.send(.get, Self.path).bytes == photo)
-            let typed = try await kim.put("profile", "{\"username\": \"kim\", \"photo\": \"a text\"}")
+            let typed = try await kim.put("profile", ["username": "kim", "photo": "a text"])
             #expect(typed.refusals == ["photo:wrong_type"])
         }
     }
@@ -114,7 +114,7 @@ struct PhotoRouteTests {
                 #expect(try await kim.send(.put, path, bytes: picture, headers: Self.jpeg).status == 404)
                 #expect(try await kim.send(.get, path).status == 404)
             }
-            let post = try await kim.send(.post, Self.path, "{}")
+            let post = try await kim.send(.post, Self.path, [:])
             #expect(post.status == 405 && post.headers[.allow] == "GET, HEAD, PUT, DELETE")
             // A step without images has no use for files.
             let form = Multipart(["birth_date": "2001-02-28"]).bytes

@@ -12,12 +12,12 @@ import Testing
 struct ProblemTests {
     @Test(arguments: [
         ("", "empty"), ("{", "cut off"), ("null", "no object"), ("[]", "no object"),
-        ("{\"email\":\"a@b.example\",}", "comma"),
-        ("{\"email\":\"a@b.example\",\"email\":\"c@d.example\"}", "duplicate key"),
-        ("{\"email\":\"a@b.example\\u0000\"}", "NUL"), ("{\"email\":\"\\ud800\"}", "lone surrogate"),
-        ("{\"email\":\(String(repeating: "[", count: 33))\(String(repeating: "]", count: 33))}", "depth"),
+        (#"{"email":"a@b.example",}"#, "comma"),
+        (#"{"email":"a@b.example","email":"c@d.example"}"#, "duplicate key"),
+        (#"{"email":"a@b.example\u0000"}"#, "NUL"), (#"{"email":"\ud800"}"#, "lone surrogate"),
+        (#"{"email":\#(String(repeating: "[", count: 33))\#(String(repeating: "]", count: 33))}"#, "depth"),
         ("\u{FEFF}{}", "byte order mark"), ("{} {}", "more than one value"),
-        ("{\"email\":[\(String(repeating: "1,", count: 1000))1]}", "too many values"),
+        (#"{"email":[\#(String(repeating: "1,", count: 1000))1]}"#, "too many values"),
     ])
     func `a malformed body`(body: String, why: String) async throws {
         try await TestServer.with { site in
@@ -36,7 +36,7 @@ struct ProblemTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             let bodies: [[UInt8]] = [
-                Array("{\"email\":\"".utf8) + [0xFF, 0xC0, 0x80] + Array("\"}".utf8),
+                Array(#"{"email":""#.utf8) + [0xFF, 0xC0, 0x80] + Array(#""}"#.utf8),
                 [0xFF, 0xFE] + "{}".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
             ]
             for body in bodies {
@@ -57,10 +57,10 @@ struct ProblemTests {
         try await TestServer.with(way) { site in
             let kim = site.visitor()
             try await kim.start()
-            let frame = "{\"email\":\"\"}".utf8.count
-            let fits = "{\"email\":\"\(String(repeating: "a", count: 65_536 - frame))\"}"
+            let frame = #"{"email":""}"#.utf8.count
+            let fits = #"{"email":"\#(String(repeating: "a", count: 65_536 - frame))"}"#
             #expect(try await kim.put("email", fits).status == 422)
-            let tooLong = "{\"email\":\"\(String(repeating: "a", count: 65_537 - frame))\"}"
+            let tooLong = #"{"email":"\#(String(repeating: "a", count: 65_537 - frame))"}"#
             let answer = try await kim.put("email", tooLong)
             #expect(answer.status == 413)
             #expect(answer.slug == "too-large")
@@ -77,7 +77,7 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            let answer = try await kim.put("email", "{\"email\":\"a@b.example\"}", headers: [.contentType: type])
+            let answer = try await kim.put("email", ["email": "a@b.example"], headers: [.contentType: type])
             #expect(answer.status == status)
             if status == 415 { #expect(answer.slug == "unsupported-media-type") }
         }
@@ -119,14 +119,14 @@ struct ProblemTests {
             #expect(try await kim.send(.get, "/signup").json["title"] == "There is no such sign-up")
             let nobody = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
             #expect(nobody.json["title"] == "진행 중인 가입이 없습니다")
-            try await kim.start(", \"locale\": \"ko\"")
+            try await kim.start(locale: "ko")
             #expect(try await kim.send(.get, "/signup/terms").json["title"] == "앞 단계를 먼저 마쳐야 합니다")
         }
     }
 
     @Test func `a beginning full of unknown names is answered in proportion`() async throws {
         try await TestServer.with { site in
-            let body = "{" + (0..<900).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+            let body = JSON.object((0..<900).map { JSON.Member("\($0)", 0) })
             let answer = try await site.visitor().send(.post, "/signup", body)
             #expect(answer.status == 422 && answer.refusals.count == 32)
         }
@@ -156,12 +156,9 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            for method in [HTTPRequest.Method.get, .put, .delete] {
-                let answer = try await kim.send(
-                    method,
-                    "/signup/profile",
-                    method == .put ? "{\"username\":\"kim\"}" : nil
-                )
+            let requests: [(HTTPRequest.Method, JSON?)] = [(.get, nil), (.put, ["username": "kim"]), (.delete, nil)]
+            for (method, body) in requests {
+                let answer = try await kim.send(method, "/signup/profile", bytes: body?.bytes)
                 #expect(answer.status == 409)
                 #expect(answer.slug == "step-locked")
                 #expect(answer.json["next"] == ["step": "email", "href": "/signup/email"])
@@ -192,7 +189,7 @@ struct ProblemTests {
             let before = try await kim.send(.get, "/signup").body
             let answer = try await kim.put(
                 "profile",
-                "{\"username\":\"1\",\"display_name\":7,\"introduction\":\"a\\u0007b\",\"extra\":1}"
+                ["username": "1", "display_name": 7, "introduction": "a\u{7}b", "extra": 1]
             )
             #expect(answer.status == 422)
             #expect(answer.slug == "validation-failed")
@@ -215,16 +212,16 @@ struct ProblemTests {
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "code")
-            let answer = try await kim.put("password", "{\"password\":\"short\",\"confirmation\":\"other\"}")
+            let answer = try await kim.put("password", ["password": "short", "confirmation": "other"])
             #expect(answer.refusals == ["password:too_short", "confirmation:mismatch"])
             let mismatch = try await kim.put(
                 "password",
-                "{\"password\":\"a pass phrase of mine\",\"confirmation\":\"a pass phrase of yours\"}"
+                ["password": "a pass phrase of mine", "confirmation": "a pass phrase of yours"]
             )
             #expect(mismatch.refusals == ["confirmation:mismatch"])
             let common = try await kim.put(
                 "password",
-                "{\"password\":\"aaaaaaaaaaaaaaaaaaaa\",\"confirmation\":\"aaaaaaaaaaaaaaaaaaaa\"}"
+                ["password": "aaaaaaaaaaaaaaaaaaaa", "confirmation": "aaaaaaaaaaaaaaaaaaaa"]
             )
             #expect(common.refusals == ["password:common"])
         }
@@ -237,7 +234,7 @@ struct ProblemTests {
             try await kim.fill(through: "profile")
             try await lee.start()
             try await lee.fill(through: "password", email: "lee@example.com")
-            let answer = try await lee.put("profile", "{\"username\":\"KIM\"}")
+            let answer = try await lee.put("profile", ["username": "KIM"])
             #expect(answer.refusals == ["username:taken"])
         }
     }
@@ -271,18 +268,18 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            try await kim.put("email", "{\"email\":\"kim@example.com\"}")
-            let writes: [(HTTPRequest.Method, String, String?)] = [
-                (.put, "/signup/email", "{\"email\":\"kim@example.com\"}"), (.delete, "/signup/email", nil),
+            try await kim.put("email", ["email": "kim@example.com"])
+            let writes: [(HTTPRequest.Method, String, JSON?)] = [
+                (.put, "/signup/email", ["email": "kim@example.com"]), (.delete, "/signup/email", nil),
                 (.post, "/signup/code/resend", nil), (.post, "/signup/commit", nil), (.delete, "/signup", nil),
             ]
             if status != 200 {
                 for (method, path, body) in writes {
-                    let answer = try await kim.send(method, path, body, headers: [.ifMatch: ifMatch])
+                    let answer = try await kim.send(method, path, bytes: body?.bytes, headers: [.ifMatch: ifMatch])
                     #expect(answer.status == status, "\(method) \(path)")
                 }
             }
-            let answer = try await kim.put("email", "{\"email\":\"kim@example.com\"}", headers: [.ifMatch: ifMatch])
+            let answer = try await kim.put("email", ["email": "kim@example.com"], headers: [.ifMatch: ifMatch])
             #expect(answer.status == status)
             if status == 412 {
                 #expect(answer.slug == "stale-revision")
@@ -300,13 +297,13 @@ struct ProblemTests {
             if reason == "expired" {
                 try Session().run("UPDATE drafts SET updated_at = now() - interval '24 hours'")
             } else {
-                try await kim.put("email", "{\"email\":\"kim@example.com\"}")
+                try await kim.put("email", ["email": "kim@example.com"])
                 let faster = site.visitor()
                 try await faster.start()
                 try await faster.fill()
                 #expect(try await faster.commit().status == 201)
             }
-            let answer = try await kim.put("email", "{\"email\":\"kim@example.com\"}")
+            let answer = try await kim.put("email", ["email": "kim@example.com"])
             #expect(answer.status == 410)
             #expect(answer.slug == "draft-expired")
             #expect(answer.json["reason"] == .string(reason))
@@ -332,8 +329,8 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            let members = (0..<900).map { "\"n\($0)\":1" }.joined(separator: ",")
-            let answer = try await kim.put("email", "{\(members)}")
+            let body = JSON.object((0..<900).map { JSON.Member("n\($0)", 1) })
+            let answer = try await kim.put("email", body)
             #expect(answer.status == 422)
             #expect(answer.refusals.count { $0.hasSuffix(":unknown_field") } == 32)
             #expect(answer.refusals.contains("email:required"))

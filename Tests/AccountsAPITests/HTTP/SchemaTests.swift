@@ -113,7 +113,7 @@ struct SchemaTests {
     @Test func `both are read-only`() async throws {
         try await TestServer.with { site in
             for path in ["/signup/schema", "/openapi.json"] {
-                let answer = try await site.visitor().send(.post, path, "{}")
+                let answer = try await site.visitor().send(.post, path, [:])
                 #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")
             }
         }

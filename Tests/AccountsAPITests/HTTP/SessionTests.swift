@@ -120,7 +120,7 @@ struct SessionTests {
             try await kim.start()
             let answer = try await kim.put(
                 "email",
-                "{\"email\":\"kim@example.com\"}",
+                ["email": "kim@example.com"],
                 headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"]
             )
             #expect(answer.status == 403)

@@ -82,7 +82,7 @@ struct ProblemReferenceTests {
     @Test func `the reference is read-only, and needs an answer that the client takes`() async throws {
         try await TestServer.with { site in
             for path in ["/problems", "/problems/busy"] {
-                let answer = try await site.visitor().send(.post, path, "{}")
+                let answer = try await site.visitor().send(.post, path, [:])
                 #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")
                 let picture = try await site.visitor().send(.get, path, headers: [.accept: "image/png"])
                 #expect(picture.status == 406)

@@ -36,7 +36,7 @@ struct ProcessTests {
         #expect(mail.to == ["kim@example.com"])
         #expect(mail.from == "no-reply@acme.example")
         let code = try #require(Mailbox.code(in: mail.text))
-        #expect(try await kim.put("code", "{\"code\": \"\(code)\"}", at: server.port).status == 200)
+        #expect(try await kim.put("code", ["code": .string(code)], at: server.port).status == 200)
         for step in ["password", "profile", "contact", "terms"] { try await kim.step(step, at: server.port) }
         #expect(try await kim.commit(at: server.port).status == 201)
         #expect(try await catcher.next().text.contains("kim@example.com"))
@@ -148,7 +148,7 @@ struct ProcessTests {
         let passwords = ["plain canary of memory 41", "escaped canary of memory 42", "캐너리 canary of memory 43"]
         for (index, password) in passwords.enumerated() {
             let text = index == 1 ? password.utf8.map { String(format: "\\u%04x", $0) }.joined() : password
-            let body = "{\"password\": \"\(text)\", \"confirmation\": \"\(text)\"}"
+            let body: JSON = ["password": .string(text), "confirmation": .string(text)]
             #expect(try await kim.put("password", body, at: server.port).status == 200)
         }
         let memory = try Memory(of: server.pid)

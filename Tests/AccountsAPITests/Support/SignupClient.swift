@@ -33,7 +33,7 @@ final class SignupClient: Sendable {
     var acknowledgedSteps: [String] { acknowledged.withLock { $0 } }
 
     func begin(at port: Int) async throws {
-        let answer = try await send(.post, "/signup", "{\"transport\": \"bearer\"}", at: port)
+        let answer = try await send(.post, "/signup", ["transport": "bearer"], at: port)
         guard let text = answer.json["token"]?.string else {
             throw Refused(status: answer.status, description: "no token")
         }
@@ -42,21 +42,21 @@ final class SignupClient: Sendable {
 
     /// Submits one step of the standard flow. A code is waited for until its mail is there.
     func step(_ name: String, at port: Int) async throws {
-        let body =
+        let body: JSON =
             switch name {
-            case "email": "{\"email\": \"\(email)\"}"
-            case "code": "{\"code\": \"\(try await code())\"}"
-            case "password": "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
-            case "profile": "{\"username\": \"\(email.prefix { $0 != "@" })\"}"
-            case "contact": "{\"birth_date\": \"2001-02-28\"}"
-            default: "{\"terms\": true}"
+            case "email": ["email": .string(email)]
+            case "code": ["code": .string(try await code())]
+            case "password": ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
+            case "profile": ["username": .string(String(email.prefix { $0 != "@" }))]
+            case "contact": ["birth_date": "2001-02-28"]
+            default: ["terms": true]
             }
         let answer = try await put(name, body, at: port)
         guard answer.status == 200 else { throw Refused(status: answer.status, description: "\(name): \(answer.body)") }
         acknowledged.withLock { $0.append(name) }
     }
 
-    func put(_ step: String, _ body: String, at port: Int) async throws -> Answer {
+    func put(_ step: String, _ body: JSON, at port: Int) async throws -> Answer {
         try await send(.put, "/signup/\(step)", body, at: port)
     }
 
@@ -77,10 +77,10 @@ final class SignupClient: Sendable {
         }
     }
 
-    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, at port: Int) async throws
+    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, at port: Int) async throws
         -> Answer
     {
-        try await send(method, path, bytes: body.map { Array($0.utf8) }, "application/json", at: port)
+        try await send(method, path, bytes: body?.bytes, "application/json", at: port)
     }
 
     private func send(

@@ -61,17 +61,8 @@ struct TestServer: Sendable {
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ body: String?,
-        _ headers: HTTPFields
-    ) async throws -> Answer {
-        try await send(method, path, bytes: body.map { Array($0.utf8) }, headers)
-    }
-
-    func send(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        bytes: [UInt8]?,
-        _ headers: HTTPFields
+        bytes: [UInt8]? = nil,
+        _ headers: HTTPFields = [:]
     ) async throws -> Answer {
         let answer = try await client.execute(
             uri: path,
@@ -114,21 +105,31 @@ final class Visitor: Sendable {
         set { token.withLock { $0 = newValue } }
     }
 
-    /// Sends a request with the token, if there is one.
+    /// Sends JSON with the token, if there is one.
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
-        _ body: String? = nil,
+        _ body: JSON,
         headers extra: HTTPFields = [:]
     ) async throws -> Answer {
-        try await send(method, path, bytes: body.map { Array($0.utf8) }, headers: extra)
+        try await send(method, path, bytes: body.bytes, headers: extra)
     }
 
-    /// The same with a body of any kind.
+    /// Sends a text exactly as it is: a form, or JSON that the type `JSON` would not write.
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
-        bytes body: [UInt8]?,
+        _ text: String,
+        headers extra: HTTPFields = [:]
+    ) async throws -> Answer {
+        try await send(method, path, bytes: Array(text.utf8), headers: extra)
+    }
+
+    /// Sends any bytes, or no body.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        bytes body: [UInt8]? = nil,
         headers extra: HTTPFields = [:]
     ) async throws -> Answer {
         var headers = headers
@@ -143,8 +144,10 @@ final class Visitor: Sendable {
 
     /// Begins a sign-up and keeps the token.
     @discardableResult
-    func start(_ members: String = "") async throws -> Answer {
-        let answer = try await send(.post, "/signup", "{\"transport\": \"\(transport)\"\(members)}")
+    func start(locale: String? = nil) async throws -> Answer {
+        var members = [JSON.Member("transport", .string(transport.rawValue))]
+        if let locale { members.append(JSON.Member("locale", .string(locale))) }
+        let answer = try await send(.post, "/signup", .object(members))
         keepToken(of: answer)
         return answer
     }
@@ -157,9 +160,16 @@ final class Visitor: Sendable {
         if let text = answer.json["token"]?.string { tokenText = text }
     }
 
+    /// Submits answers to a step.
     @discardableResult
-    func put(_ step: String, _ body: String, headers: HTTPFields = [:]) async throws -> Answer {
+    func put(_ step: String, _ body: JSON, headers: HTTPFields = [:]) async throws -> Answer {
         try await send(.put, "/signup/\(step)", body, headers: headers)
+    }
+
+    /// Sends a text exactly as it is.
+    @discardableResult
+    func put(_ step: String, _ text: String, headers: HTTPFields = [:]) async throws -> Answer {
+        try await send(.put, "/signup/\(step)", text, headers: headers)
     }
 
     func commit() async throws -> Answer { try await send(.post, "/signup/commit") }
@@ -171,18 +181,18 @@ final class Visitor: Sendable {
         email: String = "kim@example.com",
         username: String = "kim"
     ) async throws -> Answer {
-        var answer = try await put("email", "{\"email\": \"\(email)\"}")
+        var answer = try await put("email", ["email": .string(email)])
         for step in ["code", "password", "profile", "contact", "totp", "terms"] {
             if step == "email" || last == "email" { break }
-            let body =
+            let body: JSON =
                 switch step {
-                case "code": "{\"code\": \"\(try await site.stage.readCode(for: email))\"}"
+                case "code": ["code": .string(try await site.stage.readCode(for: email))]
                 case "password":
-                    "{\"password\": \"a pass phrase of mine\", \"confirmation\": \"a pass phrase of mine\"}"
-                case "profile": "{\"username\": \"\(username)\", \"display_name\": \"Kim\"}"
-                case "contact": "{\"birth_date\": \"2001-02-28\"}"
-                case "totp": "{}"
-                default: "{\"terms\": true}"
+                    ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
+                case "profile": ["username": .string(username), "display_name": "Kim"]
+                case "contact": ["birth_date": "2001-02-28"]
+                case "totp": [:]
+                default: ["terms": true]
                 }
             answer = try await put(step, body)
             if step == last { break }
