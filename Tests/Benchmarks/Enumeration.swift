@@ -46,7 +46,7 @@ enum Enumeration {
         var times: [Kind: [Duration]] = [:]
         for round in 0..<rounds {
             for kind in Kind.allCases.shuffled(using: &chance) {
-                let body = "{\"email\":\"\(kind.address(round))\"}"
+                let body: JSON = ["email": .string(kind.address(round))]
                 times[kind, default: []].append(
                     try time(service, people[kind]![round], "PUT", "/signup/email", body, status: 200)
                 )
@@ -79,7 +79,7 @@ enum Enumeration {
             """
         )
         for number in 0..<rounds {
-            let body = "{\"email\":\"\(Kind.pending.address(number))\"}"
+            let body: JSON = ["email": .string(Kind.pending.address(number))]
             _ = try time(service, try Person(number, at: service), "PUT", "/signup/email", body, status: 200)
         }
         // As it is an hour later, so that the address's own allowance is the same for all.
@@ -92,7 +92,7 @@ enum Enumeration {
         _ person: Person,
         _ method: String,
         _ path: String,
-        _ body: String?,
+        _ body: JSON?,
         status: Int
     ) throws -> Duration {
         let clock = ContinuousClock()

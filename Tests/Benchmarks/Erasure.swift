@@ -143,7 +143,7 @@ private final class SteadySteps: Sendable {
                 let answer = try client.ask(
                     "PUT",
                     "/signup/profile",
-                    "{\"introduction\":\"\(String(repeating: "a word and ", count: 20))\(number)\"}",
+                    ["introduction": .string("\(String(repeating: "a word and ", count: 20))\(number)")],
                     ["Authorization": "Bearer \(tokens[number % tokens.count])"]
                 )
                 guard answer.status == 200 else { throw Service.Failure(description: answer.body) }

@@ -50,7 +50,7 @@ enum RefusedRequests {
                 status: 400,
                 method: "POST",
                 path: "/signup",
-                body: "{\"locale\":\"\(String(repeating: "a", count: 65_000))"
+                body: #"{"locale":"\#(String(repeating: "a", count: 65_000))"#
             ),
             Kind(name: "64 KiB of members", status: 400, method: "POST", path: "/signup", body: unknownMembers),
             Kind(
@@ -75,7 +75,7 @@ enum RefusedRequests {
                 status: 409,
                 method: "PUT",
                 path: "/signup/terms",
-                body: "{\"terms\":true}",
+                body: #"{"terms":true}"#,
                 headers: token
             ),
             Kind(
@@ -83,7 +83,7 @@ enum RefusedRequests {
                 status: 422,
                 method: "PUT",
                 path: "/signup/email",
-                body: "{\"email\":\"no\"}",
+                body: #"{"email":"no"}"#,
                 headers: token
             ),
             Kind(
@@ -91,7 +91,7 @@ enum RefusedRequests {
                 status: 409,
                 method: "PUT",
                 path: "/signup/password",
-                body: "{\"password\":\"\(String(repeating: "a", count: 64_000))\"}",
+                body: #"{"password":"\#(String(repeating: "a", count: 64_000))"}"#,
                 headers: token
             ),
             Kind(name: "a commit of nothing", status: 409, method: "POST", path: "/signup/commit", headers: token),
@@ -100,7 +100,7 @@ enum RefusedRequests {
                 status: 422,
                 method: "POST",
                 path: "/signup/resume",
-                body: "{\"code\":\"no\"}"
+                body: #"{"code":"no"}"#
             ),
         ]
         var table = Table("refused", "status", "CPU µs")
@@ -125,12 +125,12 @@ enum RefusedRequests {
     }
 
     private static var unknownMembers: String {
-        "{" + (0..<6000).map { "\"m\($0)\":1" }.joined(separator: ",") + "}"
+        "{" + (0..<6000).map { #""m\#($0)":1"# }.joined(separator: ",") + "}"
     }
 
     private static func cost(of kind: Kind, _ service: Service) throws -> Duration {
         func ask() throws {
-            let answer = try service.client.ask(kind.method, kind.path, kind.body, kind.headers)
+            let answer = try service.client.ask(kind.method, kind.path, text: kind.body, kind.headers)
             guard answer.status == kind.status else {
                 throw Service.Failure(description: "\(kind.name): \(answer.status) \(answer.body)")
             }

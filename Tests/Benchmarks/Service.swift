@@ -161,7 +161,7 @@ final class Service: @unchecked Sendable {
         let answer = try client.ask(
             "POST",
             "/signup",
-            "{\"transport\":\"bearer\"}",
+            ["transport": "bearer"],
             ["X-Forwarded-For": Self.address(number)]
         )
         guard answer.status == 201, let token = answer.body.firstMatch(of: /"token":"([^"]+)"/) else {
@@ -194,7 +194,12 @@ final class Client {
         hangUp()
     }
 
-    func ask(_ method: String, _ path: String, _ body: String? = nil, _ headers: [String: String] = [:]) throws
+    func ask(_ method: String, _ path: String, _ body: JSON?, _ headers: [String: String]) throws -> Answer {
+        try ask(method, path, text: body?.text, headers)
+    }
+
+    /// Sends a body exactly as it is; without other headers, as JSON.
+    func ask(_ method: String, _ path: String, text body: String? = nil, _ headers: [String: String] = [:]) throws
         -> Answer
     {
         var headers = headers

@@ -66,35 +66,35 @@ enum WholeSignups {
     private static func signUp(_ number: Int, with client: Client, at service: Service) throws {
         let address = "person\(number)@example.org"
         var headers = ["X-Forwarded-For": Service.address(number & 0xFF_FFFF)]
-        func ask(_ method: String, _ path: String, _ body: String?, expecting status: Int) throws -> Client.Answer {
+        func ask(_ method: String, _ path: String, _ body: JSON?, expecting status: Int) throws -> Client.Answer {
             let answer = try client.ask(method, path, body, headers)
             guard answer.status == status else {
                 throw Service.Failure(description: "\(method) \(path): \(answer.status) \(answer.body)")
             }
             return answer
         }
-        let begun = try ask("POST", "/signup", "{\"transport\":\"bearer\"}", expecting: 201)
+        let begun = try ask("POST", "/signup", ["transport": "bearer"], expecting: 201)
         guard let token = begun.body.firstMatch(of: /"token":"([^"]+)"/) else {
             throw Service.Failure(description: begun.body)
         }
         headers["Authorization"] = "Bearer \(token.1)"
         let password = "four plain words here"
-        _ = try ask("PUT", "/signup/email", "{\"email\":\"\(address)\"}", expecting: 200)
-        _ = try ask("PUT", "/signup/code", "{\"code\":\"\(try service.code(for: address))\"}", expecting: 200)
+        _ = try ask("PUT", "/signup/email", ["email": .string(address)], expecting: 200)
+        _ = try ask("PUT", "/signup/code", ["code": .string(service.code(for: address))], expecting: 200)
         _ = try ask(
             "PUT",
             "/signup/password",
-            "{\"password\":\"\(password)\",\"confirmation\":\"\(password)\"}",
+            ["password": .string(password), "confirmation": .string(password)],
             expecting: 200
         )
         _ = try ask(
             "PUT",
             "/signup/profile",
-            "{\"username\":\"k\(String(number, radix: 36))\",\"display_name\":\"A Person\"}",
+            ["username": .string("k\(String(number, radix: 36))"), "display_name": "A Person"],
             expecting: 200
         )
-        _ = try ask("PUT", "/signup/contact", "{\"birth_date\":\"1990-05-17\"}", expecting: 200)
-        _ = try ask("PUT", "/signup/terms", "{\"terms\":true}", expecting: 200)
+        _ = try ask("PUT", "/signup/contact", ["birth_date": "1990-05-17"], expecting: 200)
+        _ = try ask("PUT", "/signup/terms", ["terms": true], expecting: 200)
         _ = try ask("POST", "/signup/commit", nil, expecting: 201)
     }
 }

@@ -72,7 +72,7 @@ private final class Passwords: Sendable {
     private let threads = Mutex<[DedicatedThread]>([])
 
     init(to service: Service, tokens: [Token]) throws {
-        let profile = "{\"name\":\"Ann Lee\",\"introduction\":\"Nothing to say.\"}"
+        let profile: JSON = ["name": "Ann Lee", "introduction": "Nothing to say."]
         for token in tokens {
             let answer = try service.client.ask(
                 "PUT",
@@ -89,7 +89,7 @@ private final class Passwords: Sendable {
                     let answer = try? client.ask(
                         "PUT",
                         "/signup/password",
-                        "{\"password\":\"four plain words here\"}",
+                        ["password": "four plain words here"],
                         ["Authorization": "Bearer \(token.text)"]
                     )
                     switch answer?.status {
