@@ -146,7 +146,7 @@ struct OperatorCommandTests {
                 "2h",
                 "--json"
             )
-            #expect(aged.output == "{\"drafts\":1,\"dry_run\":false}\n")
+            #expect(aged.output == #"{"drafts":1,"dry_run":false}"# + "\n")
             #expect(try session.query("SELECT FROM drafts WHERE id = \(young.id)").count == 1)
             #expect(
                 try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 1 draft\n"

@@ -77,7 +77,7 @@ struct ProcessTests {
         try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(live.readAnswer().hasPrefix("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
-        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
         #expect(await server.end(by: signal) == status)
     }
 
@@ -108,7 +108,7 @@ struct ProcessTests {
         let answer = client.readAll()
         #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
         #expect(await server.end(by: SIGTERM) == 0)
-        #expect(!server.log.contains("\"level\":\"error\""))
+        #expect(!server.log.contains(#""level":"error""#))
     }
 
     @Test func `it does not serve a schema that it does not know`() async throws {

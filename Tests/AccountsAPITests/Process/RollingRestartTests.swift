@@ -78,7 +78,7 @@ struct RollingRestartTests {
             settings: ["SHUTDOWN_DELAY": "3600"]
         )
         kill(server.pid, SIGTERM)
-        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
         let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         let answers = try RawClient(port: server.port).ask(start + start + start)
         #expect(answers.matches(of: /HTTP\/1.1 201/).count == 1)
@@ -131,7 +131,7 @@ struct RollingRestartTests {
         try held.send("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(held.readAnswer().contains("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
-        while !server.log.contains("\"message\":\"stopping\"") { await Task.yield() }
+        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
 
         let answer = try held.ask("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 503") && answer.lowercased().contains("connection: close"))

@@ -30,7 +30,7 @@ struct JSONReaderTests {
             ("false", false),
             (" \t\r\n[ ] \n", []),
             ("{ }", [:]),
-            ("[1, [2], {\"a\" : null}]", [1, [2], ["a": nil]]),
+            (#"[1, [2], {"a" : null}]"#, [1, [2], ["a": nil]]),
             (#"{"b":1,"a":2}"#, ["b": 1, "a": 2]),
             (#"{"":{"":""}}"#, ["": ["": ""]]),
         ] as [(String, JSON)]
@@ -93,7 +93,7 @@ struct JSONReaderTests {
             ("", .unexpectedEnd, 0),
             ("  ", .unexpectedEnd, 2),
             ("[", .unexpectedEnd, 1),
-            ("{\"a\"", .unexpectedEnd, 4),
+            (#"{"a""#, .unexpectedEnd, 4),
             ("[1,]", .unexpectedByte, 3),
             ("[,1]", .unexpectedByte, 1),
             ("[1 2]", .unexpectedByte, 3),
@@ -185,7 +185,7 @@ struct JSONReaderTests {
     func `strings with a fault are refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
         #expect(throws: MalformedBody(reason: reason, offset: offset + 5)) {
-            try readAnswers(Array("{\"s\":\(text)".utf8), secretMembers: ["s"])
+            try readAnswers(Array((#"{"s":"# + text).utf8), secretMembers: ["s"])
         }
     }
 
@@ -207,7 +207,7 @@ struct JSONReaderTests {
 
     @Test(arguments: [true, false])
     func `UTF-16 is refused`(isBigEndian: Bool) {
-        for text in ["{}", "\u{FEFF}{}", "1", "\"a\""] {
+        for text in ["{}", "\u{FEFF}{}", "1", #""a""#] {
             let bytes = text.utf16.flatMap { unit -> [UInt8] in
                 let pair = [UInt8(unit >> 8), UInt8(unit & 0xFF)]
                 return isBigEndian ? pair : pair.reversed()
@@ -223,7 +223,7 @@ struct JSONReaderTests {
         #expect(throws: MalformedBody(reason: .tooDeep, offset: 160)) { try read(nestedObjects(33)) }
     }
 
-    @Test(arguments: [("[1,2,[]]", 4, 5), ("{\"a\":{\"b\":1},\"c\":2}", 4, 17), ("[[[[4]]]]", 5, 4), ("7", 1, 0)])
+    @Test(arguments: [("[1,2,[]]", 4, 5), (#"{"a":{"b":1},"c":2}"#, 4, 17), ("[[[[4]]]]", 5, 4), ("7", 1, 0)])
     func `there are no more values than may be`(text: String, values: Int, last: Int) throws {
         func read(_ most: Int) throws(MalformedBody) -> JSON {
             try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
@@ -251,7 +251,7 @@ struct JSONReaderTests {
 
     @Test(arguments: [2, 7, 8, 9, 10, 100])
     func `a name said twice is found among few and among many`(count: Int) throws {
-        let names = (1..<count).map { "\"\($0)\":0" }
+        let names = (1..<count).map { #""\#($0)":0"# }
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
         for repeated in names {
@@ -263,7 +263,7 @@ struct JSONReaderTests {
 
     @Test(arguments: [0, 20])
     func `names that only look the same are two names`(others: Int) throws {
-        let names = (0..<others).map { "\"\($0)\":0," }.joined()
+        let names = (0..<others).map { #""\#($0)":0,"# }.joined()
         let text = "{\(names)\"\u{E9}\":1,\"e\u{301}\":2}"
         #expect(try read(text).bytes == Array(text.utf8))
     }
@@ -297,7 +297,7 @@ struct JSONSecretTests {
         (#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00""#, "\"\\/\u{8}\u{C}\n\r\té😀"),
     ])
     func `a secret holds the bytes of the text with escapes resolved`(literal: String, text: String) throws {
-        let value = try read("{\"a\":1,\"password\":\(literal)}", secretMembers: ["password"])
+        let value = try read(#"{"a":1,"password":\#(literal)}"#, secretMembers: ["password"])
         #expect(bytes(of: value["password"]) == Array(text.utf8))
         #expect(value["a"]?.json == 1)
     }
@@ -317,9 +317,9 @@ struct JSONSecretTests {
         #expect(value["note"]?.json == "y")
     }
 
-    @Test(arguments: ["null", "true", "1", "1.5", "[\"x\"]", "{\"password\":\"x\"}"])
+    @Test(arguments: ["null", "true", "1", "1.5", #"["x"]"#, #"{"password":"x"}"#])
     func `a value that is no string is read as usual`(literal: String) throws {
-        let value = try read("{\"password\":\(literal)}", secretMembers: ["password"])
+        let value = try read(#"{"password":\#(literal)}"#, secretMembers: ["password"])
         #expect(try value["password"]?.json == JSON.read(Array(literal.utf8)))
     }
 
@@ -362,7 +362,7 @@ struct JSONWriterTests {
             ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
             ("\u{0}\u{1}\u{F}\u{10}\u{1F} \u{7F}", #""\u0000\u0001\u000f\u0010\u001f \u007f""#),
             ("a\u{2027}\u{2028}b\u{2029}\u{202A}", "\"a\u{2027}\\u2028b\\u2029\u{202A}\""),
-            ("é한😀", "\"é한😀\""),
+            ("é한😀", #""é한😀""#),
         ] as [(JSON, String)]
     )
     func `values are written compactly with few escapes`(value: JSON, text: String) {
@@ -397,14 +397,14 @@ struct JSONWriterTests {
 struct HostileJSONTests {
     private static let size = 64 * 1024
 
-    @Test(arguments: ["[", "{", "\"", "\\", "-", "{\"a\":", "[{\"\":"])
+    @Test(arguments: ["[", "{", "\"", "\\", "-", #"{"a":"#, #"[{"":"#])
     func `a body of one piece repeated is refused`(piece: String) {
         let text = String(repeating: piece, count: Self.size / piece.utf8.count)
         #expect(throws: MalformedBody.self) { try read(text) }
     }
 
     @Test func `a body full of names is read, and refused when the last repeats the first`() throws {
-        let names = (0..<Self.size / 10).map { "\"\(100_000 + $0)\":1" }
+        let names = (0..<Self.size / 10).map { #""\#(100_000 + $0)":1"# }
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
         let text = "{" + (names + names.prefix(1)).joined(separator: ",") + "}"
