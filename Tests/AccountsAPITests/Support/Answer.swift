@@ -1,0 +1,55 @@
+import Accounts
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+
+/// What came back.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPFields
+    let bytes: [UInt8]
+
+    init(_ response: TestClient.Response) {
+        status = response.status.code
+        headers = response.headers
+        bytes = response.body.map { Array($0.readableBytesView) } ?? []
+    }
+
+    init(_ response: TestResponse) {
+        status = response.status.code
+        headers = response.headers
+        bytes = Array(response.body.readableBytesView)
+    }
+
+    var body: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The body as JSON; null where it is none.
+    var json: JSON { (try? JSON.read(bytes)) ?? .null }
+
+    var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
+
+    /// The last part of a problem's type.
+    var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
+
+    /// The codes of the refused fields, such as `email:bad_format`.
+    var refusals: [String] {
+        guard case .array(let errors)? = json["errors"] else { return [] }
+        return errors.map { "\($0["field"]?.string ?? "?"):\($0["code"]?.string ?? "?")" }
+    }
+
+    var nextStep: String? { json["next"]?["step"]?.string }
+
+    var missing: [String] { strings("missing") }
+
+    /// The strings of a list in the body.
+    func strings(_ member: String) -> [String] {
+        guard case .array(let items)? = json[member] else { return [] }
+        return items.compactMap(\.string)
+    }
+
+    /// The states of the steps in order.
+    var states: [String] {
+        guard case .array(let steps)? = json["steps"] else { return [] }
+        return steps.compactMap { $0["state"]?.string }
+    }
+}
