@@ -36,13 +36,13 @@ struct CanaryTests {
                 try session.run("ALTER TABLE proofs ADD CONSTRAINT broken CHECK (generation < 0) NOT VALID")
                 #expect(try await other.put("email", ["email": .string(Self.email)]).status == 500)
                 secrets += [other.tokenText!, Self.password]
-                try await site.stage.deliver()
+                try await site.service.deliver()
 
                 let typed = [Self.email, Self.username, Self.displayName, Self.birthDate]
                 let log = site.log.text
                 #expect(site.log.lines.count > 40)
                 #expect(log.contains("23514"), "the log has the cause of what failed")
-                let metrics = Monitor(of: site.stage.signups, version: "1").exposition()
+                let metrics = Monitor(of: site.service.signups, version: "1").exposition()
                 #expect(metrics.contains("accounts_funnel_total"))
                 let server = try cluster.log()
                 #expect(server.contains("INSERT INTO identifiers"), "every statement is in the log")
@@ -73,7 +73,7 @@ struct CanaryTests {
         try await kim.put("email", ["email": .string(email)])
         _ = try await kim.send(.get, "/signup/\(username)")
         _ = try await kim.send(.get, "/\(username)?password=\(username)")
-        let code = try await site.stage.readCode(for: email)
+        let code = try await site.service.readCode(for: email)
         try await kim.put("code", ["code": .string(code == "000000" ? "000001" : "000000")])
         _ = try await kim.send(.post, "/signup/code/resend")
         try await kim.put("code", ["code": .string(code)])
@@ -115,13 +115,13 @@ struct CanaryTests {
         let address = "second-canary@nightingale.example"
         try await lee.start()
         try await lee.put("email", ["email": .string(address)])
-        let code = try await site.stage.readCode(for: address)
+        let code = try await site.service.readCode(for: address)
         let wrong = code == "313131" ? "323232" : "313131"
         for _ in 0..<6 { try await lee.put("code", ["code": .string(wrong)]) }
         #expect(try await lee.put("code", ["code": .string(code)]).refusals == ["code:code_exhausted"])
         try session.letPass("1 minute")
         #expect(try await lee.send(.post, "/signup/code/resend").status == 202)
-        let second = try await site.stage.readCode(for: address)
+        let second = try await site.service.readCode(for: address)
         try await lee.put("code", ["code": .string(second)])
         try await lee.put("password", ["password": .string(password), "confirmation": .string(password)])
         #expect(try await lee.put("profile", ["username": .string(username)]).refusals == ["username:taken"])
@@ -145,7 +145,7 @@ struct CanaryTests {
             // One dump while the mail waits with its address and code, one when everything but the commit is done.
             let conninfo = FreshDatabase.current.conninfo
             var dumps = [try Dump.of(conninfo)]
-            let code = try await site.stage.readCode(for: Self.email)
+            let code = try await site.service.readCode(for: Self.email)
             try await kim.put("code", ["code": .string(code)])
             try await kim.put(
                 "password",

@@ -32,7 +32,7 @@ enum Enumeration {
         try measure(Service(["SMTP_URL": "smtp://127.0.0.1:1"]), "while the mail server refuses")
     }
 
-    private static func measure(_ service: Service, _ situation: String) throws {
+    private static func measure(_ service: Service, _ context: String) throws {
         try prepare(service)
         var people: [Kind: [Person]] = [:]
         var number = rounds
@@ -52,7 +52,7 @@ enum Enumeration {
                 )
             }
         }
-        print(times, of: "The e-mail step, \(situation)")
+        print(times, of: "The e-mail step, \(context)")
 
         try service.database.run("UPDATE proofs SET sent_at = sent_at - interval '2 minutes'; DELETE FROM limits")
         times = [:]
@@ -63,7 +63,7 @@ enum Enumeration {
                 )
             }
         }
-        print(times, of: "A resend, \(situation)")
+        print(times, of: "A resend, \(context)")
     }
 
     /// Empties the database, and makes the accounts and the drafts of others.

@@ -32,23 +32,23 @@ enum Validation {
     /// no part of it; reading a stored hash is.
     private static func measureDraft() throws {
         let flow = try Flow.standard()
-        var stored = Situation(in: flow).with(proofs: ["code": .proved()])
-        var asked: [(field: Field, situation: Situation)] = []
+        var stored = ValidationContext(in: flow).with(proofs: ["code": .proved()])
+        var asked: [(field: Field, context: ValidationContext)] = []
         for step in flow.steps {
-            var situation = stored
-            situation.answers = Answers(step.fields.map { .init($0.name, answers[$0.name]!) })
+            var context = stored
+            context.answers = Answers(step.fields.map { .init($0.name, answers[$0.name]!) })
             for field in step.fields {
-                asked.append((field, situation))
-                let input = try field.kind.parse(answers[field.name]!, of: field.name, in: situation)
+                asked.append((field, context))
+                let input = try field.kind.parse(answers[field.name]!, of: field.name, in: context)
                 stored.values[field.name] = value(of: input, field.kind)
             }
             stored.values.answered.insert(step.name)
         }
-        guard Standing(of: stored).isReady else { preconditionFailure("the answers fill the default flow") }
+        guard SignupProgress(of: stored).isReady else { preconditionFailure("the answers fill the default flow") }
 
         var table = Table("field", "kind", "answer µs", "stored µs")
-        for (field, situation) in asked {
-            let answer = try time { try judge(field, in: situation) }
+        for (field, context) in asked {
+            let answer = try time { try judge(field, in: context) }
             let holds = time { _ = field.kind.holds(field.name, in: stored) }
             table.append(
                 field.name.rawValue,
@@ -57,18 +57,18 @@ enum Validation {
                 holds.told(in: .microseconds(1))
             )
         }
-        let standing = time { _ = Standing(of: stored) }
+        let progress = time { _ = SignupProgress(of: stored) }
         let whole = try time {
-            for (field, situation) in asked { try judge(field, in: situation) }
-            _ = Standing(of: stored)
+            for (field, context) in asked { try judge(field, in: context) }
+            _ = SignupProgress(of: stored)
         }
-        table.append("where the draft stands", "", "", standing.told(in: .microseconds(1)))
+        table.append("where the draft stands", "", "", progress.told(in: .microseconds(1)))
         table.append("all of it", "", "", whole.told(in: .microseconds(1), target: targetForDraft))
         table.print(under: "Validating a whole draft of the default flow; the target is 20 µs for all of it")
     }
 
-    private static func judge(_ field: Field, in situation: Situation) throws {
-        _ = try field.kind.parse(answers[field.name]!, of: field.name, in: situation)
+    private static func judge(_ field: Field, in context: ValidationContext) throws {
+        _ = try field.kind.parse(answers[field.name]!, of: field.name, in: context)
     }
 
     /// What a draft keeps: a hash in place of the password, and nothing of a code, because no authenticator was set up.
@@ -118,7 +118,7 @@ enum Validation {
             for hostile in HostileText.all {
                 for answer in answers(of: hostile, to: field) {
                     var field = field
-                    if case .secret = answer { field.situation.answers = Answers([.init("p", answer)]) }
+                    if case .secret = answer { field.context.answers = Answers([.init("p", answer)]) }
                     let took = time(filling: .milliseconds(2)) { _ = try? field.parse(answer) }
                     if took > worst.took { worst = (took, hostile.description) }
                 }

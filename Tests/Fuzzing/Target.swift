@@ -85,7 +85,7 @@ enum Target: String, CaseIterable {
     private func readFlow(_ yaml: String) {
         do throws(FlowFileError) {
             let flow = try Flow(yaml: yaml, file: "flow.yaml")
-            _ = Standing(of: Situation(in: flow))
+            _ = SignupProgress(of: ValidationContext(in: flow))
             for language in flow.languages {
                 for field in flow.fields {
                     promise(JSON.object(field.kind.rules(in: language)).isWritable, "rules can be shown")

@@ -28,7 +28,9 @@ package struct ChoiceField: FieldKind {
         isMultiple = try rules.word("choose", among: ["one", "several"]) == "several"
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Choice {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> Choice
+    {
         // As JSON, values are equal byte by byte.
         let values = options.map { JSON.string($0.value) }
         guard isMultiple else {
@@ -48,7 +50,7 @@ package struct ChoiceField: FieldKind {
     }
 
     /// In any order, because the options may have had another order in an earlier flow file.
-    package func isValid(_ value: Choice, of field: FieldName, in situation: Situation) -> Bool {
+    package func isValid(_ value: Choice, of field: FieldName, in context: ValidationContext) -> Bool {
         // As JSON, values are equal byte by byte.
         let values = options.map { JSON.string($0.value) }
         switch value {

@@ -69,18 +69,18 @@ package struct DateField: FieldKind {
         zone = try rules.zone("zone")
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> CivilDate
     {
         let text = try answer.text(of: field)
         guard let (year, month, day) = CivilDate.parts(of: text) else { throw Refusals(field, .badFormat) }
         guard let date = CivilDate(year: year, month: month, day: day) else { throw Refusals(field, .impossibleDate) }
-        if let refusal = refusal(of: date, field, in: situation) { throw Refusals([refusal]) }
+        if let refusal = refusal(of: date, field, in: context) { throw Refusals([refusal]) }
         return date
     }
 
-    private func refusal(of date: CivilDate, _ field: FieldName, in situation: Situation) -> Refusal? {
-        let today = CivilDate(situation.now, in: zone ?? situation.flow.zone)
+    private func refusal(of date: CivilDate, _ field: FieldName, in context: ValidationContext) -> Refusal? {
+        let today = CivilDate(context.now, in: zone ?? context.flow.zone)
         if date > today, !mayBeInFuture { return Refusal(field, .inFuture) }
         let age = date.age(on: today)
         if let minAge, age < minAge { return Refusal(field, .tooYoung, ["min": .integer(minAge)]) }
@@ -91,8 +91,8 @@ package struct DateField: FieldKind {
     }
 
     /// Always validated again, because an age changes with time.
-    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
-        value(in: situation.values, of: field).map { refusal(of: $0, field, in: situation) == nil } ?? false
+    package func holds(_ field: FieldName, in context: ValidationContext) -> Bool {
+        value(in: context.values, of: field).map { refusal(of: $0, field, in: context) == nil } ?? false
     }
 
     /// A date of birth is shown at the review and in its own step only.

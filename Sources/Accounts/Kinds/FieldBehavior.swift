@@ -85,7 +85,7 @@ package protocol FieldBehavior: Sendable {
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
 
     /// Why the field prevents the commit; nil if the stored value alone decides.
-    func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason?
+    func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
     /// The statements that write the digests of this value with the first key of the ring.
     func renewDigests(of value: Value, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
@@ -195,7 +195,7 @@ extension FieldBehavior {
         return reveals ? revealed(value) : masked(value)
     }
 
-    package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? { nil }
+    package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? { nil }
 
     package func renewDigests(
         of value: Value,

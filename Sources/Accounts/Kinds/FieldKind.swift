@@ -11,16 +11,16 @@ package protocol FieldKind: FieldBehavior {
 
     /// Validates an answer, and gives it its one canonical form. An empty answer is `required`; where a field may be left
     /// empty, an empty answer does not get here.
-    func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Input
+    func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
     /// The value that a valid answer is; nil if a value has yet to be made of it, as a hash of a password.
     func value(of input: Input) -> Value?
 
     /// Whether a stored value obeys the rules of this flow.
-    func isValid(_ value: Value, of field: FieldName, in situation: Situation) -> Bool
+    func isValid(_ value: Value, of field: FieldName, in context: ValidationContext) -> Bool
 
     /// Whether the field has what its step needs: by default a valid value.
-    func holds(_ field: FieldName, in situation: Situation) -> Bool
+    func holds(_ field: FieldName, in context: ValidationContext) -> Bool
 
     /// How the holder of the draft sees the value.
     func shown(_ value: Value, at place: DisplayContext) -> JSON
@@ -59,9 +59,9 @@ package protocol FieldKind: FieldBehavior {
 extension FieldKind {
     package func value(of input: Input) -> Value? { nil }
 
-    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
-        guard let value = value(in: situation.values, of: field) else { return false }
-        return situation.hasValidValues || isValid(value, of: field, in: situation)
+    package func holds(_ field: FieldName, in context: ValidationContext) -> Bool {
+        guard let value = value(in: context.values, of: field) else { return false }
+        return context.hasValidValues || isValid(value, of: field, in: context)
     }
 
     package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
@@ -79,13 +79,13 @@ extension FieldKind {
 extension FieldKind where Input == Value {
     package func value(of input: Input) -> Value? { input }
 
-    package func isValid(_ value: Value, of field: FieldName, in situation: Situation) -> Bool {
-        (try? parse(.json(value.json), of: field, in: situation))?.json == value.json
+    package func isValid(_ value: Value, of field: FieldName, in context: ValidationContext) -> Bool {
+        (try? parse(.json(value.json), of: field, in: context))?.json == value.json
     }
 }
 
 extension FieldKind where Value == Never {
-    package func isValid(_ value: Never, of field: FieldName, in situation: Situation) -> Bool {}
+    package func isValid(_ value: Never, of field: FieldName, in context: ValidationContext) -> Bool {}
 }
 
 /// What the rest of the service calls without knowing the type of a field's value.
@@ -115,10 +115,10 @@ extension FieldKind {
     package func revealed(json: JSON) -> String? { Value(json: json).map(revealed) }
 
     /// What is wrong with what the field holds.
-    func refusals(of field: FieldName, in situation: Situation) -> [Refusal] {
-        guard let json = situation.values.json(of: field) else { return [] }
+    func refusals(of field: FieldName, in context: ValidationContext) -> [Refusal] {
+        guard let json = context.values.json(of: field) else { return [] }
         do throws(Refusals) {
-            _ = try parse(.json(json), of: field, in: situation)
+            _ = try parse(.json(json), of: field, in: context)
             return []
         } catch {
             return error.all
@@ -132,7 +132,7 @@ package enum DisplayContext: Sendable {
 }
 
 /// What a field may look at while it judges an answer.
-package struct Situation: Sendable {
+package struct ValidationContext: Sendable {
     package let flow: Flow
     /// The database's clock.
     package let now: Date
@@ -146,7 +146,7 @@ package struct Situation: Sendable {
     package var hasValidValues = false
 
     /// A copy in which every value is validated again.
-    var validatingAll: Situation {
+    var validatingAll: ValidationContext {
         var copy = self
         copy.hasValidValues = false
         return copy

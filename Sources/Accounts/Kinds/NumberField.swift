@@ -13,7 +13,9 @@ package struct NumberField: FieldKind {
         if min > max { throw rules.error("min is greater than max") }
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Int {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> Int
+    {
         guard case .json(.integer(let number)) = answer else {
             throw Refusals(field, .wrongType, ["expected": "integer"])
         }

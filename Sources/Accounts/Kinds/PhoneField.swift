@@ -14,7 +14,7 @@ package struct PhoneField: FieldKind {
         }
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> PhoneNumber
     {
         let text = try answer.text(of: field)

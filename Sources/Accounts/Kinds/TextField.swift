@@ -21,7 +21,9 @@ package struct TextField: FieldKind {
         if pattern == nil { throw rules.error("pattern is none in the syntax of RE2", at: "pattern") }
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> String {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> String
+    {
         let typed = try answer.text(of: field)
         // One composed scalar comes from at most four scalars, of at most four bytes each. Longer input is refused before
         // it is composed, even if much of it is white space.

@@ -43,13 +43,13 @@ extension Operator {
         return try await signups.find(id, tokenHash: tokenHash)
     }
 
-    package func standing(of draft: Draft) -> Standing { signups.standing(of: draft) }
+    package func progress(of draft: Draft) -> SignupProgress { signups.progress(of: draft) }
 
     package var flow: Flow { signups.flow }
 
     /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
-        let situation = signups.situation(of: draft).validatingAll
+        let context = signups.validationContext(of: draft).validatingAll
         var obstacles: [Obstacle] = []
         for step in flow.steps {
             let asksForNothing = !step.isOptional && !step.fields.contains(where: \.isRequired)
@@ -57,7 +57,7 @@ extension Operator {
                 obstacles.append(Obstacle(step: step.name, field: nil, reason: .notAnswered))
             }
             for field in step.fields {
-                if let reason = Self.reason(field, in: situation, of: step) {
+                if let reason = Self.reason(field, in: context, of: step) {
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: reason))
                 } else if try await isTaken(field, by: draft) {
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: .taken))
@@ -67,11 +67,11 @@ extension Operator {
         return obstacles
     }
 
-    private static func reason(_ field: Field, in situation: Situation, of step: Step) -> Obstacle.Reason? {
-        if field.kind.holds(field.name, in: situation) { return nil }
-        if let reason = field.kind.obstacle(field, in: situation) { return reason }
-        if situation.values.contains(field.name) {
-            return .refused(field.kind.refusals(of: field.name, in: situation))
+    private static func reason(_ field: Field, in context: ValidationContext, of step: Step) -> Obstacle.Reason? {
+        if field.kind.holds(field.name, in: context) { return nil }
+        if let reason = field.kind.obstacle(field, in: context) { return reason }
+        if context.values.contains(field.name) {
+            return .refused(field.kind.refusals(of: field.name, in: context))
         }
         return field.isRequired && !step.isOptional ? .missing : nil
     }

@@ -19,8 +19,8 @@ extension Signups {
     /// It says of a public name whether it is taken, within a limit; of an address it never does.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
-        let standing = standing(of: draft)
-        if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
+        let progress = progress(of: draft)
+        if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
         let (values, _, all) = judge(answers, to: step, of: draft)
         var refusals = all.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []

@@ -2,7 +2,7 @@ internal import Foundation
 
 package enum CommitError: Error {
     /// Something is missing, or holds no longer.
-    case incomplete(Standing)
+    case incomplete(SignupProgress)
     /// Another account has the identifier in that field; only now, with the address proved, is it told.
     case identifierTaken(FieldName)
     /// The draft is at another revision than the one asked for.
@@ -28,12 +28,12 @@ extension Signups {
         try await retrying(draft) { (draft) throws(CommitError) -> (account: Account, isNew: Bool)? in
             if let id = draft.account { return (try await made(id), false) }
             if let revision, revision != draft.revision { throw .stale(draft) }
-            let standing = Standing(of: situation(of: draft).validatingAll)
-            guard standing.isReady else { throw .incomplete(standing) }
+            let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
+            guard progress.isReady else { throw .incomplete(progress) }
             let plan = try await plan(for: draft)
             if let lost = plan.lost {
                 let now = try await reread(draft, orThrow: CommitError.find)
-                if now.revision == draft.revision { throw .incomplete(standing.lacking(lost, in: flow)) }
+                if now.revision == draft.revision { throw .incomplete(progress.lacking(lost, in: flow)) }
                 return nil
             }
             switch try await write(plan) {

@@ -22,5 +22,5 @@ package struct Draft: Sendable {
     /// The values as they are stored. Each sealing is different, so equal bytes mean the same write.
     let sealed: [UInt8]
     /// Where it stands, if that was worked out when it was written.
-    var standing: Standing?
+    var progress: SignupProgress?
 }

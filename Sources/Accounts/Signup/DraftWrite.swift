@@ -32,9 +32,9 @@ extension Signups {
         _ sealed: [UInt8],
         to draft: Draft
     ) async throws(DatabaseError) -> Revision {
-        let standing = standing(of: draft, by: change)
+        let progress = progress(of: draft, by: change)
         let update: SQL = """
-            \(update(of: draft, by: change, sealed, to: standing.step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
+            \(update(of: draft, by: change, sealed, to: progress.step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
             """
         guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
@@ -43,7 +43,7 @@ extension Signups {
                 id: draft.id,
                 flow: flow.id,
                 language: draft.language,
-                step: standing.step,
+                step: progress.step,
                 revision: revision,
                 values: change.values,
                 proofs: draft.proofs,
@@ -53,7 +53,7 @@ extension Signups {
                 account: nil,
                 tokenHash: draft.tokenHash,
                 sealed: sealed,
-                standing: standing
+                progress: progress
             )
         )
     }
@@ -71,7 +71,7 @@ extension Signups {
         let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
         let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
         let update: SQL = """
-            \(update(of: draft, by: change, sealed, to: standing(of: draft, by: change).step))
+            \(update(of: draft, by: change, sealed, to: progress(of: draft, by: change).step))
              WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(isNameFree)
                AND \(areLeased(change.leases, to: draft))
             RETURNING revision, now(), \(deadline)
@@ -100,7 +100,7 @@ extension Signups {
                 id: draft.id,
                 flow: flow.id,
                 language: draft.language,
-                step: standing(of: draft, by: change).step,
+                step: progress(of: draft, by: change).step,
                 revision: revision,
                 values: change.values,
                 proofs: self.proofs(proofs, of: change.values),
@@ -116,10 +116,10 @@ extension Signups {
 
     /// Whether each value of the draft is valid under this flow; an act has validated those that it changes.
     private func areValid(_ values: Values, of draft: Draft) -> Bool {
-        var situation = situation(of: draft)
-        situation.values = values
-        return situation.hasValidValues
-            || flow.fields.allSatisfy { !values.contains($0.name) || $0.kind.holds($0.name, in: situation) }
+        var context = validationContext(of: draft)
+        context.values = values
+        return context.hasValidValues
+            || flow.fields.allSatisfy { !values.contains($0.name) || $0.kind.holds($0.name, in: context) }
     }
 
     private func areLeased(_ leases: [LeaseRequest], to draft: Draft) -> SQL {
@@ -127,13 +127,13 @@ extension Signups {
     }
 
     /// Where the draft stands after the change.
-    private func standing(of draft: Draft, by change: Change) -> Standing {
-        var situation = situation(of: draft)
-        situation.values = change.values
+    private func progress(of draft: Draft, by change: Change) -> SignupProgress {
+        var context = validationContext(of: draft)
+        context.values = change.values
         for case let (field, isProved)? in change.effects.map(\.proof) {
-            if isProved { situation.proofs[field]?.provedAt = draft.now } else { situation.proofs[field] = nil }
+            if isProved { context.proofs[field]?.provedAt = draft.now } else { context.proofs[field] = nil }
         }
-        return Standing(of: situation)
+        return SignupProgress(of: context)
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
@@ -148,7 +148,7 @@ extension Signups {
     }
 }
 
-extension Standing {
+extension SignupProgress {
     /// As the board and the funnel name it.
     fileprivate var step: String { next?.name.rawValue ?? "review" }
 }

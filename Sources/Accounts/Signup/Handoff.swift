@@ -40,7 +40,7 @@ extension Signups {
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
             guard flow.provesAddress else { throw .noAddress }
-            guard let address = provedAddress(of: draft) else { throw .locked(next: standing(of: draft).next) }
+            guard let address = provedAddress(of: draft) else { throw .locked(next: progress(of: draft).next) }
             return try await mailLink(to: address, of: draft) ? () : nil
         }
     }

@@ -45,8 +45,8 @@ package struct Signups: Sendable {
         return signups
     }
 
-    package func situation(of draft: Draft, answers: Answers = Answers()) -> Situation {
-        Situation(
+    package func validationContext(of draft: Draft, answers: Answers = Answers()) -> ValidationContext {
+        ValidationContext(
             flow: flow,
             now: draft.now,
             language: draft.language,
@@ -58,8 +58,8 @@ package struct Signups: Sendable {
         )
     }
 
-    package func standing(of draft: Draft) -> Standing {
-        draft.standing ?? Standing(of: situation(of: draft))
+    package func progress(of draft: Draft) -> SignupProgress {
+        draft.progress ?? SignupProgress(of: validationContext(of: draft))
     }
 
     /// What a statement about that draft alone calls `drafts`.

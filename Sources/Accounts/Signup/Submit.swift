@@ -70,7 +70,9 @@ extension Signups {
     /// Why nothing can be written to that step, as far as the draft that was found tells; ``revise(_:_:at:_:)`` looks again.
     package func obstacle(to step: Step, of draft: Draft) -> SubmitError? {
         if draft.account != nil { return .committed }
-        if Standing.isLocked(step, in: situation(of: draft)) { return .locked(next: standing(of: draft).next) }
+        if SignupProgress.isLocked(step, in: validationContext(of: draft)) {
+            return .locked(next: progress(of: draft).next)
+        }
         // A draft begins at revision 1.
         return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
     }
@@ -165,7 +167,7 @@ extension Signups {
         to step: Step,
         of draft: Draft
     ) -> (values: Values, inputs: [FieldName: any Sendable], refusals: [Refusal]) {
-        var situation = situation(of: draft, answers: answers)
+        var context = validationContext(of: draft, answers: answers)
         var inputs: [FieldName: any Sendable] = [:]
         let unknown = answers.members.map(\.name).filter { step.field(named: $0) == nil }
         var refusals: [Refusal] = []
@@ -174,21 +176,21 @@ extension Signups {
         {
             let answer = answers[field.name] ?? .json(.null)
             let isBlank = field.kind.isBlank(answer)
-            let isKept = field.kind.isKeptUnlessReplaced && field.kind.holds(field.name, in: situation)
+            let isKept = field.kind.isKeptUnlessReplaced && field.kind.holds(field.name, in: context)
             // An earlier flow file may have kept something under the name of a field that keeps nothing.
-            if isBlank && !isKept || field.kind.keepsNothing { situation.values[field.name] = nil }
+            if isBlank && !isKept || field.kind.keepsNothing { context.values[field.name] = nil }
             if isBlank {
                 if field.isRequired, !isKept { refusals.append(Refusal(field.name, .required)) }
                 continue
             }
             do throws(Refusals) {
-                try field.kind.accept(answer, of: field.name, in: &situation, &inputs)
+                try field.kind.accept(answer, of: field.name, in: &context, &inputs)
             } catch {
                 refusals += error.all
             }
         }
         return (
-            situation.values, inputs,
+            context.values, inputs,
             step.sorted(unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) } + refusals)
         )
     }
@@ -199,11 +201,11 @@ extension FieldKind {
     fileprivate func accept(
         _ answer: FieldAnswer,
         of field: FieldName,
-        in situation: inout Situation,
+        in context: inout ValidationContext,
         _ inputs: inout [FieldName: any Sendable]
     ) throws(Refusals) {
-        let input = try parse(answer, of: field, in: situation)
-        if let value = value(of: input) { situation.values[field] = value } else { inputs[field] = input }
+        let input = try parse(answer, of: field, in: context)
+        if let value = value(of: input) { context.values[field] = value } else { inputs[field] = input }
     }
 }
 

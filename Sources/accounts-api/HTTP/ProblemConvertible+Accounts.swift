@@ -127,11 +127,11 @@ extension CancelError: ProblemConvertible {
 extension CommitError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .incomplete(let standing):
+        case .incomplete(let progress):
             Problem(
                 .incomplete,
                 "Something is still missing.",
-                [.init("missing", .array(standing.missing.map { .string($0.rawValue) })), .next(standing.next)]
+                [.init("missing", .array(progress.missing.map { .string($0.rawValue) })), .next(progress.next)]
             )
         case .identifierTaken(let field):
             Problem(

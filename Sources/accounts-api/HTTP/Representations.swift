@@ -12,18 +12,18 @@ struct Representations: Sendable {
         account: Account? = nil,
         token: Token? = nil
     ) -> JSON {
-        let standing = signups.standing(of: draft)
-        let state = draft.account != nil ? "committed" : standing.isReady ? "ready" : "open"
+        let progress = signups.progress(of: draft)
+        let state = draft.account != nil ? "committed" : progress.isReady ? "ready" : "open"
         var members: [JSON.Member] = [
             .init("id", .string("\(draft.id)")), .init("flow", .string(draft.flow)),
             .init("revision", .integer(draft.revision)), .init("state", .string(state)),
         ]
         if draft.account == nil {
             members += [
-                .next(standing.next),
-                .init("progress", ["done": .integer(standing.done), "total": .integer(standing.total)]),
-                .init("missing", .array(standing.missing.map { .string($0.rawValue) })),
-                .init("steps", .array(signups.flow.steps.map { summary(of: $0, standing) })),
+                .next(progress.next),
+                .init("progress", ["done": .integer(progress.done), "total": .integer(progress.total)]),
+                .init("missing", .array(progress.missing.map { .string($0.rawValue) })),
+                .init("steps", .array(signups.flow.steps.map { summary(of: $0, progress) })),
                 .init("values", values(of: draft, at: .draft)),
                 .init("cleared", .array(cleared.map { .string($0.rawValue) })),
             ]
@@ -40,9 +40,9 @@ struct Representations: Sendable {
         return .object(members)
     }
 
-    private func summary(of step: Step, _ standing: Standing) -> JSON {
+    private func summary(of step: Step, _ progress: SignupProgress) -> JSON {
         [
-            "name": .string(step.name.rawValue), "state": .string(standing.states[step.name]!.rawValue),
+            "name": .string(step.name.rawValue), "state": .string(progress.states[step.name]!.rawValue),
             "required": .bool(!step.isOptional), "href": .string(step.href),
         ]
     }
@@ -51,7 +51,7 @@ struct Representations: Sendable {
     ///
     /// - Parameter enrolment: the authenticator that the step is about to set up.
     func step(_ step: Step, of draft: Draft, _ enrolment: Enrolment? = nil) -> JSON {
-        let standing = signups.standing(of: draft)
+        let progress = signups.progress(of: draft)
         let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in
             .object(
@@ -62,7 +62,7 @@ struct Representations: Sendable {
         }
         var members =
             description.members(of: step) + [
-                .init("state", .string(standing.states[step.name]!.rawValue)), .init("fields", .array(fields)),
+                .init("state", .string(progress.states[step.name]!.rawValue)), .init("fields", .array(fields)),
             ]
         for field in step.fields { members += field.kind.stepMembers(field, in: draft) }
         if let enrolment {
@@ -83,12 +83,12 @@ struct Representations: Sendable {
     }
 
     func review(_ draft: Draft) -> JSON {
-        let standing = signups.standing(of: draft)
+        let progress = signups.progress(of: draft)
         return [
-            "state": .string(standing.isReady ? "ready" : "open"),
+            "state": .string(progress.isReady ? "ready" : "open"),
             "values": values(of: draft, at: .review),
-            "missing": .array(standing.missing.map { .string($0.rawValue) }),
-            "steps": .array(signups.flow.steps.map { summary(of: $0, standing) }),
+            "missing": .array(progress.missing.map { .string($0.rawValue) }),
+            "steps": .array(signups.flow.steps.map { summary(of: $0, progress) }),
         ]
     }
 

@@ -58,8 +58,8 @@ struct SignupRoutes: Sendable {
     @Sendable func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
         let (step, draft) = (context.step, context.draft)
         if draft.account != nil { throw Problem.committed }
-        let standing = signups.standing(of: draft)
-        if standing.states[step.name] == .locked { throw Problem.locked(standing.next) }
+        let progress = signups.progress(of: draft)
+        if progress.states[step.name] == .locked { throw Problem.locked(progress.next) }
         let enrolment = try await signups.enrolment(at: step, of: draft)
         return Answer(json: representations.step(step, of: draft, enrolment)).tagged(draft)
     }

@@ -30,7 +30,7 @@ extension Pages {
         let fields = zip(step.fields, described).map { form.members(of: $0, $1) }
         let steps = signups.flow.steps
         let place = steps.firstIndex { $0.name == step.name } ?? 0
-        let states = signups.standing(of: draft).states
+        let states = signups.progress(of: draft).states
         var members: [JSON.Member] = [
             .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(place + 1)),
             .init("places", .integer(steps.count)), .init("draft", .string("\(draft.id)")),
@@ -57,7 +57,7 @@ extension Pages {
         }
         if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
-            members.append(.init("keep", .string(signups.standing(of: draft).next?.href ?? "/signup/review")))
+            members.append(.init("keep", .string(signups.progress(of: draft).next?.href ?? "/signup/review")))
         }
         let areGuesses = step.fields.allSatisfy(\.kind.takesGuess)
         members.append(.init("is_closed", .bool(areGuesses && fields.allSatisfy { $0["is_set"] == true })))

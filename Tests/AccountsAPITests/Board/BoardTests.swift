@@ -10,7 +10,7 @@ struct BoardTests {
     private static let arrows = (up: "\u{1B}[A", down: "\u{1B}[B", right: "\u{1B}[C", left: "\u{1B}[D")
 
     private var settings: [String: String] {
-        ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "mina"]
+        ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina"]
     }
 
     private func watch(columns: Int = 120, lines: Int = 24, settings more: [String: String] = [:]) throws
@@ -27,11 +27,11 @@ struct BoardTests {
     // MARK: - Once
 
     @Test func `each step is a column, with a card for each draft`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
-            _ = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            _ = try await stage.signups.commit(stage.readyDraft(email: "park@example.com", username: "park"))
-            _ = try await stage.start()
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            _ = try await service.signups.commit(service.readyDraft(email: "park@example.com", username: "park"))
+            _ = try await service.start()
             let run = try await CommandRun.of(["drafts", "board"], settings: settings)
             let lines = run.output.split(separator: "\n")
             #expect(run.status == 0 && lines[0] == "3 unfinished sign-ups")
@@ -100,16 +100,16 @@ struct BoardTests {
     // MARK: - In a terminal
 
     @Test func `it follows what people do, shows a draft, ends one, and leaves the terminal as it was`() async throws {
-        try await Stage.with { stage in
-            let kim = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
             let first = try await terminal.expect("k•••@e•••.com")
             #expect(first.late == nil && first.lines[0] == "1 unfinished sign-up")
             #expect(first.bold.contains("email") && first.bold.contains("k•••@e•••.com"), "the card is selected")
 
-            let lee = try await stage.fill(stage.start(), through: "code", email: "lee@example.com")
+            let lee = try await service.fill(service.start(), through: "code", email: "lee@example.com")
             #expect(try await terminal.expect("2 unfinished sign-ups").text.contains("l•••@e•••.com"))
-            _ = try await stage.fill(lee, through: "profile", email: "lee@example.com", username: "lee")
+            _ = try await service.fill(lee, through: "profile", email: "lee@example.com", username: "lee")
             #expect(try await terminal.expect("contact 1").late == nil, "the card has moved")
 
             try await terminal.press("\r")
@@ -135,11 +135,11 @@ struct BoardTests {
     }
 
     @Test func `arrows go from card to card and from column to column`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             for name in ["ann", "ben"] {
-                _ = try await stage.fill(stage.start(), through: "email", email: "\(name)@a.example")
+                _ = try await service.fill(service.start(), through: "email", email: "\(name)@a.example")
             }
-            _ = try await stage.fill(stage.start(), through: "code", email: "cho@a.example")
+            _ = try await service.fill(service.start(), through: "code", email: "cho@a.example")
             let terminal = try watch(columns: 160)
             #expect(try await terminal.expect("code 2").bold.contains("b•••@a•••.example"), "the newest first")
             try await terminal.press(Self.arrows.down)
@@ -156,8 +156,8 @@ struct BoardTests {
     }
 
     @Test func `it fits the window, also when that changes`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            _ = try await service.readyDraft()
             let terminal = try watch(columns: 160, lines: 20)
             let wide = try await terminal.expect("review 1")
             #expect(wide.lines[1].contains("email 0") && wide.lines.count == 20)
@@ -175,8 +175,8 @@ struct BoardTests {
 
     @Test func `a signal leaves the terminal as it was, and colours are left out where nobody wants them`() async throws
     {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160, settings: ["NO_COLOR": "1"])
             let picture = try await terminal.expect(">k•••@e•••.com")
             #expect(picture.late == nil && picture.bold.isEmpty)
@@ -186,8 +186,8 @@ struct BoardTests {
     }
 
     @Test func `it is left at once, also while the database does not answer`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
             _ = try await terminal.expect("k•••@e•••.com")
             let session = try TestSupport.Session()
@@ -204,8 +204,8 @@ struct BoardTests {
     @Test func `without the database it says so and keeps what it has`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
-            try await Stage.with(conninfo: cluster.conninfo) { stage in
-                _ = try await stage.fill(stage.start(), through: "email")
+            try await TestSignups.with(conninfo: cluster.conninfo) { service in
+                _ = try await service.fill(service.start(), through: "email")
                 let terminal = try watch(columns: 160, settings: ["DATABASE_URL": cluster.conninfo])
                 _ = try await terminal.expect("k•••@e•••.com")
                 try await cluster.stop()

@@ -15,7 +15,7 @@ struct OperatorCommandTests {
 
     private func command(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
         let standard = [
-            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "root",
+            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "root",
             "SUDO_USER": "mina",
         ]
         return try await CommandRun.of(arguments, settings: standard.merging(settings) { $1 })
@@ -31,11 +31,11 @@ struct OperatorCommandTests {
     // MARK: - Drafts
 
     @Test func `the list has a line a draft, newest first, and no address in full`() async throws {
-        try await Stage.with { stage in
-            let kim = try await stage.fill(stage.start(), through: "code")
-            let lee = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            let park = try await stage.readyDraft(email: "park@example.com", username: "park")
-            _ = try await stage.signups.commit(park)
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "code")
+            let lee = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            let park = try await service.readyDraft(email: "park@example.com", username: "park")
+            _ = try await service.signups.commit(park)
             try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(kim.id)'")
 
             let list = try await command("drafts", "list")
@@ -57,7 +57,7 @@ struct OperatorCommandTests {
             ] {
                 let run = try await CommandRun.of(
                     ["drafts", "list", "--json"] + options,
-                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
                 )
                 guard case .array(let drafts) = try JSON.read(Array(run.output.utf8)) else {
                     Issue.record("no list: \(run.output)")
@@ -69,8 +69,8 @@ struct OperatorCommandTests {
     }
 
     @Test func `a draft is shown masked, and revealed to whom the audit names`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "contact")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "contact")
             let masked = try await command("drafts", "show", "\(draft.id)")
             #expect(masked.status == 0 && masked.output.contains("k•••@e•••.com"))
             for value in ["kim@", "Kim", "2001-02-28", "argon2"] { #expect(!masked.output.contains(value)) }
@@ -89,8 +89,8 @@ struct OperatorCommandTests {
     }
 
     @Test func `why a draft is no account yet`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
             let why = try await command("drafts", "why", "\(draft.id)")
             let lines = why.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             #expect(
@@ -100,13 +100,15 @@ struct OperatorCommandTests {
             try session.letPass("11 minutes")
             #expect(try await command("drafts", "why", "\(draft.id)").output.contains("the code has expired"))
 
-            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+            let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
             #expect(
                 try await command("drafts", "why", "\(ready.id)").output
                     == "nothing is missing: a commit would succeed now\n"
             )
-            let account = try await stage.signups.commit(stage.readyDraft(email: "park@example.com", username: "park"))
-                .account
+            let account = try await service.signups.commit(
+                service.readyDraft(email: "park@example.com", username: "park")
+            )
+            .account
             try session.query("INSERT INTO identifiers VALUES ('email', 'lee@example.com', \(account.id))")
             let taken = try await command("drafts", "why", "\(ready.id)", "--json")
             let obstacles = try JSON.read(Array(taken.output.utf8))["obstacles"]
@@ -115,10 +117,10 @@ struct OperatorCommandTests {
     }
 
     @Test func `an expired draft is deleted, and its owner is told that it expired`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
             #expect(try await command("drafts", "expire", "\(draft.id)").status == 0)
-            await #expect { try await stage.signups.find(token) } throws: { error in
+            await #expect { try await service.signups.find(token) } throws: { error in
                 if case FindError.ended(.expired) = error { true } else { false }
             }
             let again = try await command("drafts", "expire", "\(draft.id)")
@@ -128,10 +130,10 @@ struct OperatorCommandTests {
     }
 
     @Test func `a purge deletes the drafts that match, and prints how many`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
-            let old = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
-            let young = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            let old = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            let young = try await service.fill(service.start(), through: "email", email: "lee@example.com")
             try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(old.id)'")
             #expect(try await command("drafts", "purge").status == 2)
             let trial = try await command("drafts", "purge", "--email", "lee@example.com", "--dry-run")
@@ -157,8 +159,8 @@ struct OperatorCommandTests {
     }
 
     @Test func `a draft is extended as long as it lives, and keeps its name`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "profile")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "profile")
             try session.letPass("23 hours")
             let extended = try await command("drafts", "extend", "\(draft.id)")
             #expect(extended.output == "extended draft \(draft.id): expires in 24 h\n")
@@ -173,7 +175,8 @@ struct OperatorCommandTests {
     }
 
     @Test func `a secret stays one, whatever the flow file makes of its field`() async throws {
-        let id = try await Stage.with { stage in try await stage.fill(stage.start(), through: "password").id }
+        let id = try await TestSignups.with { service in try await service.fill(service.start(), through: "password").id
+        }
         let flow = """
             flow: other
             version: 1
@@ -200,7 +203,7 @@ struct OperatorCommandTests {
         }
         let nobody = try await CommandRun.of(
             ["drafts", "expire", id],
-            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
         #expect(nobody.status == 2 && nobody.complaints.contains("--operator"))
     }
@@ -208,8 +211,8 @@ struct OperatorCommandTests {
     // MARK: - Accounts and mail
 
     @Test func `an account is shown by its address and by its id`() async throws {
-        try await Stage.with { stage in
-            let account = try await stage.signups.commit(stage.readyDraft()).account
+        try await TestSignups.with { service in
+            let account = try await service.signups.commit(service.readyDraft()).account
             for key in ["KIM@example.com", "\(account.id)"] {
                 let shown = try await command("accounts", "show", key)
                 #expect(shown.status == 0 && shown.output.contains("\(account.id)"))
@@ -236,10 +239,10 @@ struct OperatorCommandTests {
     }
 
     @Test func `mail that waits is listed, and tried again`() async throws {
-        try await Stage.with { stage in
-            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
-            _ = try await stage.fill(stage.start(), through: "email")
-            try await stage.deliver()
+        try await TestSignups.with { service in
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            _ = try await service.fill(service.start(), through: "email")
+            try await service.deliver()
             let list = try await command("outbox", "list", "--state", "waiting", "--json")
             let mail = try #require(JSON.read(Array(list.output.utf8)).items.first)
             #expect(mail["to"] == "k•••@e•••.com" && mail["attempts"] == 1)
@@ -247,24 +250,24 @@ struct OperatorCommandTests {
             let table = try await command("outbox", "list")
             #expect(table.output.contains("verification-code") && !table.output.contains("kim@"))
 
-            stage.mailbox.refuse(with: nil)
+            service.mailbox.refuse(with: nil)
             let id = try #require(mail["id"]?.string)
             #expect(try await command("outbox", "retry", id).output == "requeued mail \(id)\n")
-            #expect(try await stage.readCode(for: "kim@example.com").count == 6)
+            #expect(try await service.readCode(for: "kim@example.com").count == 6)
             #expect(try await command("outbox", "retry", id).status == 1)
             #expect(try await command("outbox", "flush").output == "requeued 0 mails\n")
             #expect(try audit() == ["mina: retry \(id)"])
 
-            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
             for name in ["lee", "park"] {
-                _ = try await stage.fill(stage.start(), through: "email", email: "\(name)@example.com")
+                _ = try await service.fill(service.start(), through: "email", email: "\(name)@example.com")
             }
-            try await stage.deliver()
-            stage.mailbox.refuse(with: nil)
+            try await service.deliver()
+            service.mailbox.refuse(with: nil)
             #expect(try await command("outbox", "flush").output == "requeued 2 mails\n")
             #expect(try session.query("SELECT FROM outbox WHERE state = 'waiting' AND attempts = 0").count == 2)
             #expect(try audit() == ["mina: retry \(id)", "mina: flush"])
-            #expect(try await stage.readCode(for: "lee@example.com").count == 6)
+            #expect(try await service.readCode(for: "lee@example.com").count == 6)
         }
     }
 
@@ -280,7 +283,7 @@ struct OperatorCommandTests {
     func `a command that cannot be done says so on standard error`(arguments: [String], status: Int) async throws {
         let run = try await CommandRun.of(
             arguments,
-            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
         #expect(Int(run.status) == status && run.output.isEmpty && !run.complaints.isEmpty)
     }
@@ -318,12 +321,12 @@ struct OperatorCommandTests {
     @Test func `the funnel tells who came, who went on, and what was refused`() async throws {
         let empty = try await command("drafts", "funnel")
         #expect(empty.status == 0 && empty.output == "no sign-ups in this period\n")
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            let lee = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
-            for code in ["x", "y"] { _ = try? await stage.submit(["code": .string(code)], to: "code", of: lee) }
-            try await stage.signups.cancel(lee)
-            try await stage.signups.funnel.flush(to: stage.database)
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            let lee = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            for code in ["x", "y"] { _ = try? await service.submit(["code": .string(code)], to: "code", of: lee) }
+            try await service.signups.cancel(lee)
+            try await service.signups.funnel.flush(to: service.database)
             try session.run(
                 """
                 INSERT INTO funnel_daily (day, flow, step, outcome, count) VALUES (now(), 'old@7', 'email', 'entered', 5);

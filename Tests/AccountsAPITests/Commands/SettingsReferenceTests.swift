@@ -25,7 +25,7 @@ struct SettingsReferenceTests {
 
     @Test func `what holds without a setting is what the reference says`() throws {
         let settings = try Settings(
-            SettingSource(environment: ["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys])
+            SettingSource(environment: ["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys])
         )
         let table = SettingTable.shared
         #expect("\(settings.listen.host):\(settings.listen.port)" == table.listen.defaultText)
@@ -94,7 +94,7 @@ struct SettingsReferenceTests {
         ),
     ])
     func `a mistake quotes the value and says what is valid`(settings: [String: String], mistake: String) {
-        let environment = settings.merging(["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys]) { $1 }
+        let environment = settings.merging(["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys]) { $1 }
         let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
         #expect(mistakes?.all == [mistake])
     }
@@ -108,7 +108,8 @@ struct SettingsReferenceTests {
     @Test func `the values are those that the operator sets`() throws {
         let settings = try Settings(
             SettingSource(environment: [
-                "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys, "METRICS_LISTEN": "off", "SERVICE_NAME": "Tea",
+                "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "METRICS_LISTEN": "off",
+                "SERVICE_NAME": "Tea",
                 "PUBLIC_URL": "https://a.example/", "ALLOWED_ORIGINS": "https://b.example, https://c.example:8443",
                 "TRUSTED_PROXIES": "10.0.0.0/8, ::1", "SMTP_URL": "smtp://localhost:25", "ARGON2_WAIT": "7",
                 "LOG_FORMAT": "text",
@@ -142,7 +143,7 @@ struct SettingsReferenceTests {
 
     @Test func `settings that could not work are mistakes, told together with all others`() {
         let environment = [
-            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": Stage.keys, "SMTP_URL": "foo://bar",
+            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "SMTP_URL": "foo://bar",
             "METRICS_LISTEN": "nonsense",
             "MAIL_FROM": "two\nlines", "ALLOWED_ORIGINS": "nonsense, https://a.example/", "ARGON2_PRIORITY": "high",
         ]
@@ -183,7 +184,7 @@ struct SettingsReferenceTests {
         defer { unlink(path) }
         let writer = DedicatedThread(named: "pieces") {
             let pipe = open(path, O_WRONLY)
-            for piece in [String(Stage.keys.prefix(20)), Stage.keys.dropFirst(20) + "\n"] {
+            for piece in [String(TestSignups.keys.prefix(20)), TestSignups.keys.dropFirst(20) + "\n"] {
                 write(pipe, piece, piece.utf8.count)
                 // Until it is read, so that the next piece is another reading.
                 var left: Int32 = 1

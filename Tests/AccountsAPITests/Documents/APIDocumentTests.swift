@@ -19,10 +19,10 @@ struct APIDocumentTests {
 
     @Test func `it has every method and path, with its statuses, and no others`() async throws {
         let text = try Self.text()
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             let routes = Routes(
-                signups: stage.signups,
-                database: stage.database,
+                signups: service.signups,
+                database: service.database,
                 publicURL: "http://localhost:8080",
                 allowedOrigins: []
             )

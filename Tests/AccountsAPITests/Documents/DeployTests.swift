@@ -13,8 +13,8 @@ struct DeployTests {
 
     /// The names of all metrics, and of the series that histograms have.
     private static func metrics() async throws -> (names: Set<String>, series: Set<String>) {
-        try await Stage.with { stage in
-            let monitor = Monitor(of: stage.signups, version: "1")
+        try await TestSignups.with { service in
+            let monitor = Monitor(of: service.signups, version: "1")
             await monitor.refresh()
             var (names, series): (Set<String>, Set<String>) = ([], [])
             for match in monitor.exposition().matches(of: /(?m)^# TYPE ([a-z_]+) ([a-z]+)$/) {

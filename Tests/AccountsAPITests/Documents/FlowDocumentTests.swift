@@ -31,7 +31,7 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", ["email": "kim@example.com"])
-            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
+            try await kim.put("code", ["code": .string(site.service.readCode(for: "kim@example.com"))])
             try await kim.put("password", ["password": "a pass phrase of mine"])
             let account = try await kim.commit()
             #expect(account.status == 201 && account.json["account"]?["email"] == "kim@example.com")
@@ -55,7 +55,7 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("person", ["full_name": " Kim  Minji", "email": "kim@example.com"])
-            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
+            try await kim.put("code", ["code": .string(site.service.readCode(for: "kim@example.com"))])
             let refused = try await kim.put(
                 "company",
                 [
@@ -235,7 +235,7 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("person", ["full_name": "Kim Minji", "email": "kim@example.com"])
-            try await kim.put("code", ["code": .string(site.stage.readCode(for: "kim@example.com"))])
+            try await kim.put("code", ["code": .string(site.service.readCode(for: "kim@example.com"))])
             let company: JSON = [
                 "company_name": "Hana", "business_number": "123-45-67890", "employees": 12, "industry": "retail",
             ]

@@ -31,19 +31,22 @@ struct OperatingDocumentTests {
     }
 
     @Test func `every command answers what the document says`() async throws {
-        try await Stage.with { stage in
-            let kim = try await stage.fill(stage.start(), through: "email")
-            let wrong = try await stage.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
-            _ = try? await stage.submit(["code": .string(wrong)], to: "code", of: kim)
-            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            let wrong = try await service.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
+            _ = try? await service.submit(["code": .string(wrong)], to: "code", of: kim)
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
             try TestSupport.Session().letPass("61 seconds")
-            _ = try await stage.signups.resend(stage.signups.flow.step(named: "code")!, of: stage.signups.reread(kim))
-            try await stage.deliver()
-            stage.mailbox.refuse(with: nil)
-            _ = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            _ = try await stage.signups.commit(stage.readyDraft(email: "park@example.com", username: "park"))
-            try await stage.deliver()
-            try await stage.signups.funnel.flush(to: stage.database)
+            _ = try await service.signups.resend(
+                service.signups.flow.step(named: "code")!,
+                of: service.signups.reread(kim)
+            )
+            try await service.deliver()
+            service.mailbox.refuse(with: nil)
+            _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            _ = try await service.signups.commit(service.readyDraft(email: "park@example.com", username: "park"))
+            try await service.deliver()
+            try await service.signups.funnel.flush(to: service.database)
 
             let mail = try TestSupport.Session().query("SELECT id FROM outbox WHERE state = 'waiting'").only.decode(
                 UUID.self
@@ -55,7 +58,7 @@ struct OperatingDocumentTests {
             for transcript in transcripts {
                 let run = try await CommandRun.of(
                     transcript.arguments.map { names[$0] ?? $0 },
-                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
                 )
                 let name = transcript.arguments.joined(separator: " ")
                 #expect(run.status == 0, "\(name): \(run.complaints)")
@@ -80,11 +83,13 @@ struct OperatingDocumentTests {
     @Test func `JSON has the members that the document lists`() async throws {
         let documented = try Self.documented()
         #expect(documented.count == 19)
-        try await Stage.with { stage in
-            let kim = try await stage.fill(stage.start(), through: "email")
-            let account = try await stage.signups.commit(stage.readyDraft(email: "lee@example.com", username: "lee"))
-                .account
-            try await stage.signups.funnel.flush(to: stage.database)
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            let account = try await service.signups.commit(
+                service.readyDraft(email: "lee@example.com", username: "lee")
+            )
+            .account
+            try await service.signups.funnel.flush(to: service.database)
             let mail = try TestSupport.Session().query("SELECT id FROM outbox WHERE state = 'waiting' LIMIT 1").only
                 .decode(UUID.self)
             for (command, members) in documented {
@@ -92,7 +97,7 @@ struct OperatingDocumentTests {
                 switch command {
                 case "migrate": arguments.append("--status")
                 case "drafts show", "drafts why", "drafts extend": arguments.append("\(kim.id)")
-                case "drafts expire": arguments += ["\(try await stage.start().id)"]
+                case "drafts expire": arguments += ["\(try await service.start().id)"]
                 case "drafts purge": arguments += ["--email", "nobody@example.com"]
                 case "accounts show": arguments.append("\(account.id)")
                 case "outbox retry": arguments.append(mail.uuidString)
@@ -103,7 +108,8 @@ struct OperatingDocumentTests {
                 let run = try await CommandRun.of(
                     arguments,
                     settings: [
-                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys, "USER": "mina",
+                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
+                        "USER": "mina",
                     ]
                 )
                 var json = try JSON.read(Array(run.output.utf8))

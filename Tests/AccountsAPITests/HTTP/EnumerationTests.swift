@@ -59,7 +59,7 @@ struct EnumerationTests {
             let other = site.visitor()
             try await other.start()
             try await other.fill(through: "email", email: Self.pending)
-            if isRefused { site.stage.mailbox.refuse(with: .temporary(reply: 451, reason: "not now")) }
+            if isRefused { site.service.mailbox.refuse(with: .temporary(reply: 451, reason: "not now")) }
 
             var people: [String: Visitor] = [:]
             for address in [Self.new, Self.registered, Self.pending] {
@@ -88,7 +88,7 @@ struct EnumerationTests {
                 let sights = try await compare(ask, people)
                 #expect(sights[0].status == status, "\(name)")
                 #expect(sights[1] == sights[0] && sights[2] == sights[0], "\(name)")
-                try await site.stage.deliver()
+                try await site.service.deliver()
             }
             try TestSupport.Session().letPass("1 minute")
             let sights = try await compare(resend, people)

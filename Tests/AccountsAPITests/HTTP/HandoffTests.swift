@@ -19,7 +19,7 @@ struct HandoffTests {
             try await desk.start()
             try await desk.put("email", ["email": "kim@example.com"])
             #expect(try await desk.send(.post, "/signup/handoff").slug == "step-locked")
-            let code = try await site.stage.readCode(for: "kim@example.com")
+            let code = try await site.service.readCode(for: "kim@example.com")
             try await desk.put("code", ["code": .string(code)])
             let asked = try await desk.send(.post, "/signup/handoff")
             #expect(asked.status == 202 && asked.json == ["resend_after": 60, "expires_in": 900])
@@ -127,8 +127,8 @@ struct HandoffTests {
 extension TestServer {
     /// Path and query of the link in the last mail.
     func link() async throws -> String {
-        try await stage.deliver()
-        let lines = try #require(stage.mailbox.mails.last).text.split(separator: "\n")
+        try await service.deliver()
+        let lines = try #require(service.mailbox.mails.last).text.split(separator: "\n")
         let link = try #require(lines.first { $0.hasPrefix("http://localhost:8080/") })
         return String(link.dropFirst("http://localhost:8080".count))
     }

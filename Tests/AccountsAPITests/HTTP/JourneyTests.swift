@@ -31,7 +31,7 @@ struct JourneyTests {
             #expect(email.nextStep == "code")
             #expect(email.json["progress"] == ["done": 1, "total": 6])
 
-            let code = try await site.stage.readCode(for: "kim@example.com")
+            let code = try await site.service.readCode(for: "kim@example.com")
             let proved = try await kim.put("code", ["code": .string(code)])
             #expect(proved.json["values"]?["code"] == ["verified": true])
 
@@ -106,7 +106,7 @@ struct JourneyTests {
             let back = try await kim.put("email", ["email": "kim@example.com"])
             #expect(back.nextStep == "code")
             #expect(try await kim.commit().slug == "incomplete")
-            let code = try await site.stage.readCode(for: "kim@example.com")
+            let code = try await site.service.readCode(for: "kim@example.com")
             #expect(try await kim.put("code", ["code": .string(code)]).json["state"] == "ready")
             #expect(try await kim.commit().status == 201)
         }
@@ -143,8 +143,8 @@ struct JourneyTests {
             }
             #expect(message.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
             try await kim.put("email", ["email": "kim@example.com"])
-            try await site.stage.deliver()
-            let mail = try #require(site.stage.mailbox.mails.last)
+            try await site.service.deliver()
+            let mail = try #require(site.service.mailbox.mails.last)
             #expect(mail.subject.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
         }
     }
@@ -180,12 +180,12 @@ struct JourneyTests {
             #expect((1...60).contains(wait))
             #expect(early.headers[.rateLimitPolicy] == "\"resend\";q=1;w=60")
             #expect(early.headers[.rateLimit] == "\"resend\";r=0;t=\(wait)")
-            let first = try await site.stage.readCode(for: "kim@example.com")
+            let first = try await site.service.readCode(for: "kim@example.com")
             try Session().letPass("1 minute")
             let sent = try await kim.send(.post, "/signup/code/resend")
             #expect(sent.status == 202)
             #expect(sent.json == ["resend_after": 60])
-            let second = try await site.stage.readCode(for: "kim@example.com")
+            let second = try await site.service.readCode(for: "kim@example.com")
             if first != second { #expect(try await kim.put("code", ["code": .string(first)]).status == 422) }
             #expect(try await kim.put("code", ["code": .string(second)]).status == 200)
             #expect(try await kim.send(.post, "/signup/email/resend").status == 404)

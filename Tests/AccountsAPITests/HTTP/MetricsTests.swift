@@ -89,16 +89,16 @@ struct MetricsTests {
     }
 
     @Test func `a limit that is reached is counted`() async throws {
-        try await Stage.with(limits: nil) { stage in
-            for _ in 0..<121 { _ = try? await stage.start() }
-            let text = Monitor(of: stage.signups, version: "1.2.3").exposition()
+        try await TestSignups.with(limits: nil) { service in
+            for _ in 0..<121 { _ = try? await service.start() }
+            let text = Monitor(of: service.signups, version: "1.2.3").exposition()
             #expect(text.contains("accounts_limits_reached_total{limit=\"starts\"} 1\n"))
         }
     }
 
     @Test func `what waits too long is seen`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             try TestSupport.Session().run(
                 """
                 UPDATE drafts SET id = ('019' || substr(id::text, 4))::uuid;
@@ -106,7 +106,7 @@ struct MetricsTests {
                 UPDATE outbox SET created_at = now() - interval '77 seconds', due_at = now() - interval '44 seconds'
                 """
             )
-            let monitor = Monitor(of: stage.signups, version: "1")
+            let monitor = Monitor(of: service.signups, version: "1")
             await monitor.refresh()
             let numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_drafts state=expired"] == 1)
@@ -119,10 +119,10 @@ struct MetricsTests {
     }
 
     @Test func `a table that somebody holds keeps nobody from reading`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             let session = try TestSupport.Session()
             try session.run("BEGIN; LOCK TABLE outbox")
-            let monitor = Monitor(of: stage.signups, version: "1")
+            let monitor = Monitor(of: service.signups, version: "1")
             await monitor.refresh()
             var numbers = try await Self.parse(monitor.exposition())
             #expect(numbers["accounts_database_up"] == 1 && numbers["accounts_census_up"] == 0)

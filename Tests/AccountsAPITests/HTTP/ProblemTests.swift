@@ -311,7 +311,7 @@ struct ProblemTests {
     }
 
     @Test func `a sign-up whose key is gone is over, and says how to begin`() async throws {
-        let token = try await Stage.with { try await $0.signups.start(in: .english).token.text }
+        let token = try await TestSignups.with { try await $0.signups.start(in: .english).token.text }
         let other = "other:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await TestServer.with(keys: other) { site in
             let kim = site.visitor()

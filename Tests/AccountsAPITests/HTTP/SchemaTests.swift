@@ -14,7 +14,7 @@ struct SchemaTests {
             #expect(answer.status == 200)
             #expect(answer.json["flow"] == "default@1" && answer.json["service"] == "Acme")
             #expect(answer.json["languages"] == ["en", "ko"])
-            let flow = site.stage.signups.flow
+            let flow = site.service.signups.flow
             #expect(answer.steps.map { $0["name"]?.string } == flow.steps.map(\.name.rawValue))
             #expect(answer.fields.map { $0["name"]?.string } == flow.fields.map(\.name.rawValue))
             #expect(answer.fields.allSatisfy { $0["value"] == nil })
@@ -99,7 +99,7 @@ struct SchemaTests {
             }
             let names = paths.map(\.name)
             #expect(Set(names).count == names.count)
-            let flow = site.stage.signups.flow
+            let flow = site.service.signups.flow
             for step in flow.steps {
                 #expect(names.contains("/signup/\(step.name)") && names.contains("/signup/\(step.name)/check"))
                 #expect(names.contains("/signup/\(step.name)/resend") == (step.name == "code"))

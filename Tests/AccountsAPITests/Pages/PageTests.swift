@@ -19,7 +19,7 @@ struct PageTests {
             #expect(page.path == "/signup/email" && page.has("name=\"email\"") && page.has("type=\"email\""))
             page = try await kim.post("/signup/email", "email=kim%40example.com")
             #expect(page.path == "/signup/code" && page.has("<strong>kim@example.com</strong>"))
-            page = try await kim.post("/signup/code", "code=\(try await site.stage.readCode(for: "kim@example.com"))")
+            page = try await kim.post("/signup/code", "code=\(try await site.service.readCode(for: "kim@example.com"))")
             #expect(page.path == "/signup/password")
             page = try await kim.post(
                 "/signup/password",

@@ -85,7 +85,7 @@ struct ProcessTests {
         try Session().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         let refused = try await CommandRun.of(
             "serve",
-            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": Stage.keys]
+            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
         #expect(refused.status == 1)
         let server = try await ServerProcess.start(

@@ -78,7 +78,7 @@ final class Reader: Sendable {
             let form =
                 switch step {
                 case "email": "email=\(email.replacing("@", with: "%40"))"
-                case "code": "code=\(try await site.stage.readCode(for: email))"
+                case "code": "code=\(try await site.service.readCode(for: email))"
                 case "password": "password=a+pass+phrase+of+mine&confirmation=a+pass+phrase+of+mine"
                 case "profile": "username=kim&display_name=Kim&introduction="
                 case "contact": "phone=010-1234-5678&birth_date=2001-02-28"

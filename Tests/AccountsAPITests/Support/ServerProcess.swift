@@ -25,7 +25,7 @@ final class ServerProcess: Sendable {
         process.executableURL = program
         process.arguments = arguments
         process.environment = [
-            "DATABASE_URL": database, "ACCOUNTS_KEYS": Stage.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
+            "DATABASE_URL": database, "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
             // The other tests need the machine as well.
             "ARGON2_WAIT": "60", "ARGON2_PRIORITY": "normal",
@@ -102,7 +102,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    static let program = Stage.program
+    static let program = TestSignups.program
 }
 
 /// The codes that servers print on a development terminal, by address.

@@ -9,7 +9,7 @@ import TestSupport
 
 /// The service as clients meet it, through the router alone or over a socket, on the database of the running test.
 struct TestServer: Sendable {
-    let stage: Stage
+    let service: TestSignups
     let client: any TestClientProtocol
     let log: CapturedLog
     private let contract: Contract
@@ -24,7 +24,7 @@ struct TestServer: Sendable {
         publicURL: String = "http://localhost:8080",
         allowedOrigins: Set<String> = [],
         conninfo: String? = nil,
-        keys: String = Stage.keys,
+        keys: String = TestSignups.keys,
         hashing: HashingPool? = nil,
         flow: String? = nil,
         limits: Limits? = .lavish,
@@ -32,11 +32,12 @@ struct TestServer: Sendable {
         connections: ConnectionLimits = ConnectionLimits(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
-        try await Stage.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) { stage in
+        try await TestSignups.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) {
+            service in
             let log = CapturedLog()
             let routes = Routes(
-                signups: stage.signups,
-                database: stage.database,
+                signups: service.signups,
+                database: service.database,
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins,
                 trustedProxies: trustedProxies
@@ -49,7 +50,7 @@ struct TestServer: Sendable {
                 logger: log.logger
             )
             try await app.test(way == .router ? .router : .live) { client in
-                try await body(TestServer(stage: stage, client: client, log: log, contract: contract))
+                try await body(TestServer(service: service, client: client, log: log, contract: contract))
             }
         }
     }

@@ -106,7 +106,7 @@ final class Visitor: Sendable {
             if step == "email" || last == "email" { break }
             let body: JSON =
                 switch step {
-                case "code": ["code": .string(try await site.stage.readCode(for: email))]
+                case "code": ["code": .string(try await site.service.readCode(for: email))]
                 case "password":
                     ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
                 case "profile": ["username": .string(username), "display_name": "Kim"]

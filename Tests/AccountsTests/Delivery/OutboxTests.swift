@@ -15,56 +15,60 @@ struct OutboxTests {
     // MARK: - Delivered
 
     @Test func `a delivered mail keeps no address`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             #expect(try session.number(of: "outbox WHERE state = 'waiting' AND sealed IS NOT NULL") == 1)
-            #expect(try await stage.sender.deliverNext())
-            #expect(stage.mailbox.mails.map(\.to) == ["kim@example.com"])
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
             #expect(
                 try session.number(
                     of:
                         "outbox WHERE state = 'delivered' AND sealed IS NULL AND finished_at IS NOT NULL AND attempts = 1"
                 ) == 1
             )
-            #expect(try await stage.sender.deliverNext() == false)
-            #expect(stage.mailbox.attempts.count == 1)
+            #expect(try await service.sender.deliverNext() == false)
+            #expect(service.mailbox.attempts.count == 1)
         }
     }
 
     @Test func `what is due longest is delivered first`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             for number in 1...3 {
-                _ = try await stage.fill(stage.start(), through: "email", email: "kim\(number)@example.com")
+                _ = try await service.fill(service.start(), through: "email", email: "kim\(number)@example.com")
             }
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.map(\.to) == (1...3).map { "kim\($0)@example.com" })
+            try await service.deliver()
+            #expect(service.mailbox.mails.map(\.to) == (1...3).map { "kim\($0)@example.com" })
         }
     }
 
     @Test func `mail is written in the language of the draft`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.fill(stage.start(in: .korean)))
-            _ = try await stage.fill(stage.start(in: .korean), through: "email")
-            try await stage.deliver()
-            let code = try #require(Mailbox.code(in: stage.mailbox.mails[0].text))
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.fill(service.start(in: .korean)))
+            _ = try await service.fill(service.start(in: .korean), through: "email")
+            try await service.deliver()
+            let code = try #require(Mailbox.code(in: service.mailbox.mails[0].text))
             let expected = [
                 Korean().verificationCode(code, minutes: 10, serviceName: "Acme"),
                 Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
                 Korean().alreadyRegistered(serviceName: "Acme"),
             ]
-            #expect(stage.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
+            #expect(service.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
         }
     }
 
     @Test func `two senders at once deliver each mail once`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             _ = try await atOnce(60) { number in
-                try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: stage.start())
+                try await service.submit(
+                    ["email": .string("kim\(number)@example.com")],
+                    to: "email",
+                    of: service.start()
+                )
             }
-            try await Stage.with { other in
-                let stages = [stage, other, stage, other]
+            try await TestSignups.with { other in
+                let stages = [service, other, service, other]
                 _ = try await atOnce(4) { try await stages[$0].deliver() }
-                let mails = stage.mailbox.mails + other.mailbox.mails
+                let mails = service.mailbox.mails + other.mailbox.mails
                 #expect(mails.count == 60)
                 #expect(Set(mails.map(\.id)).count == 60)
                 #expect(Set(mails.map(\.to)).count == 60)
@@ -74,42 +78,42 @@ struct OutboxTests {
     }
 
     @Test func `a mail is sent if and only if its transaction committed`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            let mails = stage.mailbox.mails.count
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let mails = service.mailbox.mails.count
             try session.refuse("INSERT", on: "consents")
-            #expect(await outcome { try await stage.signups.commit(draft) } == "database refused: P0001")
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.count == mails)
+            #expect(await outcome { try await service.signups.commit(draft) } == "database refused: P0001")
+            try await service.deliver()
+            #expect(service.mailbox.mails.count == mails)
 
             try session.allow()
-            _ = try await stage.signups.commit(draft)
-            _ = try await stage.signups.commit(draft)
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.count == mails + 1)
+            _ = try await service.signups.commit(draft)
+            _ = try await service.signups.commit(draft)
+            try await service.deliver()
+            #expect(service.mailbox.mails.count == mails + 1)
         }
     }
 
     @Test func `a mail of a transaction that is not over waits for it`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             try session.run("BEGIN; UPDATE outbox SET attempts = attempts")
-            #expect(try await stage.sender.deliverNext() == false)
+            #expect(try await service.sender.deliverNext() == false)
             try session.run("ROLLBACK")
-            #expect(try await stage.sender.deliverNext())
+            #expect(try await service.sender.deliverNext())
         }
     }
 
     // MARK: - Not delivered yet
 
     @Test func `a mail refused for now is tried again later and later`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
             for minutes in [1, 2, 4, 8, 16, 32, 64, 128, 240, 240] {
                 try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
-                #expect(try await stage.sender.deliverNext())
-                #expect(try await stage.sender.deliverNext() == false)
+                #expect(try await service.sender.deliverNext())
+                #expect(try await service.sender.deliverNext() == false)
                 let wait = try session.query(
                     "SELECT extract(epoch FROM due_at - now())::int FROM outbox WHERE state = 'waiting'"
                 ).only.decode(Int.self)
@@ -120,12 +124,13 @@ struct OutboxTests {
             )
             #expect(error == "not delivered yet: busy, reply 451")
 
-            stage.mailbox.refuse(with: nil)
-            #expect(try await stage.sender.deliverNext() == false)
+            service.mailbox.refuse(with: nil)
+            #expect(try await service.sender.deliverNext() == false)
             try session.letPass("4 hours")
-            #expect(try await stage.sender.deliverNext())
+            #expect(try await service.sender.deliverNext())
             #expect(
-                stage.mailbox.mails.last?.subject == English().accountCreated(serviceName: "Acme", address: "").subject
+                service.mailbox.mails.last?.subject
+                    == English().accountCreated(serviceName: "Acme", address: "").subject
             )
             #expect(
                 try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 11 AND last_error IS NULL") == 1
@@ -134,14 +139,14 @@ struct OutboxTests {
     }
 
     @Test func `a mail tried again is the same mail`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
-            stage.mailbox.refuse(with: .temporary(reply: nil, reason: "no connection"))
-            #expect(try await stage.sender.deliverNext())
-            stage.mailbox.refuse(with: nil)
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            service.mailbox.refuse(with: .temporary(reply: nil, reason: "no connection"))
+            #expect(try await service.sender.deliverNext())
+            service.mailbox.refuse(with: nil)
             try session.run("UPDATE outbox SET due_at = now()")
-            #expect(try await stage.sender.deliverNext())
-            let messages = stage.mailbox.attempts.map(\.message)
+            #expect(try await service.sender.deliverNext())
+            let messages = service.mailbox.attempts.map(\.message)
             #expect(messages.count == 2)
             #expect(Set(messages).count == 1)
             #expect(messages[0].contains("Message-ID: <"))
@@ -149,31 +154,31 @@ struct OutboxTests {
     }
 
     @Test func `a sender that dies after the server's yes costs a repetition with the same Message-ID`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             try session.run(
                 """
                 CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'dead'; END $$;
                 CREATE TRIGGER die BEFORE UPDATE ON outbox FOR EACH ROW WHEN (NEW.state = 'delivered') EXECUTE FUNCTION die()
                 """
             )
-            await #expect(throws: DatabaseError.self) { try await stage.sender.deliverNext() }
-            #expect(try await stage.sender.deliverNext() == false)
+            await #expect(throws: DatabaseError.self) { try await service.sender.deliverNext() }
+            #expect(try await service.sender.deliverNext() == false)
             try session.run("DROP FUNCTION die CASCADE; UPDATE outbox SET due_at = now()")
-            #expect(try await stage.sender.deliverNext())
-            #expect(stage.mailbox.mails.count == 2)
-            #expect(Set(stage.mailbox.mails.map(\.message)).count == 1)
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.count == 2)
+            #expect(Set(service.mailbox.mails.map(\.message)).count == 1)
         }
     }
 
     // MARK: - Never delivered
 
     @Test func `a mail refused for good is dead at once, without its address`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
-            stage.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
-            #expect(try await stage.sender.deliverNext())
-            #expect(try await stage.sender.deliverNext() == false)
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            service.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
+            #expect(try await service.sender.deliverNext())
+            #expect(try await service.sender.deliverNext() == false)
             let (state, sealed, error) = try session.query("SELECT state, sealed, last_error FROM outbox").only.decode(
                 String.self,
                 [UInt8]?.self,
@@ -185,13 +190,13 @@ struct OutboxTests {
     }
 
     @Test func `a mail is dead after its last attempt`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            stage.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
             for attempt in 1...OutboxSender.maximumAttempts {
                 #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = \(attempt - 1)") == 1)
                 try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
-                #expect(try await stage.sender.deliverNext())
+                #expect(try await service.sender.deliverNext())
             }
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL AND attempts = 12") == 1)
             #expect(try session.number(of: "outbox WHERE state = 'waiting'") == 0)
@@ -199,11 +204,11 @@ struct OutboxTests {
     }
 
     @Test func `a code that nobody can use any more is not sent`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
             try session.letPass("10 minutes")
-            #expect(try await stage.sender.deliverNext())
-            #expect(stage.mailbox.attempts.isEmpty)
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.attempts.isEmpty)
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
         }
     }
@@ -211,30 +216,30 @@ struct OutboxTests {
     @Test func `a mail sealed with a key that is not here waits for who has it, and is dead after the last attempt`()
         async throws
     {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             for number in 1...2 {
-                _ = try await stage.fill(stage.start(), through: "email", email: "kim\(number)@example.com")
+                _ = try await service.fill(service.start(), through: "email", email: "kim\(number)@example.com")
             }
         }
         let newKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
-        try await Stage.with(keys: "\(newKey),\(Stage.keys)") { stage in
-            _ = try await stage.sender.deliverNext()
-            #expect(stage.mailbox.mails.map(\.to) == ["kim1@example.com"])
+        try await TestSignups.with(keys: "\(newKey),\(TestSignups.keys)") { service in
+            _ = try await service.sender.deliverNext()
+            #expect(service.mailbox.mails.map(\.to) == ["kim1@example.com"])
         }
-        try await Stage.with(keys: newKey) { stage in
-            _ = try await stage.sender.deliverNext()
-            #expect(stage.mailbox.attempts.isEmpty)
+        try await TestSignups.with(keys: newKey) { service in
+            _ = try await service.sender.deliverNext()
+            #expect(service.mailbox.attempts.isEmpty)
             #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 1 AND due_at > now()") == 1)
         }
         try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
-        try await Stage.with { stage in
-            _ = try await stage.sender.deliverNext()
-            #expect(stage.mailbox.mails.map(\.to) == ["kim2@example.com"])
-            _ = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+        try await TestSignups.with { service in
+            _ = try await service.sender.deliverNext()
+            #expect(service.mailbox.mails.map(\.to) == ["kim2@example.com"])
+            _ = try await service.fill(service.start(), through: "email", email: "lee@example.com")
         }
         try session.run("UPDATE outbox SET attempts = 11 WHERE state = 'waiting'")
-        try await Stage.with(keys: newKey) { stage in
-            _ = try await stage.sender.deliverNext()
+        try await TestSignups.with(keys: newKey) { service in
+            _ = try await service.sender.deliverNext()
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
         }
     }

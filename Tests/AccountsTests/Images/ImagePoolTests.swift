@@ -10,18 +10,20 @@ import Testing
 struct ImagePoolTests {
     @Test func `the process makes the same photo as the function`() async throws {
         let image = try [UInt8].onFile("turned-6.jpg")
-        #expect(try await Stage.images.photo(of: image).jpeg == Photo(of: image).jpeg)
+        #expect(try await TestSignups.images.photo(of: image).jpeg == Photo(of: image).jpeg)
     }
 
     @Test func `what is no image is refused for what it is`() async throws {
-        await #expect(throws: ImageError.fault(.unsupported)) { try await Stage.images.photo(of: .onFile("moves.gif")) }
-        await #expect(throws: ImageError.fault(.unsupported)) { try await Stage.images.photo(of: []) }
+        await #expect(throws: ImageError.fault(.unsupported)) {
+            try await TestSignups.images.photo(of: .onFile("moves.gif"))
+        }
+        await #expect(throws: ImageError.fault(.unsupported)) { try await TestSignups.images.photo(of: []) }
         var png = try [UInt8].onFile("plain.png")
         png.replaceSubrange(16..<24, with: [0, 0, 0x1B, 0x58, 0, 0, 0x17, 0x70])
         let large = png
-        await #expect(throws: ImageError.fault(.tooLarge)) { try await Stage.images.photo(of: large) }
+        await #expect(throws: ImageError.fault(.tooLarge)) { try await TestSignups.images.photo(of: large) }
         await #expect(throws: ImageError.fault(.tooLarge)) {
-            try await Stage.images.photo(of: [UInt8](repeating: 0, count: ImageFile.maximumBytes + 1))
+            try await TestSignups.images.photo(of: [UInt8](repeating: 0, count: ImageFile.maximumBytes + 1))
         }
     }
 
@@ -93,7 +95,7 @@ struct ImagePoolTests {
 
     @Test func `the worker can ask nothing of the system`() async throws {
         let process = Process()
-        process.executableURL = Stage.program
+        process.executableURL = TestSignups.program
         process.arguments = ["image-worker"]
         let input = Pipe()
         process.standardInput = input

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A date")
 struct DateFieldTests {
-    /// The default situation is noon of 1 January 2026, UTC.
+    /// The default context is noon of 1 January 2026, UTC.
     let date: AskedField
 
     init() throws {
@@ -112,7 +112,7 @@ struct AgeTests {
         _ rules: String = "min_age: 14"
     ) throws -> Refusal.Code? {
         var date = try AskedField(["name: born, kind: date, \(rules)"], zone: zone)
-        date.situation = date.situation.with(now: .at(instant))
+        date.context = date.context.with(now: .at(instant))
         let refusals = date.refusals(.string(typed))
         #expect(date.holds(.string(typed)) == refusals.isEmpty)
         return refusals.first?.code
@@ -168,7 +168,7 @@ struct AgeTests {
 struct CivilDateTests {
     @Test func `a field may have a zone of its own`() throws {
         var day = try AskedField(["name: day, kind: date, zone: Pacific/Kiritimati"], zone: "Pacific/Niue")
-        day.situation = day.situation.with(now: .at("2026-01-01T10:30:00Z"))
+        day.context = day.context.with(now: .at("2026-01-01T10:30:00Z"))
         #expect(day.refusals("2026-01-02").isEmpty)
         #expect(day.refusals("2026-01-03") == [Refusal("day", .inFuture)])
     }

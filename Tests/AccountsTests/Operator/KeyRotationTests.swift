@@ -7,7 +7,7 @@ import Testing
 @Suite("Moving to another key", .freshDatabase, .timeLimit(.minutes(5)))
 struct KeyRotationTests {
     private static let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
-    private static let both = "\(new),\(Stage.keys)"
+    private static let both = "\(new),\(TestSignups.keys)"
     private let session: Session
 
     init() throws {
@@ -15,57 +15,62 @@ struct KeyRotationTests {
     }
 
     @Test func `nothing needs the old key afterwards`() async throws {
-        let (kim, lee) = try await Stage.with { stage -> (Draft, Draft) in
-            let lee = try await stage.fill(stage.start(), through: "contact", email: "lee@example.com", username: "lee")
-            let step = try #require(stage.signups.flow.step(named: "totp"))
-            let enrolment = try #require(try await stage.signups.enrolment(at: step, of: lee))
+        let (kim, lee) = try await TestSignups.with { service -> (Draft, Draft) in
+            let lee = try await service.fill(
+                service.start(),
+                through: "contact",
+                email: "lee@example.com",
+                username: "lee"
+            )
+            let step = try #require(service.signups.flow.step(named: "totp"))
+            let enrolment = try #require(try await service.signups.enrolment(at: step, of: lee))
             let code = TOTP.code(enrolment.secret.base32Bytes, step: TOTP.step(at: enrolment.now))
-            let enrolled = try await stage.submit(["totp": .string(code)], to: "totp", of: lee)
-            _ = try await stage.signups.commit(stage.submit(["terms": true], to: "terms", of: enrolled))
-            try await stage.deliver()
-            let kim = try await stage.readyDraft()
-            try await stage.signups.handOff(kim)
+            let enrolled = try await service.submit(["totp": .string(code)], to: "totp", of: lee)
+            _ = try await service.signups.commit(service.submit(["terms": true], to: "terms", of: enrolled))
+            try await service.deliver()
+            let kim = try await service.readyDraft()
+            try await service.signups.handOff(kim)
             return (kim, lee)
         }
-        let rotated = try await Stage.with(keys: Self.both) { stage in
-            try await Operator(stage.signups, name: "mina").rotateKeys()
+        let rotated = try await TestSignups.with(keys: Self.both) { service in
+            try await Operator(service.signups, name: "mina").rotateKeys()
         }
         #expect(rotated == Operator.Rotated(drafts: 1, rows: ["mails": 1, "authenticators": 1]))
 
-        try await Stage.with(keys: Self.new) { stage in
-            let draft = try await stage.signups.reread(kim)
+        try await TestSignups.with(keys: Self.new) { service in
+            let draft = try await service.signups.reread(kim)
             #expect(draft.revision == kim.revision && draft.values == kim.values)
             #expect(draft.proofs["code"]?.isProved == true)
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.last?.to == "kim@example.com")
-            let rival = try await stage.fill(
-                stage.start(),
+            try await service.deliver()
+            #expect(service.mailbox.mails.last?.to == "kim@example.com")
+            let rival = try await service.fill(
+                service.start(),
                 through: "password",
                 email: "park@example.com",
                 username: "park"
             )
             #expect(
-                await outcome { try await stage.submit(["username": "kim"], to: "profile", of: rival) }
+                await outcome { try await service.submit(["username": "kim"], to: "profile", of: rival) }
                     == "refused: username taken"
             )
             // The other draft for the address is found by its digest.
-            let other = try await stage.fill(stage.start(), through: "email")
-            _ = try await stage.signups.commit(draft)
-            #expect(await outcome { try await stage.signups.reread(other) } == "superseded")
-            #expect(try await stage.signups.reread(lee).account != nil)
-            let again = try await Operator(stage.signups, name: "mina").rotateKeys()
+            let other = try await service.fill(service.start(), through: "email")
+            _ = try await service.signups.commit(draft)
+            #expect(await outcome { try await service.signups.reread(other) } == "superseded")
+            #expect(try await service.signups.reread(lee).account != nil)
+            let again = try await Operator(service.signups, name: "mina").rotateKeys()
             #expect(again == Operator.Rotated())
             let (account, sealed) = try session.query("SELECT account, sealed FROM authenticators").only
                 .decode(UUID.self, [UInt8].self)
-            #expect(try stage.signups.keys.open(sealed, for: account.sqlBytes).count == 20)
+            #expect(try service.signups.keys.open(sealed, for: account.sqlBytes).count == 20)
         }
     }
 
     @Test func `what nobody here can read is told, and left alone`() async throws {
-        try await Stage.with { stage in _ = try await stage.fill(stage.start(), through: "email") }
+        try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
         let before = try session.dump(except: "audit")
-        try await Stage.with(keys: Self.new) { stage in
-            let rotated = try await Operator(stage.signups, name: "mina").rotateKeys()
+        try await TestSignups.with(keys: Self.new) { service in
+            let rotated = try await Operator(service.signups, name: "mina").rotateKeys()
             #expect(rotated == Operator.Rotated(unreadable: 2))
         }
         #expect(try session.dump(except: "audit") == before)
@@ -74,16 +79,17 @@ struct KeyRotationTests {
     }
 
     @Test func `a lease and a proof move although somebody has sealed the draft anew`() async throws {
-        let draft = try await Stage.with { stage in try await stage.fill(stage.start(), through: "profile") }
-        try await Stage.with(keys: Self.both) { stage in
-            _ = try await stage.submit(["birth_date": "2001-02-28"], to: "contact", of: stage.signups.reread(draft))
-            #expect(try await Operator(stage.signups, name: "mina").rotateKeys() == Operator.Rotated())
+        let draft = try await TestSignups.with { service in try await service.fill(service.start(), through: "profile")
         }
-        try await Stage.with(keys: Self.new) { stage in
-            #expect(try await stage.signups.reread(draft).proofs["code"]?.isProved == true)
-            let rival = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
+        try await TestSignups.with(keys: Self.both) { service in
+            _ = try await service.submit(["birth_date": "2001-02-28"], to: "contact", of: service.signups.reread(draft))
+            #expect(try await Operator(service.signups, name: "mina").rotateKeys() == Operator.Rotated())
+        }
+        try await TestSignups.with(keys: Self.new) { service in
+            #expect(try await service.signups.reread(draft).proofs["code"]?.isProved == true)
+            let rival = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             #expect(
-                await outcome { try await stage.submit(["username": "kim"], to: "profile", of: rival) }
+                await outcome { try await service.submit(["username": "kim"], to: "profile", of: rival) }
                     == "refused: username taken"
             )
         }

@@ -12,13 +12,13 @@ struct CancelTests {
     }
 
     @Test func `a cancelled draft is gone with its values, proofs and leases`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            try await stage.signups.cancel(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            try await service.signups.cancel(draft)
             for table in ["drafts", "proofs", "leases"] {
                 #expect(try session.number(of: table) == 0)
             }
-            #expect(await outcome { try await stage.signups.reread(draft) } == "cancelled")
+            #expect(await outcome { try await service.signups.reread(draft) } == "cancelled")
             let ending = try session.query("SELECT token_hash, reason FROM endings").only.decode(
                 [UInt8].self,
                 String.self
@@ -28,54 +28,54 @@ struct CancelTests {
     }
 
     @Test func `other drafts stay`() async throws {
-        try await Stage.with { stage in
-            let other = try await stage.readyDraft(username: "lee")
-            try await stage.signups.cancel(stage.readyDraft())
-            #expect(stage.signups.standing(of: try await stage.signups.reread(other)).isReady)
+        try await TestSignups.with { service in
+            let other = try await service.readyDraft(username: "lee")
+            try await service.signups.cancel(service.readyDraft())
+            #expect(service.signups.progress(of: try await service.signups.reread(other)).isReady)
         }
     }
 
     @Test func `a draft that ended already may be cancelled`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
-            for _ in 0..<2 { #expect(await outcome { try await stage.signups.cancel(draft) } == "done") }
+        try await TestSignups.with { service in
+            let draft = try await service.start()
+            for _ in 0..<2 { #expect(await outcome { try await service.signups.cancel(draft) } == "done") }
             #expect(try session.number(of: "endings") == 1)
 
-            let expired = try await stage.start()
+            let expired = try await service.start()
             try session.letPass("1 day")
-            #expect(await outcome { try await stage.signups.cancel(expired) } == "done")
+            #expect(await outcome { try await service.signups.cancel(expired) } == "done")
             #expect(try session.number(of: "drafts") == 0)
         }
     }
 
     @Test func `cancelling at once ends a draft once`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            let outcomes = try await atOnce(20) { _ in await outcome { try await stage.signups.cancel(draft) } }
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let outcomes = try await atOnce(20) { _ in await outcome { try await service.signups.cancel(draft) } }
             #expect(outcomes.tally == ["done": 20])
             #expect(try session.number(of: "endings") == 1)
         }
     }
 
     @Test func `an account is not cancelled`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            _ = try await stage.signups.commit(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            _ = try await service.signups.commit(draft)
             let before = try session.dump()
-            for draft in [draft, try await stage.signups.reread(draft)] {
-                #expect(await outcome { try await stage.signups.cancel(draft) } == "committed")
+            for draft in [draft, try await service.signups.reread(draft)] {
+                #expect(await outcome { try await service.signups.cancel(draft) } == "committed")
             }
             #expect(try session.dump() == before)
         }
     }
 
     @Test func `who cancels while the draft is committed hears of it`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             let holder = try Session()
             try holder.run("BEGIN")
             try holder.query("UPDATE drafts SET account_id = gen_random_uuid(), sealed = '' WHERE id = \(draft.id)")
-            let cancellation = Task { await outcome { try await stage.signups.cancel(draft) } }
+            let cancellation = Task { await outcome { try await service.signups.cancel(draft) } }
             try await session.waitUntilSomebodyIsBlocked()
             try holder.run("COMMIT")
             #expect(await cancellation.value == "committed")
@@ -84,13 +84,13 @@ struct CancelTests {
     }
 
     @Test func `of a commit and a cancellation at once one takes effect, and both know which`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             for person in 0..<10 {
-                let draft = try await stage.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
+                let draft = try await service.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
                 let outcomes = try await atOnce(2) { number in
                     number == 0
-                        ? await outcome { try await stage.signups.commit(draft) }
-                        : await outcome { try await stage.signups.cancel(draft) }
+                        ? await outcome { try await service.signups.commit(draft) }
+                        : await outcome { try await service.signups.cancel(draft) }
                 }
                 let isAccount = try session.isTrue("EXISTS (SELECT FROM accounts WHERE username = \("kim\(person)"))")
                 #expect(outcomes == (isAccount ? ["done", "committed"] : ["cancelled", "done"]))

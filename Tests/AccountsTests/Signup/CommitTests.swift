@@ -15,11 +15,11 @@ struct CommitTests {
     // MARK: - What is written
 
     @Test func `a commit writes an account with all that belongs to it`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.readyDraft()
-            draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
+        try await TestSignups.with { service in
+            var draft = try await service.readyDraft()
+            draft = try await service.submit(["terms": true, "marketing": false], to: "terms", of: draft)
             let provedAt = try session.query("SELECT proved_at FROM proofs").only.decode(Date.self)
-            let (account, isNew) = try await stage.signups.commit(draft)
+            let (account, isNew) = try await service.signups.commit(draft)
             #expect(isNew)
             #expect(account.email == "kim@example.com")
             #expect(account.username == "kim")
@@ -47,8 +47,8 @@ struct CommitTests {
     }
 
     @Test func `the credential is the hash of the password, at the floor or above`() async throws {
-        try await Stage.with { stage in
-            let account = try await stage.signups.commit(stage.readyDraft()).account
+        try await TestSignups.with { service in
+            let account = try await service.signups.commit(service.readyDraft()).account
             let rows = try session.query("SELECT account, kind, secret FROM credentials")
             #expect(rows.count == 1)
             let (owner, kind, secret) = try rows.only.decode(ID<Account>.self, String.self, String.self)
@@ -59,17 +59,17 @@ struct CommitTests {
                 Issue.record("a password is a secret")
                 return
             }
-            #expect(try await stage.signups.hashing.verify(password, against: hash))
+            #expect(try await service.signups.hashing.verify(password, against: hash))
         }
     }
 
     @Test(arguments: Language.allCases)
     func `a consent says to what, when and in which language it was given`(language: Language) async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(in: language))
-            draft = try await stage.submit(["terms": true, "marketing": false], to: "terms", of: draft)
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(in: language))
+            draft = try await service.submit(["terms": true, "marketing": false], to: "terms", of: draft)
             let givenAt = draft.values.json(of: "terms")?["at"]?.string
-            let account = try await stage.signups.commit(draft).account
+            let account = try await service.signups.commit(draft).account
             let rows = try session.query(
                 """
                 SELECT field, account, accepted, version, document, locale, given_at FROM consents ORDER BY field DESC
@@ -88,7 +88,7 @@ struct CommitTests {
                 )
                 #expect((FieldName(name), owner) == (field, account.id))
                 #expect((isAccepted, version, locale) == (field == "terms", "2026-11", language.rawValue))
-                let kind = try #require(stage.signups.flow.field(named: field)?.kind as? ConsentField)
+                let kind = try #require(service.signups.flow.field(named: field)?.kind as? ConsentField)
                 #expect(try session.isTrue("\(document) = sha256(convert_to(\(kind.document(in: language)), 'UTF8'))"))
                 if field == "terms" { #expect(date.timestamp == givenAt) }
                 #expect(date <= account.createdAt)
@@ -97,9 +97,9 @@ struct CommitTests {
     }
 
     @Test func `a commit leaves nothing of the draft but what leads to the account`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            let id = try await stage.signups.commit(draft).account.id
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let id = try await service.signups.commit(draft).account.id
             #expect(try session.number(of: "proofs") == 0)
             #expect(try session.number(of: "leases") == 0)
             #expect(
@@ -114,10 +114,10 @@ struct CommitTests {
     }
 
     @Test func `the owner of a new account is told by mail`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            try await stage.deliver()
-            let mails = stage.mailbox.mails
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            try await service.deliver()
+            let mails = service.mailbox.mails
             #expect(mails.map(\.to) == ["kim@example.com", "kim@example.com"])
             let text = English().accountCreated(serviceName: "Acme", address: "kim@example.com")
             #expect(mails.last?.subject == text.subject)
@@ -136,33 +136,37 @@ struct CommitTests {
         ] as [(StepName, String)]
     )
     func `an incomplete draft is told what is missing`(last: StepName, missing: String) async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: last)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: last)
             let before = try session.dump()
-            #expect(await outcome { try await stage.signups.commit(draft) } == "incomplete: \(missing)")
+            #expect(await outcome { try await service.signups.commit(draft) } == "incomplete: \(missing)")
             #expect(try session.dump() == before)
         }
     }
 
     @Test func `a draft is judged by the flow as it is now`() async throws {
-        let draft = try await Stage.with(flow: Self.flow(terms: "1")) { stage in
-            try await stage.submit(["username": "kim", "terms": true], to: "all", of: stage.start())
+        let draft = try await TestSignups.with(flow: Self.flow(terms: "1")) { service in
+            try await service.submit(["username": "kim", "terms": true], to: "all", of: service.start())
         }
-        try await Stage.with(flow: Self.flow(terms: "2")) { stage in
-            #expect(await outcome { try await stage.signups.commit(draft) } == "incomplete: terms")
-            let agreed = try await stage.submit(["username": "kim", "terms": true], to: "all", of: draft)
-            #expect(try await stage.signups.commit(agreed).isNew)
+        try await TestSignups.with(flow: Self.flow(terms: "2")) { service in
+            #expect(await outcome { try await service.signups.commit(draft) } == "incomplete: terms")
+            let agreed = try await service.submit(["username": "kim", "terms": true], to: "all", of: draft)
+            #expect(try await service.signups.commit(agreed).isNew)
             #expect(try session.query("SELECT version FROM consents").only.decode(String.self) == "2")
         }
     }
 
     @Test func `a commit that was overtaken tells nothing of an address that is not proved`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft(email: "lee@example.com", username: "lee"))
-            let ready = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))
+            let ready = try await service.readyDraft()
             for address in ["lee@example.com", "nobody@example.com"] {
-                _ = try await stage.submit(["email": .string(address)], to: "email", of: stage.signups.reread(ready))
-                let told = await outcome { try await stage.signups.commit(ready) }
+                _ = try await service.submit(
+                    ["email": .string(address)],
+                    to: "email",
+                    of: service.signups.reread(ready)
+                )
+                let told = await outcome { try await service.signups.commit(ready) }
                 #expect(told.hasPrefix("incomplete: "), "\(address)")
             }
         }
@@ -181,32 +185,32 @@ struct CommitTests {
                   - {name: again, \(field), label: {en: Again}}
             """
         }
-        let draft = try await Stage.with(flow: flow("kind: text")) { stage in
+        let draft = try await TestSignups.with(flow: flow("kind: text")) { service in
             let answers: Answers = ["password": .password("a pass phrase of mine"), "again": "a text"]
-            return try await stage.submit(answers, to: "all", of: stage.start())
+            return try await service.submit(answers, to: "all", of: service.start())
         }
-        try await Stage.with(flow: flow("kind: confirmation, confirms: password")) { stage in
-            let account = try await stage.signups.commit(stage.signups.reread(draft)).account
+        try await TestSignups.with(flow: flow("kind: confirmation, confirms: password")) { service in
+            let account = try await service.signups.commit(service.signups.reread(draft)).account
             #expect(account.profile == [:])
         }
     }
 
     @Test func `a draft that ended is not committed`() async throws {
-        try await Stage.with { stage in
-            let expired = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let expired = try await service.readyDraft()
             try session.letPass("1 day")
-            #expect(await outcome { try await stage.signups.commit(expired) } == "expired")
-            let cancelled = try await stage.readyDraft()
-            try await stage.signups.cancel(cancelled)
-            #expect(await outcome { try await stage.signups.commit(cancelled) } == "cancelled")
+            #expect(await outcome { try await service.signups.commit(expired) } == "expired")
+            let cancelled = try await service.readyDraft()
+            try await service.signups.cancel(cancelled)
+            #expect(await outcome { try await service.signups.commit(cancelled) } == "cancelled")
             #expect(try session.number(of: "accounts") == 0)
         }
     }
 
     @Test(arguments: [("email", "kim@example.com"), ("username", "kim")] as [(FieldName, String)])
     func `an identifier of another account is told, and the draft stays`(field: FieldName, value: String) async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             try session.query(
                 """
                 WITH account AS (
@@ -216,34 +220,34 @@ struct CommitTests {
                 """
             )
             let before = try session.dump()
-            #expect(await outcome { try await stage.signups.commit(draft) } == "taken: \(field)")
+            #expect(await outcome { try await service.signups.commit(draft) } == "taken: \(field)")
             #expect(try session.dump() == before)
         }
     }
 
     @Test(arguments: ["accounts", "identifiers", "credentials", "consents", "outbox", "endings"])
     func `a commit that fails half-way leaves nothing of it`(table: String) async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "code")
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "code")
+            let draft = try await service.readyDraft()
             let before = try session.dump()
             try session.refuse("INSERT", on: table)
-            #expect(await outcome { try await stage.signups.commit(draft) } == "database refused: P0001")
+            #expect(await outcome { try await service.signups.commit(draft) } == "database refused: P0001")
             #expect(try session.dump() == before)
             try session.allow()
-            #expect(try await stage.signups.commit(draft).isNew)
+            #expect(try await service.signups.commit(draft).isNew)
         }
     }
 
     // MARK: - Again, and at once
 
     @Test func `a commit repeated gives the same account`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            let first = try await stage.signups.commit(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let first = try await service.signups.commit(draft)
             let before = try session.dump()
-            for draft in [draft, try await stage.signups.reread(draft)] {
-                let (account, isNew) = try await stage.signups.commit(draft)
+            for draft in [draft, try await service.signups.reread(draft)] {
+                let (account, isNew) = try await service.signups.commit(draft)
                 #expect(!isNew)
                 #expect(body(of: account) == body(of: first.account))
             }
@@ -252,9 +256,9 @@ struct CommitTests {
     }
 
     @Test func `a hundred commits at once make one account`() async throws {
-        try await Stage.with(connections: 11) { stage in
-            let draft = try await stage.readyDraft()
-            let commits = try await atOnce(100) { _ in try await stage.signups.commit(draft) }
+        try await TestSignups.with(connections: 11) { service in
+            let draft = try await service.readyDraft()
+            let commits = try await atOnce(100) { _ in try await service.signups.commit(draft) }
             #expect(commits.count(where: \.isNew) == 1)
             #expect(Set(commits.map { body(of: $0.account) }).count == 1)
             for table in ["accounts", "credentials", "outbox WHERE template = 'account-created'"] {
@@ -265,11 +269,11 @@ struct CommitTests {
     }
 
     @Test func `of twenty drafts that proved one address one becomes the account`() async throws {
-        try await Stage.with(connections: 11) { stage in
+        try await TestSignups.with(connections: 11) { service in
             var drafts: [Draft] = []
-            for number in 0..<20 { drafts.append(try await stage.readyDraft(username: "kim\(number)")) }
+            for number in 0..<20 { drafts.append(try await service.readyDraft(username: "kim\(number)")) }
             let outcomes = try await atOnce(20) { [drafts] number in
-                await outcome { try await stage.signups.commit(drafts[number]) }
+                await outcome { try await service.signups.commit(drafts[number]) }
             }
             #expect(outcomes.tally["done"] == 1)
             #expect(Set(outcomes).isSubset(of: ["done", "superseded", "taken: email"]))
@@ -285,43 +289,43 @@ struct CommitTests {
     }
 
     @Test func `rivals for the address end with the commit, other drafts do not`() async throws {
-        try await Stage.with { stage in
-            let unproved = try await stage.fill(stage.start(), through: "email")
-            let ready = try await stage.readyDraft(username: "rival")
-            let other = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            let wasRival = try await stage.fill(stage.start(), through: "code")
-            _ = try await stage.submit(["email": "park@example.com"], to: "email", of: wasRival)
-            let empty = try await stage.start()
-            let draft = try await stage.readyDraft()
-            let late = try await stage.fill(stage.start(), through: "email")
-            try await stage.signups.handOff(ready)
-            _ = try await stage.signups.commit(draft)
+        try await TestSignups.with { service in
+            let unproved = try await service.fill(service.start(), through: "email")
+            let ready = try await service.readyDraft(username: "rival")
+            let other = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            let wasRival = try await service.fill(service.start(), through: "code")
+            _ = try await service.submit(["email": "park@example.com"], to: "email", of: wasRival)
+            let empty = try await service.start()
+            let draft = try await service.readyDraft()
+            let late = try await service.fill(service.start(), through: "email")
+            try await service.signups.handOff(ready)
+            _ = try await service.signups.commit(draft)
             let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting' ORDER BY created_at")
             // Neither the code of one rival nor the link of another has any use now.
             #expect(try waiting.only.decode(String.self) == "account-created")
             for rival in [unproved, ready, late] {
-                #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
-                #expect(await outcome { try await stage.signups.commit(rival) } != "done")
+                #expect(await outcome { try await service.signups.reread(rival) } == "superseded")
+                #expect(await outcome { try await service.signups.commit(rival) } != "done")
                 #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(rival.id))"))
                 #expect(try session.isTrue("NOT EXISTS (SELECT FROM leases WHERE draft = \(rival.id))"))
             }
             for bystander in [other, wasRival, empty] {
-                #expect(await outcome { try await stage.signups.reread(bystander) } == "done")
+                #expect(await outcome { try await service.signups.reread(bystander) } == "done")
             }
-            #expect(try await stage.signups.commit(other).isNew)
+            #expect(try await service.signups.commit(other).isNew)
         }
     }
 
     @Test func `what was checked is what is committed while somebody edits`() async throws {
-        try await Stage.with(connections: 9) { stage in
+        try await TestSignups.with(connections: 9) { service in
             for person in 0..<5 {
-                let draft = try await stage.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
+                let draft = try await service.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
                 async let lastAcknowledged: Int = {
                     for number in 1...40 {
                         let answers: Answers = [
                             "username": .string("kim\(person)"), "display_name": .string("name \(number)"),
                         ]
-                        let ending = await outcome { try await stage.submit(answers, to: "profile", of: draft) }
+                        let ending = await outcome { try await service.submit(answers, to: "profile", of: draft) }
                         guard ending == "done" else {
                             #expect(ending == "committed")
                             return number - 1
@@ -332,7 +336,7 @@ struct CommitTests {
                 try await session.wait(
                     for: "SELECT FROM drafts WHERE id = \(draft.id) AND revision > \(draft.revision + 2)"
                 )
-                let account = try await stage.signups.commit(draft).account
+                let account = try await service.signups.commit(draft).account
                 let last = await lastAcknowledged
                 #expect(account.profile["display_name"] == .string("name \(last)"))
             }
@@ -340,13 +344,13 @@ struct CommitTests {
     }
 
     @Test func `an address that changes under a commit is never committed unproved`() async throws {
-        try await Stage.with(connections: 9) { stage in
+        try await TestSignups.with(connections: 9) { service in
             for person in 0..<10 {
                 let address = "kim\(person)@example.com"
-                let draft = try await stage.readyDraft(email: address, username: "kim\(person)")
+                let draft = try await service.readyDraft(email: address, username: "kim\(person)")
                 let other: Answers = ["email": .string("lee\(person)@example.com")]
-                async let change = outcome { try await stage.submit(other, to: "email", of: draft) }
-                async let commit = outcome { try await stage.signups.commit(draft) }
+                async let change = outcome { try await service.submit(other, to: "email", of: draft) }
+                async let commit = outcome { try await service.signups.commit(draft) }
                 switch (await change, await commit) {
                 case ("done", "incomplete: code"):
                     #expect(try session.isTrue("NOT EXISTS (SELECT FROM accounts WHERE username = \("kim\(person)"))"))
@@ -365,11 +369,11 @@ struct CommitTests {
     // MARK: - When the connection is lost
 
     @Test func `a commit whose connection is lost converges on one account`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             let holder = try Session()
             try holder.holdDrafts()
-            let commit = Task { try await stage.signups.commit(draft) }
+            let commit = Task { try await service.signups.commit(draft) }
             for _ in 0..<3 {
                 try await session.waitUntilSomebodyIsBlocked()
                 try await session.cutBlockedSessions()
@@ -378,7 +382,7 @@ struct CommitTests {
             #expect(try session.number(of: "accounts") == 0)
             try holder.letGo()
             let account = try await commit.value.account
-            let (again, isNew) = try await stage.signups.commit(draft)
+            let (again, isNew) = try await service.signups.commit(draft)
             #expect(!isNew)
             #expect(body(of: again) == body(of: account))
             #expect(try session.number(of: "accounts") == 1)
@@ -386,19 +390,19 @@ struct CommitTests {
     }
 
     @Test func `commits at once whose connections are lost converge on one account`() async throws {
-        try await Stage.with(connections: 9) { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with(connections: 9) { service in
+            let draft = try await service.readyDraft()
             let holder = try Session()
             try holder.holdDrafts()
             let commits = Task {
-                try await atOnce(20) { _ in try? await stage.signups.commit(draft).account }
+                try await atOnce(20) { _ in try? await service.signups.commit(draft).account }
             }
             // The commits of one server take turns.
             try await session.waitUntilSomebodyIsBlocked()
             try await session.cutBlockedSessions()
             try holder.letGo()
             let acknowledged = try await commits.value.compactMap { $0?.id }
-            let account = try await stage.signups.commit(draft).account
+            let account = try await service.signups.commit(draft).account
             #expect(Set(acknowledged).isSubset(of: [account.id]))
             #expect(try session.number(of: "accounts") == 1)
             #expect(try session.number(of: "outbox WHERE template = 'account-created'") == 1)

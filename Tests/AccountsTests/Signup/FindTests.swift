@@ -15,24 +15,24 @@ struct FindTests {
     // MARK: - Who is found
 
     @Test func `a token that was never issued finds nothing`() async throws {
-        try await Stage.with { stage in
-            #expect(await outcome { try await stage.signups.find(Token(for: ID<Draft>())) } == "unknown")
+        try await TestSignups.with { service in
+            #expect(await outcome { try await service.signups.find(Token(for: ID<Draft>())) } == "unknown")
         }
     }
 
     @Test func `the id of a draft with another secret finds nothing`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            #expect(await outcome { try await stage.signups.find(Token(for: draft.id)) } == "unknown")
-            #expect(await outcome { try await stage.signups.find(token) } == "done")
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            #expect(await outcome { try await service.signups.find(Token(for: draft.id)) } == "unknown")
+            #expect(await outcome { try await service.signups.find(token) } == "done")
         }
     }
 
     @Test func `what was submitted is found`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            let submitted = try await stage.submit(["email": "Kim@Example.com"], to: "email", of: draft)
-            let found = try await stage.signups.find(token)
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            let submitted = try await service.submit(["email": "Kim@Example.com"], to: "email", of: draft)
+            let found = try await service.signups.find(token)
             #expect(found.values == submitted.values)
             #expect(found.values.json(of: "email") == "kim@example.com")
             #expect(found.revision == 2)
@@ -41,49 +41,49 @@ struct FindTests {
     }
 
     @Test func `a cancelled draft is told so until a day after its absolute end`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            try await stage.signups.cancel(draft)
-            #expect(await outcome { try await stage.signups.find(token) } == "cancelled")
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            try await service.signups.cancel(draft)
+            #expect(await outcome { try await service.signups.find(token) } == "cancelled")
             try session.letPass("7 days 23 hours")
-            #expect(await outcome { try await stage.signups.find(token) } == "cancelled")
+            #expect(await outcome { try await service.signups.find(token) } == "cancelled")
             try session.letPass("1 hour")
-            #expect(await outcome { try await stage.signups.find(token) } == "unknown")
+            #expect(await outcome { try await service.signups.find(token) } == "unknown")
         }
     }
 
     @Test func `a draft whose address became an account elsewhere is told that it is superseded`() async throws {
-        try await Stage.with { stage in
-            let (rival, token) = try await stage.signups.start(in: .english)
-            _ = try await stage.fill(rival, through: "code")
-            _ = try await stage.signups.commit(stage.readyDraft())
-            #expect(await outcome { try await stage.signups.find(token) } == "superseded")
+        try await TestSignups.with { service in
+            let (rival, token) = try await service.signups.start(in: .english)
+            _ = try await service.fill(rival, through: "code")
+            _ = try await service.signups.commit(service.readyDraft())
+            #expect(await outcome { try await service.signups.find(token) } == "superseded")
         }
     }
 
     // MARK: - Until when
 
     @Test func `a draft that nobody touches ends after a day`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
             try session.letPass("23 hours 59 minutes")
-            #expect(await outcome { try await stage.signups.find(token) } == "done")
+            #expect(await outcome { try await service.signups.find(token) } == "done")
             try session.letPass("1 minute")
-            #expect(await outcome { try await stage.signups.find(token) } == "expired")
+            #expect(await outcome { try await service.signups.find(token) } == "expired")
         }
     }
 
     @Test func `a draft that somebody works on ends after a week`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
             try session.run("UPDATE drafts SET ends_at = now() + interval '1 minute'")
-            let draft = try await stage.signups.find(token)
+            let draft = try await service.signups.find(token)
             #expect((0...60).contains(draft.expiresAt.timeIntervalSince(draft.now)))
             try session.letPass("1 minute")
             try session.run("UPDATE drafts SET updated_at = now()")
-            #expect(await outcome { try await stage.signups.find(token) } == "expired")
+            #expect(await outcome { try await service.signups.find(token) } == "expired")
             #expect(
-                await outcome { try await stage.submit(["email": "kim@example.com"], to: "email", of: draft) }
+                await outcome { try await service.submit(["email": "kim@example.com"], to: "email", of: draft) }
                     == "expired"
             )
             #expect(try session.isTrue("NOT EXISTS (SELECT FROM outbox)"))
@@ -91,125 +91,125 @@ struct FindTests {
     }
 
     @Test func `reading does not put the end off, writing does`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
             try session.letPass("23 hours")
             for _ in 0..<3 {
-                let draft = try await stage.signups.find(token)
+                let draft = try await service.signups.find(token)
                 #expect((3590...3600).contains(draft.expiresAt.timeIntervalSince(draft.now)))
             }
-            let draft = try await stage.submit(
+            let draft = try await service.submit(
                 ["email": "kim@example.com"],
                 to: "email",
-                of: stage.signups.find(token)
+                of: service.signups.find(token)
             )
             #expect((86_390...86_400).contains(draft.expiresAt.timeIntervalSince(draft.now)))
             try session.letPass("23 hours")
-            #expect(await outcome { try await stage.signups.find(token) } == "done")
+            #expect(await outcome { try await service.signups.find(token) } == "done")
         }
     }
 
     @Test func `a committed draft leads to its account until its absolute end`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            let account = try await stage.signups.commit(stage.fill(draft)).account
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            let account = try await service.signups.commit(service.fill(draft)).account
             try session.letPass("6 days 23 hours")
-            let found = try await stage.signups.find(token)
+            let found = try await service.signups.find(token)
             #expect(found.account == account.id)
             #expect(found.values == Values())
             try session.letPass("1 hour")
-            #expect(await outcome { try await stage.signups.find(token) } == "expired")
+            #expect(await outcome { try await service.signups.find(token) } == "expired")
         }
     }
 
     // MARK: - Keys
 
     @Test func `a draft sealed with a key that is gone is unreadable`() async throws {
-        let token = try await Stage.with { try await $0.signups.start(in: .english).token }
-        try await Stage.with(keys: Self.otherKey) { stage in
-            #expect(await outcome { try await stage.signups.find(token) } == "unreadable")
+        let token = try await TestSignups.with { try await $0.signups.start(in: .english).token }
+        try await TestSignups.with(keys: Self.otherKey) { service in
+            #expect(await outcome { try await service.signups.find(token) } == "unreadable")
         }
     }
 
     @Test func `values that were moved from another draft are unreadable`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
-            let other = try await stage.start()
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
+            let other = try await service.start()
             try session.query(
                 "UPDATE drafts SET sealed = (SELECT sealed FROM drafts WHERE id = \(other.id)) WHERE id = \(token.draft)"
             )
-            #expect(await outcome { try await stage.signups.find(token) } == "unreadable")
+            #expect(await outcome { try await service.signups.find(token) } == "unreadable")
         }
     }
 
     @Test func `an old draft opens after a rotation, and its next write seals with the new key`() async throws {
-        let token = try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            _ = try await stage.submit(["email": "kim@example.com"], to: "email", of: draft)
+        let token = try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            _ = try await service.submit(["email": "kim@example.com"], to: "email", of: draft)
             return token
         }
-        try await Stage.with(keys: Self.rotated) { stage in
-            let draft = try await stage.signups.find(token)
+        try await TestSignups.with(keys: Self.rotated) { service in
+            let draft = try await service.signups.find(token)
             #expect(draft.values.json(of: "email") == "kim@example.com")
             #expect(try sealingKey() == "test")
-            _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: draft)
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: draft)
             #expect(try sealingKey() == "other")
         }
-        try await Stage.with(keys: Self.otherKey) { stage in
-            let draft = try await stage.signups.find(token)
+        try await TestSignups.with(keys: Self.otherKey) { service in
+            let draft = try await service.signups.find(token)
             #expect(draft.values.json(of: "email") == "lee@example.com")
         }
     }
 
     @Test func `a code mailed before a rotation is taken after it`() async throws {
-        let (draft, code) = try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            return (draft, try await stage.readCode(for: "kim@example.com"))
+        let (draft, code) = try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            return (draft, try await service.readCode(for: "kim@example.com"))
         }
-        try await Stage.with(keys: Self.rotated) { stage in
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+        try await TestSignups.with(keys: Self.rotated) { service in
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
             #expect(proved.proofs["code"]?.isProved == true)
         }
     }
 
     @Test func `a draft proved before a rotation is committed after it`() async throws {
-        let draft = try await Stage.with { try await $0.readyDraft() }
-        try await Stage.with(keys: Self.rotated) { stage in
-            let now = try await stage.signups.reread(draft)
+        let draft = try await TestSignups.with { try await $0.readyDraft() }
+        try await TestSignups.with(keys: Self.rotated) { service in
+            let now = try await service.signups.reread(draft)
             #expect(now.proofs["code"]?.isProved == true)
-            #expect(try await stage.signups.commit(now).account.email == "kim@example.com")
+            #expect(try await service.signups.commit(now).account.email == "kim@example.com")
         }
     }
 
     @Test func `a name leased before a rotation is still leased after it`() async throws {
-        let draft = try await Stage.with { try await $0.readyDraft() }
-        try await Stage.with(keys: Self.rotated) { stage in
-            let other = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
+        let draft = try await TestSignups.with { try await $0.readyDraft() }
+        try await TestSignups.with(keys: Self.rotated) { service in
+            let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             let name: Answers = ["username": "kim"]
             #expect(
-                await outcome { try await stage.submit(name, to: "profile", of: other) } == "refused: username taken"
+                await outcome { try await service.submit(name, to: "profile", of: other) } == "refused: username taken"
             )
-            #expect(await outcome { try await stage.submit(name, to: "profile", of: draft) } == "done")
+            #expect(await outcome { try await service.submit(name, to: "profile", of: draft) } == "done")
             #expect(
-                await outcome { try await stage.submit(name, to: "profile", of: other) } == "refused: username taken"
+                await outcome { try await service.submit(name, to: "profile", of: other) } == "refused: username taken"
             )
         }
     }
 
     @Test func `a rival from before a rotation ends with the commit after it`() async throws {
-        let token = try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            _ = try await stage.fill(draft, through: "code")
+        let token = try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            _ = try await service.fill(draft, through: "code")
             return token
         }
-        try await Stage.with(keys: Self.rotated) { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            #expect(await outcome { try await stage.signups.find(token) } == "superseded")
+        try await TestSignups.with(keys: Self.rotated) { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            #expect(await outcome { try await service.signups.find(token) } == "superseded")
         }
     }
 
     private static let otherKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
-    private static let rotated = "\(otherKey),\(Stage.keys)"
+    private static let rotated = "\(otherKey),\(TestSignups.keys)"
 
     /// The id of the key that sealed the only draft.
     private func sealingKey() throws -> String {

@@ -13,144 +13,144 @@ struct HandoffTests {
     }
 
     @Test func `the link moves the draft to a new token, and the one before hears why it is over`() async throws {
-        try await Stage.with { stage in
-            let (started, before) = try await stage.signups.start(in: .english)
-            let draft = try await stage.fill(started)
-            try await stage.signups.handOff(draft)
-            let (moved, token) = try await stage.signups.resume(stage.link())
+        try await TestSignups.with { service in
+            let (started, before) = try await service.signups.start(in: .english)
+            let draft = try await service.fill(started)
+            try await service.signups.handOff(draft)
+            let (moved, token) = try await service.signups.resume(service.link())
             #expect(moved.id == draft.id && moved.values == draft.values)
             #expect(moved.proofs["code"]?.isProved == true)
-            #expect(try await stage.signups.find(token).revision == draft.revision + 1)
-            #expect(await outcome { try await stage.signups.find(before) } == "continued-elsewhere")
+            #expect(try await service.signups.find(token).revision == draft.revision + 1)
+            #expect(await outcome { try await service.signups.find(before) } == "continued-elsewhere")
             #expect(
-                await outcome { try await stage.submit(["terms": true], to: "terms", of: draft) }
+                await outcome { try await service.submit(["terms": true], to: "terms", of: draft) }
                     == "continued-elsewhere"
             )
-            #expect(await outcome { try await stage.signups.cancel(draft) } == "continued-elsewhere")
-            #expect(await outcome { try await stage.signups.commit(draft) } == "continued-elsewhere")
-            let (_, isNew) = try await stage.signups.commit(moved)
+            #expect(await outcome { try await service.signups.cancel(draft) } == "continued-elsewhere")
+            #expect(await outcome { try await service.signups.commit(draft) } == "continued-elsewhere")
+            let (_, isNew) = try await service.signups.commit(moved)
             #expect(isNew)
         }
     }
 
     @Test func `the device before does not know the secret that an authenticator gets after it`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "contact")
-            let step = try #require(stage.signups.flow.step(named: "totp"))
-            let before = try await stage.signups.enrolment(at: step, of: draft)?.secret
-            try await stage.signups.handOff(draft)
-            let (moved, _) = try await stage.signups.resume(stage.link())
-            let after = try await stage.signups.enrolment(at: step, of: moved)?.secret
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "contact")
+            let step = try #require(service.signups.flow.step(named: "totp"))
+            let before = try await service.signups.enrolment(at: step, of: draft)?.secret
+            try await service.signups.handOff(draft)
+            let (moved, _) = try await service.signups.resume(service.link())
+            let after = try await service.signups.enrolment(at: step, of: moved)?.secret
             #expect(before != nil && after != nil && before != after)
         }
     }
 
     @Test func `what the device before was about to write finds the draft gone`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            let (moved, token) = try await stage.signups.resume(stage.link())
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let (moved, token) = try await service.signups.resume(service.link())
             // It read the draft before the link was opened.
-            let late = try await stage.signups.write(Change(values: Values()), to: draft)
+            let late = try await service.signups.write(Change(values: Values()), to: draft)
             guard case .overtaken = late else {
                 Issue.record("it was written")
                 return
             }
-            #expect(try await stage.signups.find(token).values == moved.values)
+            #expect(try await service.signups.find(token).values == moved.values)
         }
     }
 
     @Test func `a link is good once, also for many at once`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            let link = try await stage.link()
-            let outcomes = try await atOnce(20) { _ in await outcome { try await stage.signups.resume(link) } }
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            let outcomes = try await atOnce(20) { _ in await outcome { try await service.signups.resume(link) } }
             #expect(outcomes.tally == ["done": 1, "expired": 19])
             #expect(try session.number(of: "handoffs") == 0)
         }
     }
 
     @Test func `a link is good for a quarter of an hour`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            let link = try await stage.link()
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
             try session.letPass("15 minutes")
-            #expect(await outcome { try await stage.signups.resume(link) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link) } == "expired")
         }
     }
 
     @Test func `a newer link ends the one before, a minute later at the earliest`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            let first = try await stage.link()
-            #expect(await outcome { try await stage.signups.handOff(draft) } == "too many: handoff")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let first = try await service.link()
+            #expect(await outcome { try await service.signups.handOff(draft) } == "too many: handoff")
             try session.letPass("1 minute")
-            try await stage.signups.handOff(draft)
-            let second = try await stage.link()
-            #expect(await outcome { try await stage.signups.resume(first) } == "expired")
-            #expect(await outcome { try await stage.signups.resume(second) } == "done")
+            try await service.signups.handOff(draft)
+            let second = try await service.link()
+            #expect(await outcome { try await service.signups.resume(first) } == "expired")
+            #expect(await outcome { try await service.signups.resume(second) } == "done")
         }
     }
 
     @Test func `a link that still waits is not sent when a newer one is`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
             try session.letPass("1 minute")
-            try await stage.signups.handOff(draft)
+            try await service.signups.handOff(draft)
             #expect(try session.number(of: "outbox WHERE template = 'handoff' AND state = 'waiting'") == 1)
-            let link = try await stage.link()
-            #expect(await outcome { try await stage.signups.resume(link) } == "done")
+            let link = try await service.link()
+            #expect(await outcome { try await service.signups.resume(link) } == "done")
         }
     }
 
     @Test func `another address makes the link worthless`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            let link = try await stage.link()
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
             try session.letPass("1 minute")
-            try await stage.signups.handOff(draft)
-            _ = try await stage.submit(["email": "kim@example.org"], to: "email", of: draft)
+            try await service.signups.handOff(draft)
+            _ = try await service.submit(["email": "kim@example.org"], to: "email", of: draft)
             #expect(try session.number(of: "outbox WHERE template = 'handoff' AND state = 'waiting'") == 0)
-            #expect(await outcome { try await stage.signups.resume(link) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link) } == "expired")
         }
     }
 
     @Test func `a link whose secret is another's opens nothing`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            #expect(await outcome { try await stage.signups.resume(Token(for: draft.id)) } == "expired")
-            #expect(await outcome { try await stage.signups.resume(Token(for: ID())) } == "expired")
-            let link = try await stage.link()
-            #expect(await outcome { try await stage.signups.resume(link) } == "done")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            #expect(await outcome { try await service.signups.resume(Token(for: draft.id)) } == "expired")
+            #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "expired")
+            let link = try await service.link()
+            #expect(await outcome { try await service.signups.resume(link) } == "done")
         }
     }
 
     @Test func `there is none before the address is proved, and none after the commit`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            #expect(await outcome { try await stage.signups.handOff(draft) } == "locked, next is code")
-            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            try await stage.signups.handOff(ready)
-            let link = try await stage.link()
-            _ = try await stage.signups.commit(ready)
-            #expect(await outcome { try await stage.signups.resume(link) } == "expired")
-            let committed = try await stage.signups.reread(ready)
-            #expect(await outcome { try await stage.signups.handOff(committed) } == "committed")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            #expect(await outcome { try await service.signups.handOff(draft) } == "locked, next is code")
+            let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            try await service.signups.handOff(ready)
+            let link = try await service.link()
+            _ = try await service.signups.commit(ready)
+            #expect(await outcome { try await service.signups.resume(link) } == "expired")
+            let committed = try await service.signups.reread(ready)
+            #expect(await outcome { try await service.signups.handOff(committed) } == "committed")
             #expect(try session.number(of: "handoffs") == 0)
         }
     }
 
     @Test func `a cancelled draft leaves neither link nor mail`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            try await stage.signups.cancel(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            try await service.signups.cancel(draft)
             #expect(try session.number(of: "handoffs") == 0)
             #expect(try session.number(of: "outbox WHERE state = 'waiting'") == 0)
         }
@@ -159,25 +159,25 @@ struct HandoffTests {
     @Test func `a link counts as a mail to its address`() async throws {
         var limits = Limits.lavish
         limits.byName[.mailsToAddress] = Limit(1, per: .seconds(3600))
-        try await Stage.with(limits: limits) { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            #expect(await outcome { try await stage.signups.handOff(draft) } == "too many: mails_to_address")
+        try await TestSignups.with(limits: limits) { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            #expect(await outcome { try await service.signups.handOff(draft) } == "too many: mails_to_address")
         }
     }
 
     @Test func `trying links counts against the network`() async throws {
         var limits = Limits.lavish
         limits.byName[.starts] = Limit(3, per: .seconds(3600))
-        try await Stage.with(limits: limits) { stage in
+        try await TestSignups.with(limits: limits) { service in
             for _ in 0..<3 {
-                #expect(await outcome { try await stage.signups.resume(Token(for: ID())) } == "expired")
+                #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "expired")
             }
-            #expect(await outcome { try await stage.signups.resume(Token(for: ID())) } == "too many: starts")
+            #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "too many: starts")
         }
     }
 }
 
-extension Stage {
+extension TestSignups {
     /// What the link of the last mail carries.
     fileprivate func link() async throws -> Token {
         try await deliver()

@@ -17,40 +17,42 @@ struct HijackTests {
     @Test func `classic: what a stranger filled in under an address is nothing to the account of its owner`()
         async throws
     {
-        try await Stage.with { stage in
-            let stranger = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let stranger = try await service.fill(service.start(), through: "email")
             let password: Answers = [
                 "password": .password("the stranger's own words"),
                 "confirmation": .password("the stranger's own words"),
             ]
             #expect(
-                await outcome { try await stage.submit(password, to: "password", of: stranger) }
+                await outcome { try await service.submit(password, to: "password", of: stranger) }
                     == "locked, next is code"
             )
-            let account = try await stage.signups.commit(stage.readyDraft()).account
+            let account = try await service.signups.commit(service.readyDraft()).account
             #expect(try session.number(of: "credentials") == 1 && session.number(of: "accounts") == 1)
             #expect(account.email == "kim@example.com")
         }
     }
 
     @Test func `unexpired session: no other draft for the address outlives the commit`() async throws {
-        try await Stage.with { stage in
-            let (stranger, token) = try await stage.signups.start(in: .english)
-            _ = try await stage.fill(stranger, through: "email")
-            _ = try await stage.signups.commit(stage.readyDraft())
-            #expect(await outcome { try await stage.signups.find(token) } == "superseded")
+        try await TestSignups.with { service in
+            let (stranger, token) = try await service.signups.start(in: .english)
+            _ = try await service.fill(stranger, through: "email")
+            _ = try await service.signups.commit(service.readyDraft())
+            #expect(await outcome { try await service.signups.find(token) } == "superseded")
         }
     }
 
     @Test func `trojan identifier: nothing can be attached before the address is proved`() async throws {
-        try await Stage.with { stage in
-            let stranger = try await stage.fill(stage.start(), through: "email")
-            for (step, answers) in Stage.answers(email: "kim@example.com", username: "trojan") where step != "email" {
+        try await TestSignups.with { service in
+            let stranger = try await service.fill(service.start(), through: "email")
+            for (step, answers) in TestSignups.answers(email: "kim@example.com", username: "trojan")
+            where step != "email" {
                 #expect(
-                    await outcome { try await stage.submit(answers, to: step, of: stranger) } == "locked, next is code"
+                    await outcome { try await service.submit(answers, to: step, of: stranger) }
+                        == "locked, next is code"
                 )
             }
-            #expect(try await stage.signups.reread(stranger).values.fields == ["email"])
+            #expect(try await service.signups.reread(stranger).values.fields == ["email"])
             #expect(try session.number(of: "leases") == 0)
         }
     }
@@ -58,48 +60,48 @@ struct HijackTests {
     @Test func `unexpired change: a code for one address proves no other, however often they change places`()
         async throws
     {
-        try await Stage.with { stage in
-            var stranger = try await stage.fill(stage.start(), through: "email", email: "stranger@example.com")
-            let own = try await stage.readCode(for: "stranger@example.com")
-            stranger = try await stage.submit(["email": "kim@example.com"], to: "email", of: stranger)
-            let guess = await outcome { try await stage.submit(["code": .string(own)], to: "code", of: stranger) }
+        try await TestSignups.with { service in
+            var stranger = try await service.fill(service.start(), through: "email", email: "stranger@example.com")
+            let own = try await service.readCode(for: "stranger@example.com")
+            stranger = try await service.submit(["email": "kim@example.com"], to: "email", of: stranger)
+            let guess = await outcome { try await service.submit(["code": .string(own)], to: "code", of: stranger) }
             #expect(guess.hasPrefix("refused: code code_"))
             try session.letPass("1 minute")
-            stranger = try await stage.submit(
+            stranger = try await service.submit(
                 ["email": "stranger@example.com"],
                 to: "email",
-                of: stage.signups.reread(stranger)
+                of: service.signups.reread(stranger)
             )
-            let again = await outcome { try await stage.submit(["code": .string(own)], to: "code", of: stranger) }
+            let again = await outcome { try await service.submit(["code": .string(own)], to: "code", of: stranger) }
             #expect(again.hasPrefix("refused: code code_"))
             #expect(try session.number(of: "proofs WHERE proved_at IS NOT NULL") == 0)
         }
     }
 
     @Test func `no proof of ours: an address that was never proved makes no account`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             // As if another system had said that the address is its holder's.
             try session.run("UPDATE proofs SET proved_at = NULL")
-            #expect(await outcome { try await stage.signups.commit(draft) } != "done")
+            #expect(await outcome { try await service.signups.commit(draft) } != "done")
             #expect(try session.number(of: "accounts") == 0)
         }
     }
 
     @Test func `a thousand drafts of a stranger do not hinder the owner of an address`() async throws {
         let starts = Limit(2000, per: .seconds(600))
-        try await Stage.with(limits: Limits(byName: [.starts: starts], revisions: 600)) { stage in
+        try await TestSignups.with(limits: Limits(byName: [.starts: starts], revisions: 600)) { service in
             let address = try #require(IPAddress("192.0.2.1"))
             let outcomes = try await atOnce(1000) { _ in
-                let draft = try await stage.start()
+                let draft = try await service.start()
                 return await outcome {
-                    try await stage.signups.from(Network(address))
-                        .submit(["email": "kim@example.com"], to: stage.signups.flow.steps[0], of: draft)
+                    try await service.signups.from(Network(address))
+                        .submit(["email": "kim@example.com"], to: service.signups.flow.steps[0], of: draft)
                 }
             }
             #expect(outcomes.tally == ["done": 5, "too many: mails_to_address_from_network": 995])
-            let owner = try await stage.readyDraft()
-            #expect(await outcome { try await stage.signups.commit(owner) } == "done")
+            let owner = try await service.readyDraft()
+            #expect(await outcome { try await service.signups.commit(owner) } == "done")
             #expect(try session.number(of: "drafts WHERE email_digest IS NOT NULL") == 0)
         }
     }

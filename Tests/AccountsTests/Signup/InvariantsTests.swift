@@ -14,10 +14,14 @@ struct InvariantsTests {
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `random acts at once leave only whole accounts`(seed: UInt64) async throws {
-        try await Stage.with(connections: 9) { stage in
-            let crowd = Crowd(try await atOnce(12) { _ in try await stage.signups.start(in: .english).token })
+        try await TestSignups.with(connections: 9) { service in
+            let crowd = Crowd(try await atOnce(12) { _ in try await service.signups.start(in: .english).token })
             let endings = try await atOnce(4) { task in
-                var actor = Actor(stage: stage, crowd: crowd, random: SplitMix64(state: seed &* 1000 + UInt64(task)))
+                var actor = Actor(
+                    service: service,
+                    crowd: crowd,
+                    random: SplitMix64(state: seed &* 1000 + UInt64(task))
+                )
                 var endings: [String] = []
                 for _ in 0..<100 { endings.append(try await actor.act()) }
                 return endings
@@ -25,7 +29,7 @@ struct InvariantsTests {
 
             let accidents = ["database", "contended", "unreadable", "unknown", "hashing"]
             #expect(endings.filter { ending in accidents.contains { ending.contains($0) } } == [])
-            try await stage.deliver()
+            try await service.deliver()
             try expectInvariants(acknowledged: await crowd.accounts)
         }
         #expect(try await session.deadlocks() == 0)
@@ -124,14 +128,14 @@ private actor Crowd {
 
 /// Somebody who does one random thing after another. People share three addresses and four names.
 private struct Actor {
-    let stage: Stage
+    let service: TestSignups
     let crowd: Crowd
     var random: SplitMix64
 
     /// How the act ended.
     mutating func act() async throws -> String {
         let index = Int.random(in: 0..<12, using: &random)
-        let (signups, token) = (stage.signups, await crowd.tokens[index])
+        let (signups, token) = (service.signups, await crowd.tokens[index])
         let draft: Draft
         do throws(FindError) {
             draft = try await signups.find(token)
@@ -152,17 +156,17 @@ private struct Actor {
         case 12..<20: return await commit(draft)
         case 20..<35:
             let answers = try await answers(to: step, of: draft)
-            return await outcome { try await stage.submit(answers, to: step.name, of: draft) }
+            return await outcome { try await service.submit(answers, to: step.name, of: draft) }
         default:
-            guard let next = signups.standing(of: draft).next else { return await commit(draft) }
+            guard let next = signups.progress(of: draft).next else { return await commit(draft) }
             let answers = try await answers(to: next, of: draft)
-            return await outcome { try await stage.submit(answers, to: next.name, of: draft) }
+            return await outcome { try await service.submit(answers, to: next.name, of: draft) }
         }
     }
 
     private func commit(_ draft: Draft) async -> String {
         await outcome {
-            let account = try await stage.signups.commit(draft).account
+            let account = try await service.signups.commit(draft).account
             await crowd.hear(of: account.id)
         }
     }
@@ -170,7 +174,7 @@ private struct Actor {
     private mutating func answers(to step: Step, of draft: Draft) async throws -> Answers {
         let address = "\(["kim", "lee", "park"].randomElement(using: &random)!)@example.com"
         let name = ["kim", "lee", "park", "choi"].randomElement(using: &random)!
-        guard step.name == "code" else { return Stage.answers(email: address, username: name)[step.name]! }
+        guard step.name == "code" else { return TestSignups.answers(email: address, username: name)[step.name]! }
         let isGuess = Int.random(in: 0..<4, using: &random) == 0
         return ["code": .string(isGuess ? "000000" : try await code(for: draft) ?? "000000")]
     }
@@ -178,12 +182,12 @@ private struct Actor {
     /// The code that was mailed for this very draft, if it is still good. Several drafts share an address.
     private func code(for draft: Draft) async throws -> String? {
         guard let address = draft.values.address(in: "email"), let proof = draft.proofs["code"] else { return nil }
-        try await stage.deliver()
-        let rows = try await stage.database.read("SELECT code_digest FROM proofs WHERE draft = \(draft.id)")
+        try await service.deliver()
+        let rows = try await service.database.read("SELECT code_digest FROM proofs WHERE draft = \(draft.id)")
         guard let digest = try rows.first?.decode([UInt8]?.self) else { return nil }
-        let codes = stage.mailbox.mails.filter { $0.to == address.rawValue }.compactMap { Mailbox.code(in: $0.text) }
+        let codes = service.mailbox.mails.filter { $0.to == address.rawValue }.compactMap { Mailbox.code(in: $0.text) }
         return codes.first { code in
-            stage.signups.codeDigests(code, of: draft.id, address: address, generation: proof.generation)[0] == digest
+            service.signups.codeDigests(code, of: draft.id, address: address, generation: proof.generation)[0] == digest
         }
     }
 }

@@ -10,16 +10,16 @@ struct RandomSignupsTests {
 
     /// Every run draws others; `SEED=… swift test --filter RandomSignups` begins with that one.
     @Test func `a thousand random sign-ups go as the words of the design say`() async throws {
-        try await Stage.with(connections: 9) { stage in
-            try await leaseTakenName(on: stage)
+        try await TestSignups.with(connections: 9) { service in
+            try await leaseTakenName(on: service)
             let first = Self.seed ?? .random(in: 0...UInt64(Int64.max))
-            var stories = [await Story(of: first, on: stage)]
+            var stories = [await Story(of: first, on: service)]
             // Asked for one, we tell of no other before that one ends well.
             if Self.seed == nil || stories[0].failure == nil {
-                stories += await tell(first &+ 1, count: 999, on: stage)
+                stories += await tell(first &+ 1, count: 999, on: service)
             }
-            try await stage.deliver()
-            let mails = Dictionary(grouping: stage.mailbox.mails.map(\.to), by: RandomPerson.tag)
+            try await service.deliver()
+            let mails = Dictionary(grouping: service.mailbox.mails.map(\.to), by: RandomPerson.tag)
             for index in stories.indices { stories[index].compare(mails) }
 
             // The shortest story is the easiest to follow.
@@ -31,14 +31,14 @@ struct RandomSignupsTests {
         }
     }
 
-    private func tell(_ first: UInt64, count: Int, on stage: Stage) async -> [Story] {
+    private func tell(_ first: UInt64, count: Int, on service: TestSignups) async -> [Story] {
         await withTaskGroup(of: [Story].self) { group in
             let tellers = 8
             for teller in 0..<tellers {
                 group.addTask {
                     var stories: [Story] = []
                     for number in stride(from: teller, to: count, by: tellers) {
-                        stories.append(await Story(of: first &+ UInt64(number), on: stage))
+                        stories.append(await Story(of: first &+ UInt64(number), on: service))
                     }
                     return stories
                 }
@@ -47,10 +47,10 @@ struct RandomSignupsTests {
         }
     }
 
-    private func leaseTakenName(on stage: Stage) async throws {
+    private func leaseTakenName(on service: TestSignups) async throws {
         let flow = try Flow.asking([["name: username, kind: username, identifier: true"]])
-        let draft = try await stage.signups.start(in: .english).draft
-        _ = try await stage.signups.asking(flow).submit(
+        let draft = try await service.signups.start(in: .english).draft
+        _ = try await service.signups.asking(flow).submit(
             ["username": .string(RandomPerson.takenName)],
             to: flow.steps[0],
             of: draft
@@ -65,10 +65,10 @@ private struct Story: CustomStringConvertible, Sendable {
     private(set) var failure: String?
     private var mails: [String: Int] = [:]
 
-    init(of seed: UInt64, on stage: Stage) async {
+    init(of seed: UInt64, on service: TestSignups) async {
         self.seed = seed
         do {
-            var signup = try await RandomSignup(seed: seed, on: stage)
+            var signup = try await RandomSignup(seed: seed, on: service)
             do {
                 for _ in 0..<Int.random(in: 5...15, using: &signup.chance) { try await signup.act() }
             } catch {
@@ -115,7 +115,7 @@ private struct RandomSignup {
     /// The flow, and what was done with it.
     private(set) var story: [String]
     private let person: RandomPerson
-    private let stage: Stage
+    private let service: TestSignups
     private let token: Token
     private var signups: Signups
     private var draft: Draft
@@ -125,13 +125,13 @@ private struct RandomSignup {
         let description: String
     }
 
-    init(seed: UInt64, on stage: Stage) async throws {
+    init(seed: UInt64, on service: TestSignups) async throws {
         chance = SeededChance(seed: seed)
         let flow = RandomFlow(using: &chance)
         model = SignupModel(flow: flow)
         story = [flow.yaml]
-        self.stage = stage
-        signups = stage.signups.asking(try Flow(yaml: flow.yaml, file: "random.yaml"))
+        self.service = service
+        signups = service.signups.asking(try Flow(yaml: flow.yaml, file: "random.yaml"))
         (draft, token) = try await signups.start(in: chance.happens(in: 50) ? .english : .korean)
         let year = CivilDate(draft.now, in: .gmt).year
         person = RandomPerson(tag: RandomPerson.tag(of: seed), year: year)
@@ -257,7 +257,7 @@ private struct RandomSignup {
         draft = try await signups.find(token)
         try await readMail()
         try hold(report(of: draft), against: model.report, "the draft")
-        let isReady = signups.standing(of: draft).isReady
+        let isReady = signups.progress(of: draft).isReady
         let obstacles = try await Operator(signups, name: "mina").obstacles(of: draft).filter { !$0.isTaken }
         try hold(
             obstacles.isEmpty ? "nothing" : "something",
@@ -278,7 +278,7 @@ private struct RandomSignup {
     }
 
     private func report(of draft: Draft) -> String {
-        let standing = signups.standing(of: draft)
+        let progress = signups.progress(of: draft)
         var values: [FieldName: JSON] = [:]
         for field in draft.values.fields {
             switch draft.values.json(of: field)! {
@@ -289,11 +289,11 @@ private struct RandomSignup {
             }
         }
         return SignupModel.report(
-            states: signups.flow.steps.map { ($0.name, standing.states[$0.name]!) },
-            next: standing.next?.name,
-            missing: standing.missing,
-            progress: (standing.done, standing.total),
-            isReady: standing.isReady,
+            states: signups.flow.steps.map { ($0.name, progress.states[$0.name]!) },
+            next: progress.next?.name,
+            missing: progress.missing,
+            progress: (progress.done, progress.total),
+            isReady: progress.isReady,
             values: values,
             proved: signups.flow.fields.map(\.name).filter { draft.proofs[$0]?.isProved == true }
         )
@@ -304,11 +304,11 @@ private struct RandomSignup {
         for (field, code) in model.codes where code.digits == nil {
             let deadline = ContinuousClock.now + .seconds(30)
             // Another sign-up may be about to deliver it.
-            while stage.mailbox.mails.count(where: { $0.to == code.address }) < model.mails[code.address]! {
+            while service.mailbox.mails.count(where: { $0.to == code.address }) < model.mails[code.address]! {
                 guard ContinuousClock.now < deadline else { throw Mismatch(description: "no mail to \(code.address)") }
-                if try await !stage.sender.deliverNext() { await Task.yield() }
+                if try await !service.sender.deliverNext() { await Task.yield() }
             }
-            model.read(try stage.mailbox.code(for: code.address), from: field)
+            model.read(try service.mailbox.code(for: code.address), from: field)
         }
     }
 }

@@ -13,41 +13,41 @@ struct StartTests {
     }
 
     @Test func `a draft begins empty, at the first step, with a day to go on`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             #expect(draft.revision == 1)
             #expect(draft.flow == "default@1")
             #expect(draft.values == Values())
             #expect(draft.proofs.isEmpty)
             #expect(draft.account == nil)
-            #expect(stage.signups.standing(of: draft).next?.name == "email")
+            #expect(service.signups.progress(of: draft).next?.name == "email")
             #expect(draft.expiresAt.timeIntervalSince(draft.now) == 86_400)
         }
     }
 
     @Test(arguments: Language.allCases)
     func `a draft keeps the language that it began in`(language: Language) async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: language)
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: language)
             #expect(draft.language == language)
-            #expect(try await stage.signups.find(token).language == language)
+            #expect(try await service.signups.find(token).language == language)
         }
     }
 
     @Test func `every draft has an id and a token of its own`() async throws {
-        try await Stage.with { stage in
-            let drafts = try await atOnce(50) { _ in try await stage.signups.start(in: .english) }
+        try await TestSignups.with { service in
+            let drafts = try await atOnce(50) { _ in try await service.signups.start(in: .english) }
             #expect(Set(drafts.map(\.draft.id)).count == 50)
             #expect(Set(drafts.map(\.token.text)).count == 50)
             for (draft, token) in drafts {
-                #expect(try await stage.signups.find(token).id == draft.id)
+                #expect(try await service.signups.find(token).id == draft.id)
             }
         }
     }
 
     @Test func `the database holds a digest of the token and nothing else of it`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
             let base64 = token.text.replacing("-", with: "+").replacing("_", with: "/")
             let secret = try #require(Data(base64Encoded: base64)).dropFirst(16)
             #expect(secret.count == 32)

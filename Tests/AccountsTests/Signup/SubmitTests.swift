@@ -16,46 +16,46 @@ struct SubmitTests {
 
     @Test(arguments: [["username": "lee"], ["username": "lee", "display_name": "", "introduction": nil]] as [Answers])
     func `a submission replaces all answers of its step`(answers: Answers) async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(), through: "password")
-            draft = try await stage.submit(
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "password")
+            draft = try await service.submit(
                 ["username": "kim", "display_name": "Kim", "introduction": "Hello."],
                 to: "profile",
                 of: draft
             )
             #expect(draft.values.json(of: "introduction") == "Hello.")
-            draft = try await stage.submit(answers, to: "profile", of: draft)
+            draft = try await service.submit(answers, to: "profile", of: draft)
             #expect(draft.values.json(of: "username") == "lee")
             #expect(draft.values.json(of: "display_name") == nil)
             #expect(draft.values.json(of: "introduction") == nil)
-            #expect(try await stage.signups.reread(draft).values == draft.values)
+            #expect(try await service.signups.reread(draft).values == draft.values)
         }
     }
 
     @Test func `an optional step is skipped with nothing`() async throws {
-        try await Stage.with(flow: Self.steps(1)) { stage in
-            let draft = try await stage.start()
-            #expect(stage.signups.standing(of: draft).next?.name == "step1")
-            let skipped = try await stage.submit([:], to: "step1", of: draft)
-            #expect(stage.signups.standing(of: skipped).next == nil)
+        try await TestSignups.with(flow: Self.steps(1)) { service in
+            let draft = try await service.start()
+            #expect(service.signups.progress(of: draft).next?.name == "step1")
+            let skipped = try await service.submit([:], to: "step1", of: draft)
+            #expect(service.signups.progress(of: skipped).next == nil)
         }
     }
 
     @Test func `the digest of the address comes with any step, where an earlier flow wrote none`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
             try session.run("UPDATE drafts SET email_digest = NULL")
             let phrase = FieldAnswer.password("a pass phrase of mine")
-            _ = try await stage.submit(["password": phrase, "confirmation": phrase], to: "password", of: draft)
-            let digest = stage.signups.addressDigests(EmailAddress("kim@example.com")!)[0]
+            _ = try await service.submit(["password": phrase, "confirmation": phrase], to: "password", of: draft)
+            let digest = service.signups.addressDigests(EmailAddress("kim@example.com")!)[0]
             let stored = try session.query("SELECT email_digest FROM drafts").only.decode([UInt8].self)
             #expect(stored == digest)
         }
     }
 
     @Test func `a password is kept as its hash`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
             let hash = try #require((draft.values["password"] as? PasswordHash)?.phc)
             #expect(hash.parameters.meetsFloor)
             #expect(draft.values.json(of: "confirmation") == nil)
@@ -80,17 +80,17 @@ struct SubmitTests {
         ] as [(StepName, Answers, String)]
     )
     func `a refused submission changes nothing`(step: StepName, answers: Answers, refusal: String) async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             let before = try session.dump()
-            #expect(await outcome { try await stage.submit(answers, to: step, of: draft) } == refusal)
+            #expect(await outcome { try await service.submit(answers, to: step, of: draft) } == refusal)
             #expect(try session.dump() == before)
         }
     }
 
     @Test func `everything that is wrong is told at once`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
             let answers: Answers = [
                 "surname": "Kim", "username": "k", "display_name": .string(String(repeating: "n", count: 51)),
                 "introduction": 7,
@@ -98,39 +98,40 @@ struct SubmitTests {
             let refusals = """
                 refused: surname unknown_field, username too_short, display_name too_long, introduction wrong_type
                 """
-            #expect(await outcome { try await stage.submit(answers, to: "profile", of: draft) } == refusals)
+            #expect(await outcome { try await service.submit(answers, to: "profile", of: draft) } == refusals)
         }
     }
 
     @Test func `a step is locked until those before it hold`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.start()
-            let answers = Stage.answers(email: "kim@example.com", username: "kim")
+        try await TestSignups.with { service in
+            var draft = try await service.start()
+            let answers = TestSignups.answers(email: "kim@example.com", username: "kim")
             for step in ["password", "profile", "contact", "terms"] as [StepName] {
                 #expect(
-                    await outcome { try await stage.submit(answers[step]!, to: step, of: draft) }
+                    await outcome { try await service.submit(answers[step]!, to: step, of: draft) }
                         == "locked, next is email"
                 )
             }
-            draft = try await stage.fill(draft, through: "email")
+            draft = try await service.fill(draft, through: "email")
             let password = answers["password"]!
             #expect(
-                await outcome { try await stage.submit(password, to: "password", of: draft) } == "locked, next is code"
+                await outcome { try await service.submit(password, to: "password", of: draft) }
+                    == "locked, next is code"
             )
         }
     }
 
     @Test func `who insists on a revision is told when it is gone`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
-            let step = stage.signups.flow.steps[0]
+        try await TestSignups.with { service in
+            let draft = try await service.start()
+            let step = service.signups.flow.steps[0]
             let answers: Answers = ["email": "kim@example.com"]
-            let current = try await stage.signups.submit(answers, to: step, of: draft, at: 1).draft
+            let current = try await service.signups.submit(answers, to: step, of: draft, at: 1).draft
             #expect(current.revision == 2)
             let before = try session.dump()
             for (draft, revision) in [(draft, 1), (current, 1), (current, 3)] {
                 let ending = await outcome {
-                    try await stage.signups.submit(["email": "lee@example.com"], to: step, of: draft, at: revision)
+                    try await service.signups.submit(["email": "lee@example.com"], to: step, of: draft, at: revision)
                 }
                 #expect(ending == "stale, it is at 2")
             }
@@ -139,14 +140,14 @@ struct SubmitTests {
     }
 
     @Test func `a committed draft takes no answers`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            _ = try await stage.signups.commit(draft)
-            let committed = try await stage.signups.reread(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            _ = try await service.signups.commit(draft)
+            let committed = try await service.signups.reread(draft)
             let before = try session.dump()
             for draft in [draft, committed] {
                 #expect(
-                    await outcome { try await stage.submit(["username": "lee"], to: "profile", of: draft) }
+                    await outcome { try await service.submit(["username": "lee"], to: "profile", of: draft) }
                         == "committed"
                 )
             }
@@ -155,11 +156,11 @@ struct SubmitTests {
     }
 
     @Test func `a draft that ended takes no answers`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
-            try await stage.signups.cancel(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            try await service.signups.cancel(draft)
             #expect(
-                await outcome { try await stage.submit(["username": "kim"], to: "profile", of: draft) } == "cancelled"
+                await outcome { try await service.submit(["username": "kim"], to: "profile", of: draft) } == "cancelled"
             )
             #expect(try session.number(of: "leases") == 0)
         }
@@ -168,65 +169,69 @@ struct SubmitTests {
     // MARK: - What is cleared
 
     @Test func `a new address undoes the proof of the one before, and nothing else`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            let step = stage.signups.flow.steps[0]
-            let same = try await stage.signups.submit(["email": "KIM@example.com"], to: step, of: draft)
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let step = service.signups.flow.steps[0]
+            let same = try await service.signups.submit(["email": "KIM@example.com"], to: step, of: draft)
             #expect(same.cleared == [])
-            #expect(stage.signups.standing(of: same.draft).isReady)
+            #expect(service.signups.progress(of: same.draft).isReady)
 
-            let changed = try await stage.signups.submit(["email": "lee@example.com"], to: step, of: same.draft)
+            let changed = try await service.signups.submit(["email": "lee@example.com"], to: step, of: same.draft)
             #expect(changed.cleared == ["code"])
-            #expect(stage.signups.standing(of: changed.draft).missing == ["code"])
-            #expect(stage.signups.standing(of: changed.draft).next?.name == "code")
+            #expect(service.signups.progress(of: changed.draft).missing == ["code"])
+            #expect(service.signups.progress(of: changed.draft).next?.name == "code")
             #expect(changed.draft.values.json(of: "username") == "kim")
         }
     }
 
     @Test(arguments: ["first.second.third", "first.second.third@example.com"])
     func `a password that equals the new address or its local part is cleared`(password: String) async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(), through: "code")
-            draft = try await stage.submit(
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "code")
+            draft = try await service.submit(
                 ["password": .password(password), "confirmation": .password(password)],
                 to: "password",
                 of: draft
             )
-            let changed = try await stage.signups.submit(
+            let changed = try await service.signups.submit(
                 ["email": "First.Second.Third@example.com"],
-                to: stage.signups.flow.steps[0],
+                to: service.signups.flow.steps[0],
                 of: draft
             )
             #expect(changed.cleared == ["code", "password"])
             #expect(changed.draft.values.json(of: "password") == nil)
             #expect(
-                stage.signups.standing(of: changed.draft).missing.prefix(3) == ["code", "password", "confirmation"]
+                service.signups.progress(of: changed.draft).missing.prefix(3) == ["code", "password", "confirmation"]
             )
         }
     }
 
     @Test func `a password that equals the new username is cleared`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(), through: "code")
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "code")
             let password = FieldAnswer.password("first.second.third")
-            draft = try await stage.submit(["password": password, "confirmation": password], to: "password", of: draft)
-            let named = try await stage.signups.submit(
+            draft = try await service.submit(
+                ["password": password, "confirmation": password],
+                to: "password",
+                of: draft
+            )
+            let named = try await service.signups.submit(
                 ["username": "First.Second.Third"],
-                to: #require(stage.signups.flow.step(named: "profile")),
+                to: #require(service.signups.flow.step(named: "profile")),
                 of: draft
             )
             #expect(named.cleared == ["password"])
-            #expect(stage.signups.standing(of: named.draft).next?.name == "password")
+            #expect(service.signups.progress(of: named.draft).next?.name == "password")
         }
     }
 
     @Test func `a password hashed at a greater cost than is allowed now is asked for again`() async throws {
         let costly = try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 8)
-        let draft = try await Stage.with(hashing: costly) { try await $0.fill($0.start(), through: "password") }
-        try await Stage.with { stage in
-            let named = try await stage.signups.submit(
+        let draft = try await TestSignups.with(hashing: costly) { try await $0.fill($0.start(), through: "password") }
+        try await TestSignups.with { service in
+            let named = try await service.signups.submit(
                 ["email": "first.second.third@example.com"],
-                to: stage.signups.flow.steps[0],
+                to: service.signups.flow.steps[0],
                 of: draft
             )
             #expect(named.cleared == ["code", "password"])
@@ -250,19 +255,19 @@ struct SubmitTests {
                   - {name: code, kind: code, proves: email, label: {en: Code}}
                   - {name: backup_code, kind: code, proves: backup, label: {en: Code}}
             """
-        try await Stage.with(flow: flow) { stage in
-            var draft = try await stage.start()
+        try await TestSignups.with(flow: flow) { service in
+            var draft = try await service.start()
             let answers: Answers = ["email": "kim@example.com", "backup": "kim@example.org"]
-            draft = try await stage.submit(answers, to: "addresses", of: draft)
-            let code = try await stage.readCode(for: "kim@example.com")
-            let backup = try await stage.readCode(for: "kim@example.org")
-            draft = try await stage.submit(
+            draft = try await service.submit(answers, to: "addresses", of: draft)
+            let code = try await service.readCode(for: "kim@example.com")
+            let backup = try await service.readCode(for: "kim@example.org")
+            draft = try await service.submit(
                 ["code": .string(code), "backup_code": .string(backup)],
                 to: "codes",
                 of: draft
             )
-            #expect(stage.signups.standing(of: draft).isReady)
-            let cleared = try await stage.signups.clear(stage.signups.flow.steps[0], of: draft)
+            #expect(service.signups.progress(of: draft).isReady)
+            let cleared = try await service.signups.clear(service.signups.flow.steps[0], of: draft)
             #expect(Set(cleared.cleared) == ["code", "backup_code"])
         }
     }
@@ -270,11 +275,11 @@ struct SubmitTests {
     // MARK: - At once
 
     @Test func `fifty steps submitted at once all survive`() async throws {
-        try await Stage.with(flow: Self.steps(50)) { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with(flow: Self.steps(50)) { service in
+            let draft = try await service.start()
             let outcomes = try await atOnce(50) { number in
                 await outcome {
-                    try await stage.submit(
+                    try await service.submit(
                         Answers([.init(FieldName("field\(number + 1)"), .string("answer \(number + 1)"))]),
                         to: StepName("step\(number + 1)"),
                         of: draft
@@ -282,7 +287,7 @@ struct SubmitTests {
                 }
             }
             #expect(outcomes.tally == ["done": 50])
-            let found = try await stage.signups.reread(draft)
+            let found = try await service.signups.reread(draft)
             for number in 1...50 {
                 #expect(found.values.json(of: FieldName("field\(number)")) == .string("answer \(number)"))
             }
@@ -291,8 +296,8 @@ struct SubmitTests {
     }
 
     @Test func `steps edited at once, over and over, lose no acknowledged answer`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             for round in 1...12 {
                 let day = String(format: "2001-02-%02d", round)
                 let submissions: [(StepName, Answers)] = [
@@ -303,30 +308,30 @@ struct SubmitTests {
                 ]
                 let outcomes = try await atOnce(submissions.count) { number in
                     let (step, answers) = submissions[number]
-                    return await outcome { try await stage.submit(answers, to: step, of: draft) }
+                    return await outcome { try await service.submit(answers, to: step, of: draft) }
                 }
                 #expect(outcomes.tally == ["done": 4])
-                let values = try await stage.signups.reread(draft).values
+                let values = try await service.signups.reread(draft).values
                 #expect(values.json(of: "username") == .string("kim\(round)"))
                 #expect(values.json(of: "display_name") == .string("Kim \(round)"))
                 #expect(values.json(of: "birth_date") == .string(day))
                 #expect(values.json(of: "marketing")?["accepted"] == .bool(round.isMultiple(of: 2)))
             }
-            let found = try await stage.signups.reread(draft)
+            let found = try await service.signups.reread(draft)
             #expect(found.revision == draft.revision + 48)
-            #expect(stage.signups.standing(of: found).isReady)
+            #expect(service.signups.progress(of: found).isReady)
             #expect(try session.number(of: "leases") == 1)
         }
     }
 
     @Test func `a write that was lost with its connection is not acknowledged`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
             let before = try session.dump()
             let holder = try Session()
             try holder.holdDrafts()
             let submission = Task {
-                await outcome { try await stage.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
+                await outcome { try await service.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
             }
             try await session.waitUntilSomebodyIsBlocked()
             try await session.cutBlockedSessions()
@@ -334,7 +339,7 @@ struct SubmitTests {
             #expect(await submission.value.hasPrefix("database connection lost"))
             #expect(try session.dump() == before)
             #expect(
-                await outcome { try await stage.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
+                await outcome { try await service.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
                     == "done"
             )
         }
@@ -343,13 +348,13 @@ struct SubmitTests {
     // MARK: - At rest
 
     @Test func `an unfinished draft names nobody in any column of any table`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(
-                stage.start(),
+        try await TestSignups.with { service in
+            var draft = try await service.fill(
+                service.start(),
                 email: "canary.address@example.com",
                 username: "canary.name"
             )
-            draft = try await stage.submit(
+            draft = try await service.submit(
                 ["username": "canary.name", "display_name": "Canary Kim", "introduction": "I sing like a canary."],
                 to: "profile",
                 of: draft
@@ -366,7 +371,7 @@ struct SubmitTests {
             #expect(dump.contains(draft.id.description))
 
             // What is looked for like this would be found.
-            _ = try await stage.signups.commit(draft)
+            _ = try await service.signups.commit(draft)
             let afterwards = try session.dump()
             #expect(canaries.filter { holds(afterwards, $0) } == canaries.filter { $0 != "a pass phrase of mine" })
             try session.run(

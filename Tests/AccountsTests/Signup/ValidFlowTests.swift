@@ -19,65 +19,65 @@ struct ValidFlowTests {
         in field: FieldName,
         of draft: Draft,
         validUnder flow: String?,
-        on stage: Stage
+        on service: TestSignups
     ) async throws -> Draft {
         var values = draft.values
         values[field] = value
         values.validFlow = flow
-        let sealed = stage.signups.keys.seal(values.sealable, for: draft.id.bytes)
+        let sealed = service.signups.keys.seal(values.sealable, for: draft.id.bytes)
         try session.query("UPDATE drafts SET sealed = \(sealed) WHERE id = \(draft.id)")
-        return try await stage.signups.reread(draft)
+        return try await service.signups.reread(draft)
     }
 
     @Test func `are not validated again when they are read, but by the commit`() async throws {
-        try await Stage.with { stage in
-            let ready = try await stage.readyDraft()
-            #expect(ready.values.validFlow == stage.signups.flow.digest)
+        try await TestSignups.with { service in
+            let ready = try await service.readyDraft()
+            #expect(ready.values.validFlow == service.signups.flow.digest)
             let draft = try await store(
                 "two\nlines",
                 in: "display_name",
                 of: ready,
-                validUnder: stage.signups.flow.digest,
-                on: stage
+                validUnder: service.signups.flow.digest,
+                on: service
             )
-            #expect(stage.signups.standing(of: draft).isReady)
-            #expect(await outcome { try await stage.signups.commit(draft) }.hasPrefix("incomplete"))
+            #expect(service.signups.progress(of: draft).isReady)
+            #expect(await outcome { try await service.signups.commit(draft) }.hasPrefix("incomplete"))
         }
     }
 
     @Test(arguments: [nil, "another flow"])
     func `are validated again under another flow`(flow: String?) async throws {
-        try await Stage.with { stage in
-            let ready = try await stage.readyDraft()
-            let draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: flow, on: stage)
-            #expect(stage.signups.standing(of: draft).states["profile"] == .invalid)
+        try await TestSignups.with { service in
+            let ready = try await service.readyDraft()
+            let draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: flow, on: service)
+            #expect(service.signups.progress(of: draft).states["profile"] == .invalid)
         }
     }
 
     @Test func `are marked only if all of them are valid`() async throws {
-        try await Stage.with { stage in
-            let ready = try await stage.readyDraft()
-            var draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: nil, on: stage)
-            draft = try await stage.submit(["email": "kim@example.com"], to: "email", of: draft)
+        try await TestSignups.with { service in
+            let ready = try await service.readyDraft()
+            var draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: nil, on: service)
+            draft = try await service.submit(["email": "kim@example.com"], to: "email", of: draft)
             #expect(draft.values.validFlow == nil)
-            draft = try await stage.submit(["username": "kim", "display_name": "Kim"], to: "profile", of: draft)
-            #expect(draft.values.validFlow == stage.signups.flow.digest)
-            #expect(try await stage.signups.reread(draft).values.validFlow == stage.signups.flow.digest)
+            draft = try await service.submit(["username": "kim", "display_name": "Kim"], to: "profile", of: draft)
+            #expect(draft.values.validFlow == service.signups.flow.digest)
+            #expect(try await service.signups.reread(draft).values.validFlow == service.signups.flow.digest)
         }
     }
 
     @Test func `are validated again all the same if they depend on the day`() async throws {
-        try await Stage.with { stage in
-            let ready = try await stage.readyDraft()
+        try await TestSignups.with { service in
+            let ready = try await service.readyDraft()
             let born = try #require(CivilDate(year: 1850, month: 1, day: 1))
             let draft = try await store(
                 born,
                 in: "birth_date",
                 of: ready,
-                validUnder: stage.signups.flow.digest,
-                on: stage
+                validUnder: service.signups.flow.digest,
+                on: service
             )
-            #expect(stage.signups.standing(of: draft).states["contact"] == .invalid)
+            #expect(service.signups.progress(of: draft).states["contact"] == .invalid)
         }
     }
 

@@ -14,7 +14,7 @@ extension Flow {
     }
 }
 
-extension Situation {
+extension ValidationContext {
     /// Nothing is known yet, at noon of 1 January 2026 in London.
     init(in flow: Flow) {
         self.init(
@@ -32,10 +32,10 @@ extension Situation {
         language: Language? = nil,
         values: Values? = nil,
         proofs: [FieldName: Proof]? = nil
-    ) -> Situation {
+    ) -> ValidationContext {
         var values = values ?? self.values
         values.decode(in: flow)
-        return Situation(
+        return ValidationContext(
             flow: flow,
             now: now ?? self.now,
             language: language ?? self.language,
@@ -55,20 +55,20 @@ extension Situation {
     }
 }
 
-/// The last field of a flow, and the situation in which it judges.
+/// The last field of a flow, and the context in which it judges.
 struct AskedField {
     let field: Field
-    var situation: Situation
+    var context: ValidationContext
 
     init(_ steps: [String]..., zone: String = "UTC") throws {
         let flow = try Flow.asking(steps, zone: zone)
         field = flow.fields.last!
-        situation = Situation(in: flow)
+        context = ValidationContext(in: flow)
     }
 
     /// What a valid answer becomes, of the kind's type `Input`.
     func parse(_ answer: FieldAnswer) throws(Refusals) -> any Sendable {
-        try field.kind.parse(answer, of: field.name, in: situation)
+        try field.kind.parse(answer, of: field.name, in: context)
     }
 
     /// The canonical form of an answer as JSON; null if it is no JSON.
@@ -90,9 +90,9 @@ struct AskedField {
     }
 
     func holds(_ stored: JSON?) -> Bool {
-        var situation = situation
-        situation.put(stored, in: field.name)
-        return field.kind.holds(field.name, in: situation)
+        var context = context
+        context.put(stored, in: field.name)
+        return field.kind.holds(field.name, in: context)
     }
 
     /// How the field shows that stored value.

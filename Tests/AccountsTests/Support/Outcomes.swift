@@ -103,7 +103,7 @@ extension CancelError: ToldInWords {
 extension CommitError: ToldInWords {
     var inWords: String {
         switch self {
-        case .incomplete(let standing): "incomplete: " + standing.missing.map(\.rawValue).joined(separator: ", ")
+        case .incomplete(let progress): "incomplete: " + progress.missing.map(\.rawValue).joined(separator: ", ")
         case .identifierTaken(let field): "taken: \(field)"
         case .limited(let reached): reached.inWords
         case .stale(let draft): "stale, it is at \(draft.revision)"

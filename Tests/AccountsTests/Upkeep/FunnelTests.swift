@@ -12,8 +12,8 @@ struct FunnelTests {
     }
 
     /// What the table holds, such as `email entered 2`.
-    private func counts(_ stage: Stage) async throws -> [String] {
-        try await stage.signups.funnel.flush(to: stage.database)
+    private func counts(_ service: TestSignups) async throws -> [String] {
+        try await service.signups.funnel.flush(to: service.database)
         return try session.query(
             """
             SELECT concat_ws(' ', step, outcome, nullif(code, ''), sum(count)) FROM funnel_daily
@@ -23,50 +23,50 @@ struct FunnelTests {
     }
 
     @Test func `each step of a sign-up is entered and completed once`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.readyDraft()
-            _ = try await stage.signups.commit(draft)
-            _ = try await stage.signups.commit(draft)
-            let steps = stage.signups.flow.steps.map(\.name.rawValue) + ["review"]
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            _ = try await service.signups.commit(draft)
+            _ = try await service.signups.commit(draft)
+            let steps = service.signups.flow.steps.map(\.name.rawValue) + ["review"]
             let told = steps.flatMap { ["\($0) entered 1", $0 == "totp" ? "totp skipped 1" : "\($0) completed 1"] }
-            #expect(try await counts(stage) == told.sorted())
+            #expect(try await counts(service) == told.sorted())
         }
     }
 
     @Test func `an answer given again is not counted again`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "profile")
-            let before = try await counts(stage)
-            _ = try await stage.submit(["username": "another"], to: "profile", of: draft)
-            _ = try await stage.submit(["email": "new@example.com"], to: "email", of: stage.signups.reread(draft))
-            let after = try await counts(stage)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "profile")
+            let before = try await counts(service)
+            _ = try await service.submit(["username": "another"], to: "profile", of: draft)
+            _ = try await service.submit(["email": "new@example.com"], to: "email", of: service.signups.reread(draft))
+            let after = try await counts(service)
             #expect(after == before)
         }
     }
 
     @Test func `who empties a step and answers it again is counted once`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.start()
-            let step = stage.signups.flow.step(named: "email")!
+        try await TestSignups.with { service in
+            var draft = try await service.start()
+            let step = service.signups.flow.step(named: "email")!
             for _ in 0..<3 {
                 try session.letPass("2 minutes")
-                draft = try await stage.submit(
+                draft = try await service.submit(
                     ["email": "kim@example.com"],
                     to: "email",
-                    of: stage.signups.reread(draft)
+                    of: service.signups.reread(draft)
                 )
-                draft = try await stage.signups.clear(step, of: draft).draft
+                draft = try await service.signups.clear(step, of: draft).draft
             }
-            #expect(try await counts(stage) == ["code entered 1", "email completed 1", "email entered 1"])
+            #expect(try await counts(service) == ["code entered 1", "email completed 1", "email entered 1"])
         }
     }
 
     @Test func `who answers a later step first has come to both`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "contact")
-            let done = try await stage.submit(["terms": true], to: "terms", of: draft)
-            _ = try await stage.signups.commit(done)
-            let late = try await counts(stage).filter { $0.hasPrefix("t") || $0.hasPrefix("review") }
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "contact")
+            let done = try await service.submit(["terms": true], to: "terms", of: draft)
+            _ = try await service.signups.commit(done)
+            let late = try await counts(service).filter { $0.hasPrefix("t") || $0.hasPrefix("review") }
             #expect(
                 late == [
                     "review completed 1", "review entered 1", "terms completed 1", "terms entered 1", "totp entered 1",
@@ -76,26 +76,26 @@ struct FunnelTests {
     }
 
     @Test func `who comes from another version of the flow comes in where they are`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
             try session.run("UPDATE drafts SET flow = 'default@0'; TRUNCATE funnel_daily")
-            try await stage.signups.funnel.flush(to: stage.database)
+            try await service.signups.funnel.flush(to: service.database)
             try session.run("TRUNCATE funnel_daily")
-            _ = try await stage.fill(stage.signups.reread(draft), through: "password")
-            #expect(try await counts(stage) == ["password completed 1", "password entered 1", "profile entered 1"])
+            _ = try await service.fill(service.signups.reread(draft), through: "password")
+            #expect(try await counts(service) == ["password completed 1", "password entered 1", "profile entered 1"])
         }
     }
 
     @Test func `a refusal is counted by its code, once a submission`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             for answers: Answers in [
                 ["email": "nobody"], ["email": "nobody"], ["x": 1, "y": 2, "email": "kim@example.com"],
             ] {
-                _ = await outcome { try await stage.submit(answers, to: "email", of: draft) }
+                _ = await outcome { try await service.submit(answers, to: "email", of: draft) }
             }
             #expect(
-                try await counts(stage) == [
+                try await counts(service) == [
                     "email entered 1", "email refused bad_format 2", "email refused unknown_field 1",
                 ]
             )
@@ -103,17 +103,17 @@ struct FunnelTests {
     }
 
     @Test func `ends are counted at the step where people were`() async throws {
-        try await Stage.with { stage in
-            try await stage.signups.cancel(stage.fill(stage.start(), through: "email"))
-            let rival = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
+        try await TestSignups.with { service in
+            try await service.signups.cancel(service.fill(service.start(), through: "email"))
+            let rival = try await service.fill(service.start(), through: "email", email: "lee@example.com")
             try session.letPass("61 seconds")
-            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            _ = try await stage.signups.commit(ready)
-            #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
-            _ = try await stage.fill(stage.start(), through: "code", email: "park@example.com")
+            let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            _ = try await service.signups.commit(ready)
+            #expect(await outcome { try await service.signups.reread(rival) } == "superseded")
+            _ = try await service.fill(service.start(), through: "code", email: "park@example.com")
             try session.age("25 hours")
-            _ = try await stage.sweep()
-            let ends = try await counts(stage).filter {
+            _ = try await service.sweep()
+            let ends = try await counts(service).filter {
                 $0.contains("cancelled") || $0.contains("superseded") || $0.contains("expired")
             }
             #expect(ends == ["code cancelled 1", "code superseded 1", "password expired 1"])
@@ -121,20 +121,20 @@ struct FunnelTests {
     }
 
     @Test func `what an operator ends is counted as well`() async throws {
-        try await Stage.with { stage in
-            let worker = Operator(stage.signups, name: "mina")
-            _ = try await worker.expire(stage.start().id)
-            _ = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let worker = Operator(service.signups, name: "mina")
+            _ = try await worker.expire(service.start().id)
+            _ = try await service.fill(service.start(), through: "email")
             #expect(try await worker.purge(DraftFilter(email: EmailAddress("kim@example.com"))) == 1)
-            let ends = try await counts(stage).filter { $0.contains("removed") }
+            let ends = try await counts(service).filter { $0.contains("removed") }
             #expect(ends == ["code removed 1", "email removed 1"])
         }
     }
 
     @Test func `counts of servers and days add up, and wait while the database refuses them`() async throws {
-        try await Stage.with { one in
-            try await Stage.with { other in
-                for stage in [one, other, one] { _ = try await stage.start() }
+        try await TestSignups.with { one in
+            try await TestSignups.with { other in
+                for service in [one, other, one] { _ = try await service.start() }
                 try session.refuse("INSERT", on: "funnel_daily")
                 await #expect(throws: DatabaseError.self) { try await one.signups.funnel.flush(to: one.database) }
                 try session.allow()
@@ -150,11 +150,11 @@ struct FunnelTests {
     }
 
     @Test func `the time of a step is since the draft was last changed`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             try session.letPass("43 seconds")
-            _ = try await stage.submit(["email": "kim@example.com"], to: "email", of: stage.signups.reread(draft))
-            try await stage.signups.funnel.flush(to: stage.database)
+            _ = try await service.submit(["email": "kim@example.com"], to: "email", of: service.signups.reread(draft))
+            try await service.signups.funnel.flush(to: service.database)
             let seconds = try session.query("SELECT seconds FROM funnel_daily WHERE outcome = 'completed'").only
                 .decode(Int.self)
             #expect((43...45).contains(seconds))

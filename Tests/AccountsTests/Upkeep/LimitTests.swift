@@ -15,11 +15,12 @@ struct LimitTests {
     private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
 
     /// Answers the e-mail step from there; the outcome in words.
-    private func giveAddress(_ address: String, from network: Network, of draft: Draft, on stage: Stage) async -> String
+    private func giveAddress(_ address: String, from network: Network, of draft: Draft, on service: TestSignups) async
+        -> String
     {
         await outcome {
-            try await stage.signups.from(network)
-                .submit(["email": .string(address)], to: stage.signups.flow.steps[0], of: draft)
+            try await service.signups.from(network)
+                .submit(["email": .string(address)], to: service.signups.flow.steps[0], of: draft)
         }
     }
 
@@ -114,22 +115,22 @@ struct LimitTests {
 
     @Test func `a network begins so many sign-ups, and another network its own`() async throws {
         let limits = Limits(byName: [.starts: Limit(3, per: .seconds(600))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
+        try await TestSignups.with(limits: limits) { service in
             let (here, there) = (try network("192.0.2.1"), try network("192.0.2.2"))
-            for _ in 0..<3 { _ = try await stage.signups.from(here).start(in: .english) }
-            #expect(await outcome { try await stage.signups.from(here).start(in: .english) } == "too many: starts")
-            #expect(await outcome { try await stage.signups.from(there).start(in: .english) } == "done")
+            for _ in 0..<3 { _ = try await service.signups.from(here).start(in: .english) }
+            #expect(await outcome { try await service.signups.from(here).start(in: .english) } == "too many: starts")
+            #expect(await outcome { try await service.signups.from(there).start(in: .english) } == "done")
             #expect(try session.number(of: "drafts") == 4)
             try session.letPass("10 minutes")
-            #expect(await outcome { try await stage.signups.from(here).start(in: .english) } == "done")
+            #expect(await outcome { try await service.signups.from(here).start(in: .english) } == "done")
         }
     }
 
     @Test func `the neighbours of an IPv6 address are one network`() async throws {
         let limits = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
+        try await TestSignups.with(limits: limits) { service in
             func start(from address: String) async throws -> String {
-                let signups = try stage.signups.from(network(address))
+                let signups = try service.signups.from(network(address))
                 return await outcome { try await signups.start(in: .english) }
             }
             var outcomes: [String] = []
@@ -143,40 +144,41 @@ struct LimitTests {
     }
 
     @Test func `one stranger cannot use up the mails of an address`() async throws {
-        try await Stage.with(limits: nil) { stage in
+        try await TestSignups.with(limits: nil) { service in
             let (stranger, owner) = (try network("192.0.2.1"), try network("192.0.2.2"))
             for _ in 0..<5 {
                 #expect(
-                    await giveAddress("kim@example.com", from: stranger, of: try await stage.start(), on: stage)
+                    await giveAddress("kim@example.com", from: stranger, of: try await service.start(), on: service)
                         == "done"
                 )
             }
-            let draft = try await stage.start()
+            let draft = try await service.start()
             #expect(
-                await giveAddress("kim@example.com", from: stranger, of: draft, on: stage)
+                await giveAddress("kim@example.com", from: stranger, of: draft, on: service)
                     == "too many: mails_to_address_from_network"
             )
             #expect(try session.number(of: "outbox") == 5)
             // Nothing of the refused step was kept.
-            #expect(try await stage.signups.reread(draft).revision == 1)
-            #expect(await giveAddress("kim@example.com", from: owner, of: draft, on: stage) == "done")
+            #expect(try await service.signups.reread(draft).revision == 1)
+            #expect(await giveAddress("kim@example.com", from: owner, of: draft, on: service) == "done")
             #expect(
-                await giveAddress("lee@example.com", from: stranger, of: try await stage.start(), on: stage) == "done"
+                await giveAddress("lee@example.com", from: stranger, of: try await service.start(), on: service)
+                    == "done"
             )
         }
     }
 
     @Test func `an address gets so many mails a day over all, registered or not`() async throws {
         let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
-            _ = try await stage.signups.commit(stage.readyDraft(email: "kim@example.com"))
+        try await TestSignups.with(limits: limits) { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "kim@example.com"))
             try session.letPass("1 day")
             for address in ["kim@example.com", "new@example.com"] {
                 var outcomes: [String] = []
                 for number in 1...4 {
-                    let draft = try await stage.start()
+                    let draft = try await service.start()
                     outcomes.append(
-                        await giveAddress(address, from: try network("192.0.2.\(number)"), of: draft, on: stage)
+                        await giveAddress(address, from: try network("192.0.2.\(number)"), of: draft, on: service)
                     )
                 }
                 #expect(outcomes == ["done", "done", "done", "too many: mails_to_address"])
@@ -186,14 +188,14 @@ struct LimitTests {
 
     @Test func `a network causes so many mails over all addresses`() async throws {
         let limits = Limits(byName: [.mailsFromNetwork: Limit(3, per: .seconds(3600))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
+        try await TestSignups.with(limits: limits) { service in
             let here = try network("192.0.2.1")
-            let draft = try await stage.start()
+            let draft = try await service.start()
             var outcomes: [String] = []
             var current = draft
             for number in 1...4 {
-                outcomes.append(await giveAddress("kim\(number)@example.com", from: here, of: current, on: stage))
-                current = try await stage.signups.reread(draft)
+                outcomes.append(await giveAddress("kim\(number)@example.com", from: here, of: current, on: service))
+                current = try await service.signups.reread(draft)
             }
             #expect(outcomes == ["done", "done", "done", "too many: mails_from_network"])
             #expect(current.values.json(of: "email") == "kim3@example.com")
@@ -201,66 +203,68 @@ struct LimitTests {
     }
 
     @Test func `who goes back and forth between two addresses waits as for a resend`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.start()
+        try await TestSignups.with { service in
+            var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {
-                draft = try await stage.submit(["email": .string(address)], to: "email", of: draft)
+                draft = try await service.submit(["email": .string(address)], to: "email", of: draft)
             }
-            let back = await giveAddress("kim@example.com", from: .unknown, of: draft, on: stage)
+            let back = await giveAddress("kim@example.com", from: .unknown, of: draft, on: service)
             #expect(back == "too many: resend")
             try session.letPass("1 minute")
-            draft = try await stage.signups.reread(draft)
-            #expect(await giveAddress("kim@example.com", from: .unknown, of: draft, on: stage) == "done")
+            draft = try await service.signups.reread(draft)
+            #expect(await giveAddress("kim@example.com", from: .unknown, of: draft, on: service) == "done")
         }
     }
 
     @Test func `a mail whose code is dead is not sent any more`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.start()
+        try await TestSignups.with { service in
+            var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {
-                draft = try await stage.submit(["email": .string(address)], to: "email", of: draft)
+                draft = try await service.submit(["email": .string(address)], to: "email", of: draft)
             }
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.map(\.to) == ["lee@example.com"])
-            let other = try await stage.fill(stage.start(), through: "email", email: "han@example.com")
-            try await stage.signups.cancel(other)
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.count == 1)
+            try await service.deliver()
+            #expect(service.mailbox.mails.map(\.to) == ["lee@example.com"])
+            let other = try await service.fill(service.start(), through: "email", email: "han@example.com")
+            try await service.signups.cancel(other)
+            try await service.deliver()
+            #expect(service.mailbox.mails.count == 1)
         }
     }
 
     @Test func `the owner of an account gets one notice a day`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft(email: "kim@example.com"))
-            try await stage.deliver()
-            let before = stage.mailbox.mails.count
-            for _ in 0..<3 { _ = try await stage.fill(stage.start(), through: "email", email: "kim@example.com") }
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.dropFirst(before).map(\.subject) == ["You already have an account at Acme"])
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "kim@example.com"))
+            try await service.deliver()
+            let before = service.mailbox.mails.count
+            for _ in 0..<3 { _ = try await service.fill(service.start(), through: "email", email: "kim@example.com") }
+            try await service.deliver()
+            #expect(service.mailbox.mails.dropFirst(before).map(\.subject) == ["You already have an account at Acme"])
             try session.letPass("1 day")
-            _ = try await stage.fill(stage.start(), through: "email", email: "kim@example.com")
-            try await stage.deliver()
-            #expect(stage.mailbox.mails.count == before + 2)
+            _ = try await service.fill(service.start(), through: "email", email: "kim@example.com")
+            try await service.deliver()
+            #expect(service.mailbox.mails.count == before + 2)
         }
     }
 
     @Test func `a hundred codes a day are tried for an address, over all drafts`() async throws {
         let limits = Limits(byName: [.guessesForAddress: Limit(7, per: .seconds(86_400))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
+        try await TestSignups.with(limits: limits) { service in
             #expect(Limits(byName: [:], revisions: 600)[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
             var outcomes: [String] = []
             for _ in 0..<2 {
-                let draft = try await stage.fill(stage.start(), through: "email")
-                let code = try await stage.readCode(for: "kim@example.com")
+                let draft = try await service.fill(service.start(), through: "email")
+                let code = try await service.readCode(for: "kim@example.com")
                 let wrong = code == "000000" ? "000001" : "000000"
                 for _ in 0..<4 {
                     outcomes.append(
-                        await outcome { try await stage.submit(["code": .string(wrong)], to: "code", of: draft) }
+                        await outcome { try await service.submit(["code": .string(wrong)], to: "code", of: draft) }
                     )
                 }
                 if outcomes.count == 8 {
                     // The right one does not pass either: its turn comes with the next day.
-                    let right = await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+                    let right = await outcome {
+                        try await service.submit(["code": .string(code)], to: "code", of: draft)
+                    }
                     #expect(right == "too many: guesses_for_address")
                 }
             }
@@ -272,10 +276,10 @@ struct LimitTests {
 
     @Test func `a network commits so many sign-ups an hour`() async throws {
         let limits = Limits(byName: [.commits: Limit(1, per: .seconds(3600))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
-            let here = stage.signups.from(try network("192.0.2.1"))
-            let first = try await stage.readyDraft(email: "kim@example.com", username: "kim")
-            let second = try await stage.readyDraft(email: "lee@example.com", username: "lee")
+        try await TestSignups.with(limits: limits) { service in
+            let here = service.signups.from(try network("192.0.2.1"))
+            let first = try await service.readyDraft(email: "kim@example.com", username: "kim")
+            let second = try await service.readyDraft(email: "lee@example.com", username: "lee")
             #expect(await outcome { try await here.commit(first) } == "done")
             #expect(await outcome { try await here.commit(second) } == "too many: commits")
             // To hear of one's own account again is no other commit.
@@ -288,31 +292,32 @@ struct LimitTests {
 
     @Test func `a draft asks for so many names, in checks and submissions together`() async throws {
         let limits = Limits(byName: [.usernameChecks: Limit(3, per: .seconds(3600))], revisions: 600)
-        try await Stage.with(limits: limits) { stage in
-            let rival = try await stage.fill(
-                stage.start(),
+        try await TestSignups.with(limits: limits) { service in
+            let rival = try await service.fill(
+                service.start(),
                 through: "profile",
                 email: "lee@example.com",
                 username: "taken"
             )
             #expect(rival.values.json(of: "username") == "taken")
-            var draft = try await stage.fill(stage.start(), through: "password")
-            let profile = try #require(stage.signups.flow.step(named: "profile"))
+            var draft = try await service.fill(service.start(), through: "password")
+            let profile = try #require(service.signups.flow.step(named: "profile"))
             func check(_ name: String, _ draft: Draft) async throws(CheckError) -> [Refusal] {
-                try await stage.signups.check(["username": .string(name)], on: profile, of: draft).refusals
+                try await service.signups.check(["username": .string(name)], on: profile, of: draft).refusals
             }
             #expect(try await check("taken", draft) == [Refusal("username", .taken)])
             #expect(try await check("free", draft) == [])
-            draft = try await stage.submit(["username": "free"], to: "profile", of: draft)
+            draft = try await service.submit(["username": "free"], to: "profile", of: draft)
             // One's own name costs nothing, and another is one too many.
             #expect(try await check("free", draft) == [])
-            draft = try await stage.submit(["username": "free", "display_name": "Kim"], to: "profile", of: draft)
+            draft = try await service.submit(["username": "free", "display_name": "Kim"], to: "profile", of: draft)
             #expect(await outcome { try await check("other", draft) } == "too many: username_checks")
             let other: Answers = ["username": "other"]
             #expect(
-                await outcome { try await stage.submit(other, to: "profile", of: draft) } == "too many: username_checks"
+                await outcome { try await service.submit(other, to: "profile", of: draft) }
+                    == "too many: username_checks"
             )
-            #expect(try await stage.signups.reread(draft).values.json(of: "username") == "free")
+            #expect(try await service.signups.reread(draft).values.json(of: "username") == "free")
         }
     }
 
@@ -330,60 +335,60 @@ struct LimitTests {
                 title: Two
                 fields: [{name: code, kind: code, proves: email, label: Code}]
             """
-        try await Stage.with(flow: flow) { stage in
+        try await TestSignups.with(flow: flow) { service in
             let answers = { (name: String) -> Answers in ["username": .string(name), "email": "kim@example.com"] }
-            _ = try await stage.submit(
+            _ = try await service.submit(
                 ["username": "kim", "email": "lee@example.com"],
                 to: "one",
-                of: try await stage.start()
+                of: try await service.start()
             )
             try session.run("TRUNCATE limits")
-            let draft = try await stage.start()
+            let draft = try await service.start()
             #expect(
-                await outcome { try await stage.submit(answers("kim"), to: "one", of: draft) }
+                await outcome { try await service.submit(answers("kim"), to: "one", of: draft) }
                     == "refused: username taken"
             )
             #expect(try session.number(of: "limits") == 2)
-            #expect(await outcome { try await stage.submit(answers("minji"), to: "one", of: draft) } == "done")
+            #expect(await outcome { try await service.submit(answers("minji"), to: "one", of: draft) } == "done")
             #expect(try session.number(of: "limits") == 7)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
 
             // Its own name has gone to another, which asking again tells without costing a name.
             try session.run("DELETE FROM leases")
-            _ = try await stage.submit(
+            _ = try await service.submit(
                 ["username": "minji", "email": "park@example.com"],
                 to: "one",
-                of: try await stage.start()
+                of: try await service.start()
             )
             try session.run("TRUNCATE limits")
             let moved: Answers = ["username": "minji", "email": "choi@example.com"]
             #expect(
-                await outcome { try await stage.submit(moved, to: "one", of: draft) } == "refused: username taken"
+                await outcome { try await service.submit(moved, to: "one", of: draft) } == "refused: username taken"
             )
             #expect(try session.number(of: "limits") == 0)
         }
     }
 
     @Test func `a draft changes so many times`() async throws {
-        try await Stage.with(limits: Limits(byName: [:], revisions: 3)) { stage in
-            var draft = try await stage.start()
+        try await TestSignups.with(limits: Limits(byName: [:], revisions: 3)) { service in
+            var draft = try await service.start()
             for number in 1...3 {
-                draft = try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: draft)
+                draft = try await service.submit(["email": .string("kim\(number)@example.com")], to: "email", of: draft)
             }
             let full = draft
             #expect(
-                await outcome { try await stage.submit(["email": "a@b.example"], to: "email", of: full) }
+                await outcome { try await service.submit(["email": "a@b.example"], to: "email", of: full) }
                     == "too many: revisions"
             )
-            #expect(try await stage.signups.reread(draft).revision == 4)
+            #expect(try await service.signups.reread(draft).revision == 4)
         }
     }
 
     @Test func `the database learns neither addresses nor networks`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             #expect(
-                await giveAddress("canary@example.com", from: try network("203.0.113.77"), of: draft, on: stage)
+                await giveAddress("canary@example.com", from: try network("203.0.113.77"), of: draft, on: service)
                     == "done"
             )
             let dump = try session.dump()

@@ -14,8 +14,8 @@ struct PartitionsTests {
     }
 
     @Test func `a draft lies in the partition of its day`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             #expect(
                 try session.isTrue(
                     """
@@ -57,21 +57,21 @@ struct PartitionsTests {
 
     @Test func `a day whose drafts lie among the stragglers does not cost the other days theirs`() async throws {
         try dropAllButTheDefault()
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
-            let partitions = Partitions(database: stage.database, logger: .silent)
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            let partitions = Partitions(database: service.database, logger: .silent)
             await #expect(throws: DatabaseError.self) { try await partitions.prepare() }
             // A day may begin between the draft and its partitions.
             #expect(Set(try days()).isSuperset(of: 1...7))
-            #expect(try await stage.signups.find(token).id == draft.id)
+            #expect(try await service.signups.find(token).id == draft.id)
         }
     }
 
     @Test func `a statement names the day of its draft where that surely has a partition`() async throws {
         try session.query("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             func table(daysAgo days: Double) -> String {
-                stage.signups.table(of: ID(at: Date() - days * 86_400)).text
+                service.signups.table(of: ID(at: Date() - days * 86_400)).text
             }
             let today = try session.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')").only
             #expect(try table(daysAgo: 0) == "drafts_\(today.decode(String.self)) AS drafts")
@@ -82,10 +82,10 @@ struct PartitionsTests {
     }
 
     @Test func `a draft of a day that another server has dropped is unknown`() async throws {
-        try await Stage.with { stage in
-            let token = try await stage.signups.start(in: .english).token
+        try await TestSignups.with { service in
+            let token = try await service.signups.start(in: .english).token
             try session.run("DROP TABLE \(name(ofDay: 0))")
-            let error = await #expect(throws: FindError.self) { try await stage.signups.find(token) }
+            let error = await #expect(throws: FindError.self) { try await service.signups.find(token) }
             guard case .unknown? = error else { throw try #require(error) }
         }
     }

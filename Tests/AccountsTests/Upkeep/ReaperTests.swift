@@ -13,15 +13,15 @@ struct ReaperTests {
     }
 
     @Test func `an expired draft is gone with all that belongs to it`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "contact")
-            try await stage.signups.handOff(draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "contact")
+            try await service.signups.handOff(draft)
             let answers: Answers = ["totp": "000000"]
-            _ = await outcome { try await stage.submit(answers, to: "totp", of: draft) }
+            _ = await outcome { try await service.submit(answers, to: "totp", of: draft) }
             let belongings = ["drafts", "proofs", "leases", "enrolments", "handoffs"]
             #expect(try belongings.map { try session.number(of: $0) } == [1, 1, 1, 1, 1])
             try session.age("25 hours")
-            #expect(try await stage.sweep().drafts == 1)
+            #expect(try await service.sweep().drafts == 1)
             #expect(try belongings.map { try session.number(of: $0) } == [0, 0, 0, 0, 0])
             #expect(try session.number(of: "endings") == 0)
         }
@@ -34,36 +34,36 @@ struct ReaperTests {
         ] as [(Double, String)]
     )
     func `that a sign-up has expired its token tells by its age`(hours: Double, ending: String) async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             let token = Token(for: ID<Draft>(at: Date() - hours * 3600))
-            #expect(await outcome { try await stage.signups.find(token) } == ending)
+            #expect(await outcome { try await service.signups.find(token) } == ending)
         }
     }
 
     @Test func `one whose life was extended is remembered, for its token would not tell`() async throws {
-        try await Stage.with { stage in
-            let (draft, token) = try await stage.signups.start(in: .english)
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
             try session.run(
                 "UPDATE drafts SET ends_at = ends_at + interval '3 days', updated_at = now() - interval '2 days'"
             )
             try session.run("UPDATE drafts SET id = '00000000-0000-7000-8000-000000000000' WHERE id = '\(draft.id)'")
-            #expect(try await stage.sweep().drafts == 1)
-            #expect(await outcome { try await stage.signups.find(token) } == "expired")
+            #expect(try await service.sweep().drafts == 1)
+            #expect(await outcome { try await service.signups.find(token) } == "expired")
             try session.age("11 days")
-            _ = try await stage.sweep()
+            _ = try await service.sweep()
             #expect(try session.number(of: "endings") == 0)
-            #expect(await outcome { try await stage.signups.find(token) } == "unknown")
+            #expect(await outcome { try await service.signups.find(token) } == "unknown")
         }
     }
 
     @Test func `a draft that somebody went on with stays, and so does one that became an account`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
-            let ready = try await stage.readyDraft(email: "lee@example.com", username: "lee")
-            let account = try await stage.signups.commit(ready).account
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            let account = try await service.signups.commit(ready).account
             try session.age("3 days")
             try session.run("UPDATE drafts SET updated_at = now() WHERE account_id IS NULL")
-            #expect(try await stage.sweep().drafts == 0)
+            #expect(try await service.sweep().drafts == 0)
             #expect(try session.number(of: "drafts") == 2)
             #expect(try session.number(of: "proofs") == 1)
             #expect(
@@ -76,8 +76,8 @@ struct ReaperTests {
     }
 
     @Test func `more than one batch is erased in one sweep`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.start()
+        try await TestSignups.with { service in
+            _ = try await service.start()
             try session.run(
                 """
                 INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
@@ -86,107 +86,107 @@ struct ReaperTests {
                 """
             )
             try session.age("25 hours")
-            #expect(try await stage.sweep().drafts == 1701)
+            #expect(try await service.sweep().drafts == 1701)
             #expect(try session.number(of: "drafts") == 0)
         }
     }
 
     @Test func `a draft that is being written is left for the next sweep`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.start()
+        try await TestSignups.with { service in
+            _ = try await service.start()
             try session.age("25 hours")
             try session.holdDrafts()
-            #expect(try await stage.sweep().drafts == 0)
+            #expect(try await service.sweep().drafts == 0)
             try session.letGo()
-            #expect(try await stage.sweep().drafts == 1)
+            #expect(try await service.sweep().drafts == 1)
         }
     }
 
     @Test func `a flood of drafts is erased in several sweeps, and counted as it goes`() async throws {
-        try await Stage.with { stage in
-            for _ in 0..<65 { _ = try await stage.start() }
+        try await TestSignups.with { service in
+            for _ in 0..<65 { _ = try await service.start() }
             try session.age("25 hours")
-            let hurried = Reaper(signups: stage.signups, restFactor: 0, maximumDuration: .zero, logger: .silent)
+            let hurried = Reaper(signups: service.signups, restFactor: 0, maximumDuration: .zero, logger: .silent)
             #expect(try await hurried.sweep().drafts == 50)
             #expect(try await hurried.sweep().drafts == 15)
-            let text = Monitor(of: stage.signups, version: "1").exposition()
+            let text = Monitor(of: service.signups, version: "1").exposition()
             #expect(text.contains("accounts_reaper_erased_total{what=\"drafts\"} 65\n"))
         }
     }
 
     @Test func `servers that sweep at once erase everything, and nothing twice`() async throws {
-        try await Stage.with(connections: 11) { stage in
-            for _ in 0..<20 { _ = try await stage.start() }
+        try await TestSignups.with(connections: 11) { service in
+            for _ in 0..<20 { _ = try await service.start() }
             try session.age("25 hours")
-            _ = try await atOnce(6) { _ in try await stage.sweep() }
-            _ = try await stage.sweep()
+            _ = try await atOnce(6) { _ in try await service.sweep() }
+            _ = try await service.sweep()
             #expect(try session.number(of: "drafts") == 0)
-            try await stage.signups.funnel.flush(to: stage.database)
+            try await service.signups.funnel.flush(to: service.database)
             #expect(try session.number(of: "funnel_daily WHERE outcome = 'expired' AND count = 20") == 1)
         }
     }
 
     @Test func `limits, mails and links go when they have had their time, and no sooner`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "code")
-            try await stage.signups.handOff(draft)
-            try await stage.deliver()
-            stage.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
-            _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: stage.start())
-            try await stage.deliver()
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            try await service.deliver()
+            service.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: service.start())
+            try await service.deliver()
             let before = try session.dump()
-            #expect(try await stage.sweep() == Reaper.Erased())
+            #expect(try await service.sweep() == Reaper.Erased())
             #expect(try session.dump() == before)
 
             try session.letPass("25 hours")
-            _ = try await stage.sweep()
+            _ = try await service.sweep()
             #expect(try session.number(of: "limits") == 0 && session.number(of: "handoffs") == 0)
             #expect(try session.query("SELECT state FROM outbox").only.decode(String.self) == "dead")
             try session.letPass("30 days")
-            _ = try await stage.sweep()
+            _ = try await service.sweep()
             #expect(try session.number(of: "outbox") == 0)
         }
     }
 
     @Test func `a name whose draft is forgotten is to be had again`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.fill(stage.start(), through: "profile")
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "profile")
             try session.age("8 days")
-            _ = try await stage.sweep()
-            let draft = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
+            _ = try await service.sweep()
+            let draft = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             #expect(
-                try await stage.submit(["username": "kim"], to: "profile", of: draft).values.json(of: "username")
+                try await service.submit(["username": "kim"], to: "profile", of: draft).values.json(of: "username")
                     == "kim"
             )
         }
     }
 
     @Test func `a day is dropped when nothing of it is remembered any more`() async throws {
-        try await Stage.with { stage in
-            let ready = try await stage.readyDraft()
-            _ = try await stage.signups.commit(ready)
+        try await TestSignups.with { service in
+            let ready = try await service.readyDraft()
+            _ = try await service.signups.commit(ready)
             try session.run(
                 "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - day) FROM generate_series(2, 20) AS day"
             )
             try session.age("12 days")
             try session.run("UPDATE drafts SET ends_at = now() - interval '23 hours'")
             // The account's draft is remembered for a day beyond its end.
-            #expect(try await stage.sweep().partitions >= 10)
+            #expect(try await service.sweep().partitions >= 10)
             #expect(try session.number(of: "drafts") == 1)
             try session.run("UPDATE drafts SET ends_at = now() - interval '25 hours'")
-            #expect(try await stage.sweep().partitions == 1)
+            #expect(try await service.sweep().partitions == 1)
             #expect(try session.number(of: "drafts") == 0)
             #expect(try session.number(of: "accounts") == 1)
         }
     }
 
     @Test func `what cannot be erased does not keep the rest`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.start()
+        try await TestSignups.with { service in
+            _ = try await service.start()
             try session.age("25 hours")
             try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
             try session.refuse("DELETE", on: "limits")
-            #expect(await outcome { try await stage.sweep() } == "database refused: P0001")
+            #expect(await outcome { try await service.sweep() } == "database refused: P0001")
             #expect(try session.number(of: "drafts") == 0)
             #expect(
                 try session.number(
@@ -198,23 +198,23 @@ struct ReaperTests {
     }
 
     @Test func `a day that somebody reads is left for the next sweep`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
             let reader = try Session()
             try reader.run("BEGIN; SELECT FROM drafts")
-            #expect(try await stage.sweep().partitions == 0)
+            #expect(try await service.sweep().partitions == 0)
             try reader.run("COMMIT")
-            #expect(try await stage.sweep().partitions == 1)
+            #expect(try await service.sweep().partitions == 1)
         }
     }
 
     @Test func `drafts beside their day go as well`() async throws {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(try await stage.readyDraft())
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(try await service.readyDraft())
             // No partition has that day.
             try session.age("40 days")
             #expect(try session.number(of: "drafts_other") == 1)
-            #expect(try await stage.sweep().rows > 0)
+            #expect(try await service.sweep().rows > 0)
             #expect(try session.number(of: "drafts") == 0)
         }
     }

@@ -8,11 +8,13 @@ package struct TOTPField: FieldKind {
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
     /// Only the shape: whether the app made it is for ``Signups`` to spend an attempt on.
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> String {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> String
+    {
         try answer.digits(TOTP.digits, of: field)
     }
 
-    package func isValid(_ value: Authenticator, of field: FieldName, in situation: Situation) -> Bool { true }
+    package func isValid(_ value: Authenticator, of field: FieldName, in context: ValidationContext) -> Bool { true }
 
     package func shown(_ value: Authenticator, at place: DisplayContext) -> JSON { .isSet }
     package func shownSchema(at place: DisplayContext) -> JSON { .isSetSchema }

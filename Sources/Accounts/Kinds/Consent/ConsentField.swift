@@ -18,28 +18,29 @@ package struct ConsentField: FieldKind {
         isRequired = rules.isRequired
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Consent
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> Consent
     {
         guard case .json(.bool(let isAccepted)) = answer else {
             throw Refusals(field, .wrongType, ["expected": "boolean"])
         }
         if isRequired, !isAccepted { throw Refusals(field, .notAccepted) }
         // What was agreed to before is not agreed to again at another time.
-        if let earlier = value(in: situation.values, of: field), earlier.isAccepted == isAccepted,
-            isValid(earlier, of: field, in: situation)
+        if let earlier = value(in: context.values, of: field), earlier.isAccepted == isAccepted,
+            isValid(earlier, of: field, in: context)
         {
             return earlier
         }
         return Consent(
             isAccepted: isAccepted,
             version: version,
-            digest: digest(in: situation.language),
-            locale: situation.language.rawValue,
-            givenAt: situation.now.timestamp
+            digest: digest(in: context.language),
+            locale: context.language.rawValue,
+            givenAt: context.now.timestamp
         )
     }
 
-    package func isValid(_ value: Consent, of field: FieldName, in situation: Situation) -> Bool {
+    package func isValid(_ value: Consent, of field: FieldName, in context: ValidationContext) -> Bool {
         guard let language = Language(rawValue: value.locale) else { return false }
         return (value.isAccepted || !isRequired) && JSON.string(value.version) == .string(version)
             && value.digest == digest(in: language)

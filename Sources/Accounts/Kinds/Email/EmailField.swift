@@ -6,7 +6,7 @@ package struct EmailField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> EmailAddress
     {
         let text = try answer.text(of: field)

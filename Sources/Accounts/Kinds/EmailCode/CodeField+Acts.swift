@@ -63,11 +63,11 @@ extension CodeField {
         draft.proofs[field.name].map { $0.isProved ? "verified" : "sent" }
     }
 
-    package func obstacle(_ field: Field, in situation: Situation) -> Obstacle.Reason? {
-        guard let proof = situation.proofs[field.name], proof.namesCurrentAddress else { return .noCode }
+    package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? {
+        guard let proof = context.proofs[field.name], proof.namesCurrentAddress else { return .noCode }
         if proof.isExhausted { return .exhausted }
         if proof.attempts >= attempts { return .codeUsedUp }
-        return situation.now < proof.expiresAt ? .codeNotGiven : .codeExpired
+        return context.now < proof.expiresAt ? .codeNotGiven : .codeExpired
     }
 
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {

@@ -22,12 +22,14 @@ package struct CodeField: FieldKind {
     }
 
     /// Only the shape: whether it is the right one is for ``Signups`` to spend an attempt on.
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> String {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> String
+    {
         try answer.digits(digits, of: field)
     }
 
-    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
-        situation.proofs[field]?.isProved ?? false
+    package func holds(_ field: FieldName, in context: ValidationContext) -> Bool {
+        context.proofs[field]?.isProved ?? false
     }
 
     package var takesGuess: Bool { true }

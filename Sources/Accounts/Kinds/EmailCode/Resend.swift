@@ -30,11 +30,11 @@ extension Signups {
         try await retrying(draft) { (draft) throws(ResendError) -> Duration? in
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
-            let standing = standing(of: draft)
-            if standing.states[step.name] == .locked { throw .locked(next: standing.next) }
+            let progress = progress(of: draft)
+            if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
             guard let field = step.fields.first(where: { $0.kind is CodeField }), let code = field.kind as? CodeField
             else { throw .noCode }
-            guard let address = draft.values.address(in: code.proves) else { throw .locked(next: standing.next) }
+            guard let address = draft.values.address(in: code.proves) else { throw .locked(next: progress.next) }
             if let proof = draft.proofs[field.name] {
                 if proof.isProved { throw .refused([Refusal(field.name, .notAllowed)]) }
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }

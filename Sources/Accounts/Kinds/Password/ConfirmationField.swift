@@ -10,12 +10,14 @@ package struct ConfirmationField: FieldKind {
         confirms = FieldName(try rules.text("confirms"))
     }
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Void {
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> Void
+    {
         guard case .secret(let repeated) = answer else {
             throw Refusals(field, .wrongType, ["expected": "string"])
         }
-        guard case .secret(let password)? = situation.answers[confirms],
-            let policy = (situation.flow.field(named: confirms)?.kind as? PasswordField)?.policy
+        guard case .secret(let password)? = context.answers[confirms],
+            let policy = (context.flow.field(named: confirms)?.kind as? PasswordField)?.policy
         else { throw Refusals(field, .mismatch) }
         // An invalid password is reported on its own field, so there is nothing to compare.
         guard let first = try? policy.canonical(password, field: confirms) else { return }
@@ -24,8 +26,8 @@ package struct ConfirmationField: FieldKind {
         }
     }
 
-    package func holds(_ field: FieldName, in situation: Situation) -> Bool {
-        situation.flow.field(named: confirms)?.kind.holds(confirms, in: situation) ?? false
+    package func holds(_ field: FieldName, in context: ValidationContext) -> Bool {
+        context.flow.field(named: confirms)?.kind.holds(confirms, in: context) ?? false
     }
 
     package var takesSecret: Bool { true }

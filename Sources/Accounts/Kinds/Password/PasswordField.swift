@@ -14,20 +14,20 @@ package struct PasswordField: FieldKind {
     }
 
     /// The canonical password, which still has to be hashed.
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> SharedSecret
     {
         guard case .secret(let typed) = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
         guard typed.secret.count > 0 else { throw Refusals(field, .required) }
         let canonical: SharedSecret
         do throws(Refusal) { canonical = try policy.canonical(typed, field: field) } catch { throw Refusals([error]) }
-        let refusals = policy.refusals(of: canonical, field: field, context: situation.contextWords)
+        let refusals = policy.refusals(of: canonical, field: field, context: context.contextWords)
         if !refusals.isEmpty { throw Refusals(refusals) }
         return canonical
     }
 
     /// A flow file that asks for longer passwords than before asks for another one.
-    package func isValid(_ value: PasswordHash, of field: FieldName, in situation: Situation) -> Bool {
+    package func isValid(_ value: PasswordHash, of field: FieldName, in context: ValidationContext) -> Bool {
         value.phc.parameters.meetsFloor && value.minimum >= policy.minimum
     }
 
@@ -82,7 +82,7 @@ extension JSON {
     }
 }
 
-extension Situation {
+extension ValidationContext {
     /// What a password must not equal: everything that identifies the person, and the name of the service.
     var contextWords: [String] {
         var words = [serviceName]

@@ -10,14 +10,14 @@ package struct ImageField: FieldKind {
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
     /// Whether there is an image in it is for ``ImagePool`` to find out.
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals)
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> UploadedFile
     {
         guard case .file(let file) = answer else { throw Refusals(field, .wrongType, ["expected": "file"]) }
         return file
     }
 
-    package func isValid(_ value: StoredPhoto, of field: FieldName, in situation: Situation) -> Bool { true }
+    package func isValid(_ value: StoredPhoto, of field: FieldName, in context: ValidationContext) -> Bool { true }
 
     package func shown(_ value: StoredPhoto, at place: DisplayContext) -> JSON {
         [

@@ -6,7 +6,8 @@ package struct UsernameField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    package func parse(_ answer: FieldAnswer, of field: FieldName, in situation: Situation) throws(Refusals) -> Username
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> Username
     {
         let typed = try answer.text(of: field)
         // Only ASCII is folded: U+212A would lower to an honest k.

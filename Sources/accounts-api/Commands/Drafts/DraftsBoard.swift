@@ -131,7 +131,7 @@ private struct LiveBoard {
             let draft = try await worker.existing(id)
             let report = DraftReport(
                 draft: draft,
-                standing: worker.standing(of: draft),
+                progress: worker.progress(of: draft),
                 flow: worker.flow,
                 reveals: false
             )

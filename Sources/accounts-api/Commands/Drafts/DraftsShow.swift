@@ -24,7 +24,7 @@ extension DraftCommands {
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
                 return DraftReport(
                     draft: draft,
-                    standing: worker.standing(of: draft),
+                    progress: worker.progress(of: draft),
                     flow: worker.flow,
                     reveals: reveal
                 )
@@ -37,7 +37,7 @@ extension DraftCommands {
 /// Everything that the command shows of one draft.
 struct DraftReport {
     let draft: Draft
-    let standing: Standing
+    let progress: SignupProgress
     let flow: Flow
     let reveals: Bool
 
@@ -54,11 +54,11 @@ struct DraftReport {
             "revision  \(draft.revision)", "expires   \(relative(draft.expiresAt, to: draft.now))",
         ]
         if let account = draft.account { return (lines + ["account   \(account)"]).joined(separator: "\n") }
-        lines.append("next      \(standing.next?.name.rawValue ?? "review")")
+        lines.append("next      \(progress.next?.name.rawValue ?? "review")")
         var rows: [[Table.Cell]] = []
         for step in flow.steps {
             for (index, field) in step.fields.enumerated() where field.kind.repeatedField == nil {
-                let state = index == 0 ? standing.states[step.name]?.rawValue ?? "" : ""
+                let state = index == 0 ? progress.states[step.name]?.rawValue ?? "" : ""
                 rows.append([
                     .init(index == 0 ? step.name.rawValue : ""), .init(state), .init(field.name.rawValue),
                     .init(value(of: field) ?? "–"),
@@ -74,13 +74,13 @@ struct DraftReport {
             value(of: field).map { JSON.Member(field.name.rawValue, .string($0)) }
         }
         let steps = flow.steps.map { step -> JSON in
-            ["name": .string(step.name.rawValue), "state": .string(standing.states[step.name]?.rawValue ?? "")]
+            ["name": .string(step.name.rawValue), "state": .string(progress.states[step.name]?.rawValue ?? "")]
         }
         return [
             "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.rawValue),
             "revision": .integer(draft.revision), "expires_at": .string(draft.expiresAt.timestamp),
             "account": draft.account.map { .string("\($0)") } ?? .null,
-            "next": draft.account == nil ? .string(standing.next?.name.rawValue ?? "review") : .null,
+            "next": draft.account == nil ? .string(progress.next?.name.rawValue ?? "review") : .null,
             "steps": .array(draft.account == nil ? steps : []), "values": .object(values),
         ]
     }

@@ -23,7 +23,7 @@ struct FormTests {
             #expect(started.status == 201)
             kim.keepToken(of: started)
             _ = try await post("email", "email=Kim%40Example.com")
-            _ = try await post("code", "code=\(site.stage.readCode(for: "kim@example.com"))")
+            _ = try await post("code", "code=\(site.service.readCode(for: "kim@example.com"))")
             _ = try await post("password", "password=a+pass+phrase+of+mine&confirmation=a+pass%20phrase+of+mine")
             _ = try await post("profile", "username=kim&display_name=%EA%B9%80&introduction=")
             _ = try await post("contact", "phone=010-1234-5678&birth_date=2001-02-28")

@@ -14,49 +14,49 @@ struct EnrolmentTests {
     }
 
     /// A draft whose next step is the authenticator's.
-    private func draft(_ stage: Stage) async throws -> Draft {
-        try await stage.fill(stage.start(), through: "contact")
+    private func draft(_ service: TestSignups) async throws -> Draft {
+        try await service.fill(service.start(), through: "contact")
     }
 
     // MARK: - The secret
 
     @Test func `looking at the secret writes nothing and shows the same again`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
             let before = try session.dump()
-            let first = try await stage.enrolment(draft)
-            #expect(try await stage.enrolment(draft).secret == first.secret)
+            let first = try await service.enrolment(draft)
+            #expect(try await service.enrolment(draft).secret == first.secret)
             #expect(first.secret.count == 32)
             #expect(try session.dump() == before)
-            let other = try await stage.fill(
-                stage.start(),
+            let other = try await service.fill(
+                service.start(),
                 through: "contact",
                 email: "lee@example.com",
                 username: "lee"
             )
-            #expect(try await stage.enrolment(other).secret != first.secret)
+            #expect(try await service.enrolment(other).secret != first.secret)
         }
     }
 
     @Test func `a right code sets the authenticator up, and its secret is not shown again`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let outcome = try await stage.enrol(draft)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let outcome = try await service.enrol(draft)
             #expect(outcome.recoveryCodes.count == 10 && Set(outcome.recoveryCodes.map(\.text)).count == 10)
-            #expect(stage.signups.standing(of: outcome.draft).states["totp"] == .complete)
-            #expect(try await stage.signups.enrolment(at: stage.totp, of: outcome.draft) == nil)
-            let field = try #require(stage.signups.flow.field(named: "totp"))
+            #expect(service.signups.progress(of: outcome.draft).states["totp"] == .complete)
+            #expect(try await service.signups.enrolment(at: service.totp, of: outcome.draft) == nil)
+            let field = try #require(service.signups.flow.field(named: "totp"))
             let shown = field.kind.shown(field, in: outcome.draft, at: .review)
             #expect(shown == ["set": true])
         }
     }
 
     @Test func `a code given again changes nothing, and shows no more recovery codes`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let code = try await stage.totpCode(draft)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let code = try await service.totpCode(draft)
             let outcomes = try await atOnce(2) { _ in
-                try await stage.signups.submit(["totp": .string(code)], to: stage.totp, of: draft)
+                try await service.signups.submit(["totp": .string(code)], to: service.totp, of: draft)
             }
             #expect(outcomes.map(\.recoveryCodes.count).sorted() == [0, 10])
             #expect(outcomes[0].draft.values.json(of: "totp") == outcomes[1].draft.values.json(of: "totp"))
@@ -64,13 +64,13 @@ struct EnrolmentTests {
     }
 
     @Test func `a secret that was shown before the keys were rotated is accepted`() async throws {
-        let rotated = "new:" + Data(repeating: 9, count: 32).base64EncodedString() + "," + Stage.keys
-        let (draft, code) = try await Stage.with { stage -> (Draft, String) in
-            let draft = try await self.draft(stage)
-            return (draft, try await stage.totpCode(draft))
+        let rotated = "new:" + Data(repeating: 9, count: 32).base64EncodedString() + "," + TestSignups.keys
+        let (draft, code) = try await TestSignups.with { service -> (Draft, String) in
+            let draft = try await self.draft(service)
+            return (draft, try await service.totpCode(draft))
         }
-        try await Stage.with(keys: rotated) { stage in
-            let outcome = try await stage.signups.submit(["totp": .string(code)], to: stage.totp, of: draft)
+        try await TestSignups.with(keys: rotated) { service in
+            let outcome = try await service.signups.submit(["totp": .string(code)], to: service.totp, of: draft)
             #expect(outcome.recoveryCodes.count == 10)
         }
     }
@@ -78,52 +78,52 @@ struct EnrolmentTests {
     // MARK: - Wrong codes
 
     @Test func `five wrong codes in half a minute end an enrolment`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let secret = try await stage.enrolment(draft).secret
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let secret = try await service.enrolment(draft).secret
             for left in [4, 3, 2, 1] {
-                #expect(await stage.guess(draft) == "refused: totp code_wrong (\(left) left)")
+                #expect(await service.guess(draft) == "refused: totp code_wrong (\(left) left)")
                 // As fast as a person guesses, however slow this machine is.
                 try session.run("UPDATE enrolments SET recent = array_fill(now(), ARRAY[cardinality(recent)])")
             }
-            let code = try await stage.totpCode(draft)
-            #expect(await stage.guess(draft) == "refused: totp code_exhausted")
-            #expect(try await stage.enrolment(draft).secret != secret)
+            let code = try await service.totpCode(draft)
+            #expect(await service.guess(draft) == "refused: totp code_exhausted")
+            #expect(try await service.enrolment(draft).secret != secret)
             let answers: Answers = ["totp": .string(code)]
             #expect(
-                await outcome { try await stage.submit(answers, to: "totp", of: draft) }
+                await outcome { try await service.submit(answers, to: "totp", of: draft) }
                     == "refused: totp code_wrong (4 left)"
             )
-            #expect(try await stage.enrol(draft).recoveryCodes.count == 10)
+            #expect(try await service.enrol(draft).recoveryCodes.count == 10)
         }
     }
 
     @Test func `the fifth code may be the right one`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            for _ in 0..<4 { _ = await stage.guess(draft) }
-            #expect(try await stage.enrol(draft).recoveryCodes.count == 10)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            for _ in 0..<4 { _ = await service.guess(draft) }
+            #expect(try await service.enrol(draft).recoveryCodes.count == 10)
         }
     }
 
     @Test func `slower wrong codes leave it alone, up to twenty-five in a draft`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let secret = try await stage.enrolment(draft).secret
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let secret = try await service.enrolment(draft).secret
             for _ in 0..<6 {
-                for _ in 0..<4 { #expect(await stage.guess(draft).hasPrefix("refused: totp code_wrong")) }
+                for _ in 0..<4 { #expect(await service.guess(draft).hasPrefix("refused: totp code_wrong")) }
                 try session.letPass("31 seconds")
             }
-            #expect(try await stage.enrolment(draft).secret == secret)
-            #expect(await stage.guess(draft) == "refused: totp code_exhausted")
-            #expect(try await stage.enrolment(draft).secret != secret)
+            #expect(try await service.enrolment(draft).secret == secret)
+            #expect(await service.guess(draft) == "refused: totp code_exhausted")
+            #expect(try await service.enrolment(draft).secret != secret)
         }
     }
 
     @Test func `of guesses at once, five are judged by each secret`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let outcomes = try await atOnce(60) { _ in await stage.guess(draft) }
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let outcomes = try await atOnce(60) { _ in await service.guess(draft) }
             let generation = try session.query("SELECT generation FROM enrolments").only.decode(Int.self)
             // Fewer than twelve, where the guesses take longer than half a minute; two by their number alone.
             #expect((2...12).contains(generation))
@@ -134,68 +134,68 @@ struct EnrolmentTests {
     // MARK: - What it hangs on
 
     @Test func `there is none before the address is proved`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
             #expect(
-                await outcome { try await stage.submit(["totp": "123456"], to: "totp", of: draft) }
+                await outcome { try await service.submit(["totp": "123456"], to: "totp", of: draft) }
                     == "locked, next is code"
             )
         }
     }
 
     @Test func `another address has another secret`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let secret = try await stage.enrolment(draft).secret
-            let moved = try await stage.submit(["email": "kim@example.org"], to: "email", of: draft)
-            let code = try await stage.readCode(for: "kim@example.org")
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: moved)
-            #expect(try await stage.enrolment(proved).secret != secret)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let secret = try await service.enrolment(draft).secret
+            let moved = try await service.submit(["email": "kim@example.org"], to: "email", of: draft)
+            let code = try await service.readCode(for: "kim@example.org")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: moved)
+            #expect(try await service.enrolment(proved).secret != secret)
         }
     }
 
     @Test func `another address begins without the authenticator of the one before`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.enrol(self.draft(stage)).draft
-            let step = stage.signups.flow.step(named: "email")!
-            let moved = try await stage.signups.submit(["email": "kim@example.org"], to: step, of: draft)
+        try await TestSignups.with { service in
+            let draft = try await service.enrol(self.draft(service)).draft
+            let step = service.signups.flow.step(named: "email")!
+            let moved = try await service.signups.submit(["email": "kim@example.org"], to: step, of: draft)
             #expect(moved.cleared == ["totp", "code"])
-            let code = try await stage.readCode(for: "kim@example.org")
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: moved.draft)
-            #expect(stage.signups.standing(of: proved).next?.name == "totp")
-            let cleared = try await stage.signups.clear(step, of: stage.enrol(proved).draft)
+            let code = try await service.readCode(for: "kim@example.org")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: moved.draft)
+            #expect(service.signups.progress(of: proved).next?.name == "totp")
+            let cleared = try await service.signups.clear(step, of: service.enrol(proved).draft)
             #expect(cleared.draft.values.json(of: "totp") == nil && cleared.cleared == ["totp", "code"])
         }
     }
 
     @Test func `an empty answer takes it away, and the next one has a secret of its own`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let secret = try await stage.enrolment(draft).secret
-            let skipped = try await stage.submit([:], to: "totp", of: stage.enrol(draft).draft)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let secret = try await service.enrolment(draft).secret
+            let skipped = try await service.submit([:], to: "totp", of: service.enrol(draft).draft)
             #expect(skipped.values.json(of: "totp") == nil)
-            let second = try await stage.enrolment(skipped).secret
-            let cleared = try await stage.signups.clear(stage.totp, of: stage.enrol(skipped).draft).draft
-            #expect(Set([secret, second, try await stage.enrolment(cleared).secret]).count == 3)
+            let second = try await service.enrolment(skipped).secret
+            let cleared = try await service.signups.clear(service.totp, of: service.enrol(skipped).draft).draft
+            #expect(Set([secret, second, try await service.enrolment(cleared).secret]).count == 3)
         }
     }
 
     // MARK: - At the end
 
     @Test func `the commit keeps secret, step and recovery codes`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            let enrolment = try await stage.enrolment(draft)
-            let outcome = try await stage.enrol(draft)
-            let ready = try await stage.submit(["terms": true], to: "terms", of: outcome.draft)
-            let account = try await stage.signups.commit(ready).account
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let enrolment = try await service.enrolment(draft)
+            let outcome = try await service.enrol(draft)
+            let ready = try await service.submit(["terms": true], to: "terms", of: outcome.draft)
+            let account = try await service.signups.commit(ready).account
             #expect(account.profile == ["birth_date": "2001-02-28", "display_name": "Kim"])
 
             let (sealed, step) = try session.query(
                 "SELECT sealed, last_step FROM authenticators WHERE account = \(account.id)"
             )
             .only.decode([UInt8].self, Int.self)
-            let secret = try KeyRing(Stage.keys).open(sealed, for: account.id.bytes)
+            let secret = try KeyRing(TestSignups.keys).open(sealed, for: account.id.bytes)
             #expect(secret.base32.uppercased() == enrolment.secret)
             #expect(abs(step - TOTP.step(at: enrolment.now)) <= 1)
             let digests = try session.query("SELECT digest FROM recovery_codes WHERE account = \(account.id)")
@@ -209,12 +209,12 @@ struct EnrolmentTests {
     }
 
     @Test func `one that was never confirmed leaves no trace`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            _ = await stage.guess(draft)
-            let skipped = try await stage.submit([:], to: "totp", of: draft)
-            let ready = try await stage.submit(["terms": true], to: "terms", of: skipped)
-            _ = try await stage.signups.commit(ready)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            _ = await service.guess(draft)
+            let skipped = try await service.submit([:], to: "totp", of: draft)
+            let ready = try await service.submit(["terms": true], to: "terms", of: skipped)
+            _ = try await service.signups.commit(ready)
             for table in ["enrolments", "authenticators", "recovery_codes"] {
                 #expect(try session.number(of: table) == 0)
             }
@@ -222,18 +222,18 @@ struct EnrolmentTests {
     }
 
     @Test func `a cancelled draft leaves none`() async throws {
-        try await Stage.with { stage in
-            let draft = try await self.draft(stage)
-            _ = await stage.guess(draft)
-            try await stage.signups.cancel(draft)
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            _ = await service.guess(draft)
+            try await service.signups.cancel(draft)
             #expect(try session.number(of: "enrolments") == 0)
-            #expect(await stage.guess(draft) == "cancelled")
+            #expect(await service.guess(draft) == "cancelled")
             #expect(try session.number(of: "enrolments") == 0)
         }
     }
 }
 
-extension Stage {
+extension TestSignups {
     fileprivate var totp: Step { signups.flow.step(named: "totp")! }
 
     fileprivate func enrolment(_ draft: Draft) async throws -> Enrolment {

@@ -34,7 +34,7 @@ struct ConsentFieldTests {
     @Test func `what is kept says to which text, in which language, and when`() throws {
         #expect(try required.canonical(true) == Self.given())
         var korean = required
-        korean.situation = korean.situation.with(language: .korean)
+        korean.context = korean.context.with(language: .korean)
         #expect(try korean.canonical(true) == Self.given(digest: Self.korean, locale: "ko"))
         #expect(try optional.canonical(false) == Self.given(false))
     }
@@ -49,8 +49,8 @@ struct ConsentFieldTests {
         var consent = optional
         let first = try consent.canonical(.bool(isAccepted))
         #expect(consent.holds(first))
-        consent.situation.put(first, in: "terms")
-        consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"), language: .korean)
+        consent.context.put(first, in: "terms")
+        consent.context = consent.context.with(now: .at("2026-01-02T12:00:00Z"), language: .korean)
         #expect(try consent.canonical(.bool(isAccepted)) == first)
         let other = try consent.canonical(.bool(!isAccepted))
         #expect(
@@ -60,8 +60,8 @@ struct ConsentFieldTests {
 
     @Test func `another version is agreed to anew`() throws {
         var consent = required
-        consent.situation.put(Self.given(version: "v0"), in: "terms")
-        consent.situation = consent.situation.with(now: .at("2026-01-02T12:00:00Z"))
+        consent.context.put(Self.given(version: "v0"), in: "terms")
+        consent.context = consent.context.with(now: .at("2026-01-02T12:00:00Z"))
         let anew = try consent.canonical(true)
         #expect(anew["version"] == "v1" && anew["at"] == "2026-01-02T12:00:00Z")
         #expect(consent.holds(anew))

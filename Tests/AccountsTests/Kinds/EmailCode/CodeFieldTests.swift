@@ -63,15 +63,15 @@ struct CodeFieldTests {
     @Test func `it holds by its proof, whatever is stored`() {
         var code = code
         for stored in [nil, "123456"] as [JSON?] {
-            code.situation = code.situation.with(proofs: [:])
+            code.context = code.context.with(proofs: [:])
             #expect(!code.holds(stored))
-            code.situation = code.situation.with(proofs: ["code": .pending])
+            code.context = code.context.with(proofs: ["code": .pending])
             #expect(!code.holds(stored))
-            code.situation = code.situation.with(proofs: ["code": .proved(namingCurrentAddress: false)])
+            code.context = code.context.with(proofs: ["code": .proved(namingCurrentAddress: false)])
             #expect(!code.holds(stored))
-            code.situation = code.situation.with(proofs: ["other": .proved()])
+            code.context = code.context.with(proofs: ["other": .proved()])
             #expect(!code.holds(stored))
-            code.situation = code.situation.with(proofs: ["code": .proved()])
+            code.context = code.context.with(proofs: ["code": .proved()])
             #expect(code.holds(stored))
         }
         #expect(code.field.kind.keepsNothing)

@@ -15,67 +15,73 @@ struct ProofTests {
     // MARK: - A code and its mail
 
     @Test func `a code and its mail come with the address`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
             #expect(draft.proofs["code"]?.attempts == 0)
             #expect(try session.number(of: "outbox WHERE template = 'verification-code' AND state = 'waiting'") == 1)
-            let code = try await stage.readCode(for: "kim@example.com")
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            let code = try await service.readCode(for: "kim@example.com")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
             #expect(proved.proofs["code"]?.isProved == true)
-            #expect(stage.signups.standing(of: proved).states["code"] == .complete)
+            #expect(service.signups.progress(of: proved).states["code"] == .complete)
             let step: SQL = "SELECT step FROM drafts"
             #expect(try session.query(step).only.decode(String.self) == "password")
-            _ = try await stage.submit(["email": "lee@example.com"], to: "email", of: proved)
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: proved)
             #expect(try session.query(step).only.decode(String.self) == "code")
         }
     }
 
     @Test(arguments: ["proofs", "outbox", "drafts"])
     func `code, mail and address are written together or not at all`(table: String) async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with { service in
+            let draft = try await service.start()
             let before = try session.dump()
             try session.refuse("INSERT OR UPDATE", on: table)
             let answers: Answers = ["email": "kim@example.com"]
             #expect(
-                await outcome { try await stage.submit(answers, to: "email", of: draft) } == "database refused: P0001"
+                await outcome { try await service.submit(answers, to: "email", of: draft) } == "database refused: P0001"
             )
             #expect(try session.dump() == before)
             try session.allow()
-            #expect(await outcome { try await stage.submit(answers, to: "email", of: draft) } == "done")
+            #expect(await outcome { try await service.submit(answers, to: "email", of: draft) } == "done")
             #expect(try session.number(of: "proofs") == 1)
             #expect(try session.number(of: "outbox") == 1)
         }
     }
 
     @Test func `codes are six digits, some of which begin with zero and serve like others`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             let drafts = try await atOnce(200) { number in
-                try await stage.submit(["email": .string("kim\(number)@example.com")], to: "email", of: stage.start())
+                try await service.submit(
+                    ["email": .string("kim\(number)@example.com")],
+                    to: "email",
+                    of: service.start()
+                )
             }
-            try await stage.deliver()
-            let codes = try drafts.indices.map { try stage.mailbox.code(for: "kim\($0)@example.com") }
+            try await service.deliver()
+            let codes = try drafts.indices.map { try service.mailbox.code(for: "kim\($0)@example.com") }
             for code in codes {
                 #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
             }
             #expect(Set(codes).count > 150)
             let index = try #require(codes.firstIndex { $0.hasPrefix("0") })
             let answers: Answers = ["code": .string(codes[index])]
-            #expect(await outcome { try await stage.submit(answers, to: "code", of: drafts[index]) } == "done")
+            #expect(await outcome { try await service.submit(answers, to: "code", of: drafts[index]) } == "done")
         }
     }
 
     @Test func `at rest a code is a keyed digest bound to draft, address and generation`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             func digest(
                 _ digits: String,
                 _ draft: ID<Draft>,
                 _ address: String = "kim@example.com",
                 generation: Int = 1
             ) -> [UInt8] {
-                stage.signups.codeDigests(digits, of: draft, address: EmailAddress(address)!, generation: generation)[0]
+                service.signups.codeDigests(digits, of: draft, address: EmailAddress(address)!, generation: generation)[
+                    0
+                ]
             }
             let stored = try session.query("SELECT code_digest FROM proofs").only.decode([UInt8].self)
             #expect(stored.count == 32)
@@ -86,7 +92,7 @@ struct ProofTests {
             #expect(stored != digest(code, draft.id, generation: 2))
             #expect(try session.isTrue("\(stored) <> sha256(convert_to(\(code), 'UTF8'))"))
 
-            _ = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+            _ = try await service.submit(["code": .string(code)], to: "code", of: draft)
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL AND proved_at IS NOT NULL") == 1)
         }
     }
@@ -94,16 +100,18 @@ struct ProofTests {
     // MARK: - Guessing
 
     @Test func `a wrong code costs an attempt, and the right one still serves`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             let expected = "refused: code code_wrong (4 left)"
             #expect(
-                await outcome { try await stage.submit(["code": .string(wrong(code))], to: "code", of: draft) }
+                await outcome { try await service.submit(["code": .string(wrong(code))], to: "code", of: draft) }
                     == expected
             )
-            #expect(try await stage.signups.reread(draft).revision == draft.revision)
-            #expect(await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) } == "done")
+            #expect(try await service.signups.reread(draft).revision == draft.revision)
+            #expect(
+                await outcome { try await service.submit(["code": .string(code)], to: "code", of: draft) } == "done"
+            )
             #expect(try session.number(of: "proofs WHERE failures = 1 AND attempts = 2") == 1)
         }
     }
@@ -116,11 +124,11 @@ struct ProofTests {
         ] as [(FieldAnswer, String)]
     )
     func `what is no code is refused without an attempt`(code: FieldAnswer, refusal: String) async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
             let before = try session.dump()
             #expect(
-                await outcome { try await stage.submit(["code": code], to: "code", of: draft) }
+                await outcome { try await service.submit(["code": code], to: "code", of: draft) }
                     == "refused: code \(refusal)"
             )
             #expect(try session.dump() == before)
@@ -128,27 +136,27 @@ struct ProofTests {
     }
 
     @Test func `no code at all is no code`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            #expect(await outcome { try await stage.submit([:], to: "code", of: draft) } == "refused: code required")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            #expect(await outcome { try await service.submit([:], to: "code", of: draft) } == "refused: code required")
             #expect(try session.number(of: "proofs WHERE attempts = 0") == 1)
         }
     }
 
     @Test func `five wrong codes are the end of the right one`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             for left in (0..<5).reversed() {
                 let answers: Answers = ["code": .string(wrong(code, by: left + 1))]
                 let expected = "refused: code code_wrong (\(left) left)"
-                #expect(await outcome { try await stage.submit(answers, to: "code", of: draft) } == expected)
+                #expect(await outcome { try await service.submit(answers, to: "code", of: draft) } == expected)
             }
-            let current = try await stage.signups.reread(draft)
+            let current = try await service.signups.reread(draft)
             for draft in [draft, current] {
                 let answers: Answers = ["code": .string(code)]
                 #expect(
-                    await outcome { try await stage.submit(answers, to: "code", of: draft) }
+                    await outcome { try await service.submit(answers, to: "code", of: draft) }
                         == "refused: code code_exhausted"
                 )
             }
@@ -157,13 +165,13 @@ struct ProofTests {
     }
 
     @Test func `of two hundred guesses at once five are evaluated, and the right one after them is not`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             let outcomes = try await atOnce(200) { number in
                 if number == 0 { try await session.wait(for: "SELECT FROM proofs WHERE attempts >= 5") }
                 let guess = number == 0 ? code : wrong(code, by: number)
-                return await outcome { try await stage.submit(["code": .string(guess)], to: "code", of: draft) }
+                return await outcome { try await service.submit(["code": .string(guess)], to: "code", of: draft) }
             }
             #expect(outcomes[0] == "refused: code code_exhausted")
             var expected = (0..<5).reduce(into: [:]) { $0["refused: code code_wrong (\($1) left)"] = 1 }
@@ -174,28 +182,28 @@ struct ProofTests {
     }
 
     @Test func `the right code twice at once proves the address once`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             for number in 0..<20 {
                 let address = "kim\(number)@example.com"
-                let draft = try await stage.fill(stage.start(), through: "email", email: address)
-                let code = try await stage.readCode(for: address)
+                let draft = try await service.fill(service.start(), through: "email", email: address)
+                let code = try await service.readCode(for: address)
                 let outcomes = try await atOnce(2) { _ in
-                    await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+                    await outcome { try await service.submit(["code": .string(code)], to: "code", of: draft) }
                 }
                 #expect(outcomes == ["done", "done"])
-                #expect(try await stage.signups.reread(draft).revision == draft.revision + 1)
+                #expect(try await service.signups.reread(draft).revision == draft.revision + 1)
             }
             #expect(try session.number(of: "proofs WHERE proved_at IS NOT NULL") == 20)
         }
     }
 
     @Test func `the right code again, from a page that does not know it was taken, is fine`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
             for draft in [draft, proved] {
-                let again = try await stage.submit(["code": .string(code)], to: "code", of: draft)
+                let again = try await service.submit(["code": .string(code)], to: "code", of: draft)
                 #expect(again.revision == proved.revision)
                 #expect(again.proofs["code"]?.isProved == true)
             }
@@ -203,67 +211,67 @@ struct ProofTests {
     }
 
     @Test func `a code is good for ten minutes`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code: Answers = try await ["code": .string(stage.readCode(for: "kim@example.com"))]
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code: Answers = try await ["code": .string(service.readCode(for: "kim@example.com"))]
             try session.letPass("10 minutes")
-            let current = try await stage.signups.reread(draft)
+            let current = try await service.signups.reread(draft)
             for draft in [draft, current] {
                 #expect(
-                    await outcome { try await stage.submit(code, to: "code", of: draft) }
+                    await outcome { try await service.submit(code, to: "code", of: draft) }
                         == "refused: code code_expired"
                 )
             }
             #expect(try session.number(of: "proofs WHERE attempts = 0") == 1)
 
             try session.run("UPDATE proofs SET expires_at = now() + interval '1 minute'")
-            #expect(await outcome { try await stage.submit(code, to: "code", of: draft) } == "done")
+            #expect(await outcome { try await service.submit(code, to: "code", of: draft) } == "done")
         }
     }
 
     // MARK: - Another code
 
     @Test func `another code is to be had after a minute`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let error = await #expect(throws: ResendError.self) { try await resend(draft, on: stage) }
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let error = await #expect(throws: ResendError.self) { try await resend(draft, on: service) }
             guard case .limited(let reached)? = error else { throw try #require(error) }
             #expect((.seconds(50)...(.seconds(60))).contains(reached.wait))
             #expect(reached.limit == Limit(1, per: .seconds(60)))
             #expect(try session.number(of: "outbox") == 1)
 
             try session.letPass("1 minute")
-            #expect(try await resend(stage.signups.reread(draft), on: stage) == .seconds(60))
+            #expect(try await resend(service.signups.reread(draft), on: service) == .seconds(60))
             #expect(try session.number(of: "outbox") == 1)
-            let current = try await stage.signups.reread(draft)
-            #expect(await outcome { try await resend(current, on: stage) } == "too many: resend")
+            let current = try await service.signups.reread(draft)
+            #expect(await outcome { try await resend(current, on: service) } == "too many: resend")
         }
     }
 
     @Test func `another code ends the one before and has five attempts of its own`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let first = try await stage.readCode(for: "kim@example.com")
-            for number in 1...5 { await guess(wrong(first, by: number), in: draft, on: stage) }
-            let second = try await anotherCode(for: draft, on: stage)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let first = try await service.readCode(for: "kim@example.com")
+            for number in 1...5 { await guess(wrong(first, by: number), in: draft, on: service) }
+            let second = try await anotherCode(for: draft, on: service)
             #expect(try session.number(of: "proofs WHERE generation = 2 AND attempts = 0 AND failures = 5") == 1)
 
-            let current = try await stage.signups.reread(draft)
+            let current = try await service.signups.reread(draft)
             if first != second {
-                #expect(await guess(first, in: current, on: stage) == "refused: code code_wrong (4 left)")
+                #expect(await guess(first, in: current, on: service) == "refused: code code_wrong (4 left)")
             }
             // A page from before the second code.
-            #expect(await guess(second, in: draft, on: stage) == "refused: code code_expired")
-            #expect(await guess(second, in: current, on: stage) == "done")
+            #expect(await guess(second, in: draft, on: service) == "refused: code code_expired")
+            #expect(await guess(second, in: current, on: service) == "done")
         }
     }
 
     @Test func `two resends at once send one code`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(), through: "email")
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "email")
             try session.letPass("1 minute")
-            draft = try await stage.signups.reread(draft)
-            let outcomes = try await atOnce(10) { [draft] _ in await outcome { try await resend(draft, on: stage) } }
+            draft = try await service.signups.reread(draft)
+            let outcomes = try await atOnce(10) { [draft] _ in await outcome { try await resend(draft, on: service) } }
             #expect(outcomes.tally == ["done": 1, "too many: resend": 9])
             #expect(try session.number(of: "outbox") == 1)
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
@@ -271,132 +279,134 @@ struct ProofTests {
     }
 
     @Test func `no code is sent for a proved address, for another step, or before the address`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.start()
-            #expect(await outcome { try await resend(draft, on: stage) } == "locked, next is email")
-            let proved = try await stage.fill(draft, through: "code")
+        try await TestSignups.with { service in
+            let draft = try await service.start()
+            #expect(await outcome { try await resend(draft, on: service) } == "locked, next is email")
+            let proved = try await service.fill(draft, through: "code")
             try session.letPass("1 minute")
-            #expect(await outcome { try await resend(proved, on: stage) } == "refused: code not_allowed")
-            let email = stage.signups.flow.steps[0]
-            #expect(await outcome { try await stage.signups.resend(email, of: proved) } == "no code")
+            #expect(await outcome { try await resend(proved, on: service) } == "refused: code not_allowed")
+            let email = service.signups.flow.steps[0]
+            #expect(await outcome { try await service.signups.resend(email, of: proved) } == "no code")
             #expect(try session.number(of: "outbox") == 1)
         }
     }
 
     @Test func `twenty-five wrong codes exhaust a draft for good`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            var code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            var code = try await service.readCode(for: "kim@example.com")
             for round in 1...5 {
-                let current = try await stage.signups.reread(draft)
+                let current = try await service.signups.reread(draft)
                 for number in 1...5 {
                     let expected = "refused: code code_wrong (\(5 - number) left)"
-                    #expect(await guess(wrong(code, by: number), in: current, on: stage) == expected)
+                    #expect(await guess(wrong(code, by: number), in: current, on: service) == expected)
                 }
-                if round < 5 { code = try await anotherCode(for: draft, on: stage) }
+                if round < 5 { code = try await anotherCode(for: draft, on: service) }
             }
             try session.letPass("1 minute")
             let before = try session.dump()
-            let current = try await stage.signups.reread(draft)
-            #expect(await guess(code, in: current, on: stage) == "refused: code code_exhausted")
-            #expect(await outcome { try await resend(current, on: stage) } == "refused: code code_exhausted")
+            let current = try await service.signups.reread(draft)
+            #expect(await guess(code, in: current, on: service) == "refused: code code_exhausted")
+            #expect(await outcome { try await resend(current, on: service) } == "refused: code code_exhausted")
             for address in ["kim@example.com", "lee@example.com"] as [FieldAnswer] {
                 let answers: Answers = ["email": address]
                 let expected = "refused: email code_exhausted"
-                #expect(await outcome { try await stage.submit(answers, to: "email", of: current) } == expected)
+                #expect(await outcome { try await service.submit(answers, to: "email", of: current) } == expected)
             }
             #expect(try session.dump() == before)
         }
     }
 
     @Test func `the twenty-fifth failure ends a code that has attempts left`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             try session.run("UPDATE proofs SET failures = 24")
-            #expect(await guess(wrong(code), in: draft, on: stage).hasPrefix("refused: code code_wrong"))
-            #expect(await guess(code, in: draft, on: stage) == "refused: code code_exhausted")
+            #expect(await guess(wrong(code), in: draft, on: service).hasPrefix("refused: code code_wrong"))
+            #expect(await guess(code, in: draft, on: service) == "refused: code code_exhausted")
         }
     }
 
     // MARK: - Another address
 
     @Test func `a new address undoes a proof for good`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
-            let proved = try await stage.submit(["code": .string(code)], to: "code", of: draft)
-            let other = try await stage.submit(["email": "lee@example.com"], to: "email", of: proved)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            let other = try await service.submit(["email": "lee@example.com"], to: "email", of: proved)
             #expect(other.proofs["code"]?.isProved == false)
             try session.letPass("1 minute")
-            let back = try await stage.submit(
+            let back = try await service.submit(
                 ["email": "kim@example.com"],
                 to: "email",
-                of: stage.signups.reread(other)
+                of: service.signups.reread(other)
             )
             #expect(back.proofs["code"]?.isProved == false)
-            #expect(stage.signups.standing(of: back).next?.name == "code")
+            #expect(service.signups.progress(of: back).next?.name == "code")
 
-            let newCode = try await stage.readCode(for: "kim@example.com")
-            if code != newCode { #expect(await guess(code, in: back, on: stage).hasPrefix("refused: code code_wrong")) }
-            #expect(await guess(newCode, in: back, on: stage) == "done")
+            let newCode = try await service.readCode(for: "kim@example.com")
+            if code != newCode {
+                #expect(await guess(code, in: back, on: service).hasPrefix("refused: code code_wrong"))
+            }
+            #expect(await guess(newCode, in: back, on: service) == "done")
         }
     }
 
     @Test func `the code of another address does not serve`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
-            let other = try await stage.submit(["email": "lee@example.com"], to: "email", of: draft)
-            #expect(await guess(code, in: other, on: stage) == "refused: code code_wrong (4 left)")
-            #expect(await guess(code, in: draft, on: stage) == "refused: code code_expired")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let other = try await service.submit(["email": "lee@example.com"], to: "email", of: draft)
+            #expect(await guess(code, in: other, on: service) == "refused: code code_wrong (4 left)")
+            #expect(await guess(code, in: draft, on: service) == "refused: code code_expired")
         }
     }
 
     @Test func `the code of another draft does not serve`() async throws {
-        try await Stage.with { stage in
-            let one = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
-            let other = try await stage.fill(stage.start(), through: "email")
-            let otherCode = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            let one = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let other = try await service.fill(service.start(), through: "email")
+            let otherCode = try await service.readCode(for: "kim@example.com")
             if code != otherCode {
-                #expect(await guess(code, in: other, on: stage) == "refused: code code_wrong (4 left)")
+                #expect(await guess(code, in: other, on: service) == "refused: code code_wrong (4 left)")
             }
-            #expect(await guess(code, in: one, on: stage) == "done")
-            #expect(await guess(otherCode, in: other, on: stage) == "done")
+            #expect(await guess(code, in: one, on: service) == "done")
+            #expect(await guess(otherCode, in: other, on: service) == "done")
         }
     }
 
     @Test func `the same address again sends a code only where the last cannot be used`() async throws {
-        try await Stage.with { stage in
-            var draft = try await stage.fill(stage.start(), through: "email")
-            let code = try await stage.readCode(for: "kim@example.com")
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
             let answers: Answers = ["email": "Kim@Example.com"]
-            draft = try await stage.submit(answers, to: "email", of: draft)
+            draft = try await service.submit(answers, to: "email", of: draft)
             #expect(try session.number(of: "outbox") == 1)
 
             try session.letPass("10 minutes")
-            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
 
-            for number in 1...5 { await guess(wrong(code, by: number), in: draft, on: stage) }
+            for number in 1...5 { await guess(wrong(code, by: number), in: draft, on: service) }
             // No sooner than a resend would.
-            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
-            draft = try await stage.signups.clear(stage.signups.flow.steps[0], of: draft).draft
-            draft = try await stage.submit(answers, to: "email", of: draft)
+            draft = try await service.signups.clear(service.signups.flow.steps[0], of: draft).draft
+            draft = try await service.submit(answers, to: "email", of: draft)
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
             try session.letPass("1 minute")
-            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(try session.number(of: "proofs WHERE generation = 3") == 1)
 
-            draft = try await stage.submit(
-                ["code": .string(stage.readCode(for: "kim@example.com"))],
+            draft = try await service.submit(
+                ["code": .string(service.readCode(for: "kim@example.com"))],
                 to: "code",
                 of: draft
             )
             try session.letPass("10 minutes")
-            draft = try await stage.submit(answers, to: "email", of: stage.signups.reread(draft))
+            draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(draft.proofs["code"]?.isProved == true)
             #expect(try session.number(of: "proofs WHERE generation = 3") == 1)
         }
@@ -405,20 +415,20 @@ struct ProofTests {
     @Test func `an address that has an account gets the same answers, another mail, and no code that works`()
         async throws
     {
-        try await Stage.with { stage in
-            _ = try await stage.signups.commit(stage.readyDraft())
-            try await stage.deliver()
-            let mails = stage.mailbox.mails.count
-            let taken = try await stage.fill(stage.start(), through: "email")
-            let free = try await stage.fill(stage.start(), through: "email", email: "lee@example.com")
-            #expect(stage.signups.standing(of: taken).states == stage.signups.standing(of: free).states)
-            #expect(stage.signups.standing(of: taken).missing == stage.signups.standing(of: free).missing)
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            try await service.deliver()
+            let mails = service.mailbox.mails.count
+            let taken = try await service.fill(service.start(), through: "email")
+            let free = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            #expect(service.signups.progress(of: taken).states == service.signups.progress(of: free).states)
+            #expect(service.signups.progress(of: taken).missing == service.signups.progress(of: free).missing)
             #expect(taken.revision == free.revision)
-            let field = try #require(stage.signups.flow.field(named: "code")?.kind as? CodeField)
+            let field = try #require(service.signups.flow.field(named: "code")?.kind as? CodeField)
             #expect(taken.proofs["code"]?.isUsable(by: field, at: taken.now) == true)
 
-            try await stage.deliver()
-            let subjects = stage.mailbox.mails[mails...].map { [$0.to, $0.subject] }
+            try await service.deliver()
+            let subjects = service.mailbox.mails[mails...].map { [$0.to, $0.subject] }
             #expect(
                 Set(subjects) == [
                     ["kim@example.com", English().alreadyRegistered(serviceName: "Acme").subject],
@@ -427,22 +437,22 @@ struct ProofTests {
             )
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
 
-            let code = try stage.mailbox.code(for: "lee@example.com")
+            let code = try service.mailbox.code(for: "lee@example.com")
             for left in (0..<5).reversed() {
                 let expected = "refused: code code_wrong (\(left) left)"
-                #expect(await guess(wrong(code, by: left + 1), in: taken, on: stage) == expected)
-                #expect(await guess(wrong(code, by: left + 1), in: free, on: stage) == expected)
+                #expect(await guess(wrong(code, by: left + 1), in: taken, on: service) == expected)
+                #expect(await guess(wrong(code, by: left + 1), in: free, on: service) == expected)
             }
-            #expect(await guess("000000", in: taken, on: stage) == "refused: code code_exhausted")
+            #expect(await guess("000000", in: taken, on: service) == "refused: code code_exhausted")
 
             try session.letPass("1 minute")
             for draft in [taken, free] {
-                let current = try await stage.signups.reread(draft)
-                #expect(await outcome { try await resend(current, on: stage) } == "done")
+                let current = try await service.signups.reread(draft)
+                #expect(await outcome { try await resend(current, on: service) } == "done")
             }
-            try await stage.deliver()
+            try await service.deliver()
             // The owner of the account hears of it once a day.
-            #expect(stage.mailbox.mails[mails...].map(\.to).tally == ["kim@example.com": 1, "lee@example.com": 2])
+            #expect(service.mailbox.mails[mails...].map(\.to).tally == ["kim@example.com": 1, "lee@example.com": 2])
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
         }
     }
@@ -450,19 +460,19 @@ struct ProofTests {
     // MARK: - Verbs
 
     @discardableResult
-    private func guess(_ code: String, in draft: Draft, on stage: Stage) async -> String {
-        await outcome { try await stage.submit(["code": .string(code)], to: "code", of: draft) }
+    private func guess(_ code: String, in draft: Draft, on service: TestSignups) async -> String {
+        await outcome { try await service.submit(["code": .string(code)], to: "code", of: draft) }
     }
 
-    private func resend(_ draft: Draft, on stage: Stage) async throws(ResendError) -> Duration {
-        try await stage.signups.resend(stage.signups.flow.step(named: "code")!, of: draft)
+    private func resend(_ draft: Draft, on service: TestSignups) async throws(ResendError) -> Duration {
+        try await service.signups.resend(service.signups.flow.step(named: "code")!, of: draft)
     }
 
     /// Lets a minute pass, asks for another code and reads it.
-    private func anotherCode(for draft: Draft, on stage: Stage) async throws -> String {
+    private func anotherCode(for draft: Draft, on service: TestSignups) async throws -> String {
         try session.letPass("1 minute")
-        _ = try await resend(stage.signups.reread(draft), on: stage)
-        return try await stage.readCode(for: "kim@example.com")
+        _ = try await resend(service.signups.reread(draft), on: service)
+        return try await service.readCode(for: "kim@example.com")
     }
 
     /// Another code than the right one.

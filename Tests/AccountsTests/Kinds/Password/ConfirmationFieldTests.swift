@@ -15,7 +15,7 @@ struct ConfirmationFieldTests {
 
     private func refusals(_ repeated: FieldAnswer, of password: FieldAnswer?) -> [Refusal] {
         var confirmation = confirmation
-        confirmation.situation.answers = Answers(password.map { [.init("password", $0)] } ?? [])
+        confirmation.context.answers = Answers(password.map { [.init("password", $0)] } ?? [])
         return confirmation.refusals(repeated)
     }
 
@@ -68,9 +68,9 @@ struct ConfirmationFieldTests {
         #expect(!confirmation.holds("anything"))
         let hash: JSON =
             "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-        confirmation.situation.put(["phc": hash], in: "password")
+        confirmation.context.put(["phc": hash], in: "password")
         #expect(confirmation.holds(nil))
-        confirmation.situation.answers = ["password": .typed(Self.good)]
+        confirmation.context.answers = ["password": .typed(Self.good)]
         #expect(confirmation.refusals(.typed(Self.good)).isEmpty)
         #expect(confirmation.field.kind.keepsNothing)
         #expect(confirmation.field.kind.rules(in: .english) == [.init("confirms", "password")])

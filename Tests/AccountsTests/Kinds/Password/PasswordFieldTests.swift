@@ -66,11 +66,11 @@ struct PasswordFieldTests {
     ])
     func `what names the person or the service is no password`(typed: String) {
         var password = password
-        password.situation = password.situation.with(
+        password.context = password.context.with(
             values: Values(["email": "kim.minseo.1990@mail.example", "username": "minseo-of-the-hill"])
         )
         #expect(password.refusals(.typed(typed)) == [Refusal("password", .containsIdentifier)])
-        password.situation.values = Values()
+        password.context.values = Values()
         #expect(password.refusals(.typed(typed)).isEmpty == (typed != "GROSSE ANMELDUNG"))
     }
 

@@ -13,61 +13,71 @@ struct KeptPhotoTests {
     }
 
     @Test func `a photo is kept sealed, and shown to its draft alone`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
-            let kept = try await keep("turned-6.jpg", of: draft, on: stage)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            let kept = try await keep("turned-6.jpg", of: draft, on: service)
             #expect(kept.revision == draft.revision + 1)
-            let photo = try #require(try await photo(of: kept, on: stage))
+            let photo = try #require(try await photo(of: kept, on: service))
             #expect(try photo.jpeg == Photo(of: .onFile("turned-6.jpg")).jpeg)
             #expect(try session.isTrue("position('\\xffd8ff'::bytea in sealed) = 0 FROM draft_photos"))
 
-            let other = try await stage.fill(stage.start(), through: "password", email: "lee@example.com")
-            #expect(try await self.photo(of: other, on: stage) == nil)
+            let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
+            #expect(try await self.photo(of: other, on: service) == nil)
             // Nor where somebody has put its name into the other's values.
-            let stolen = try await stage.signups.write(Change(values: kept.values), to: other)
+            let stolen = try await service.signups.write(Change(values: kept.values), to: other)
             guard case .made(let thief) = stolen else { throw Unexpected() }
-            #expect(try await self.photo(of: thief, on: stage) == nil)
+            #expect(try await self.photo(of: thief, on: service) == nil)
         }
     }
 
     @Test func `another takes its place, and nothing is left of one that is taken away`() async throws {
-        try await Stage.with { stage in
-            var draft = try await keep("turned-6.jpg", of: stage.fill(stage.start(), through: "profile"), on: stage)
-            draft = try await keep("plain.png", of: draft, on: stage)
+        try await TestSignups.with { service in
+            var draft = try await keep(
+                "turned-6.jpg",
+                of: service.fill(service.start(), through: "profile"),
+                on: service
+            )
+            draft = try await keep("plain.png", of: draft, on: service)
             #expect(try session.number(of: "draft_photos") == 1)
-            #expect(try await photo(of: draft, on: stage)?.jpeg == Photo(of: .onFile("plain.png")).jpeg)
+            #expect(try await photo(of: draft, on: service)?.jpeg == Photo(of: .onFile("plain.png")).jpeg)
 
-            let field = try #require(stage.signups.flow.field(named: "photo"))
-            let step = try #require(stage.signups.flow.step(named: "profile"))
-            let removed = try await stage.signups.removePhoto(of: field, at: step, of: draft)
+            let field = try #require(service.signups.flow.field(named: "photo"))
+            let step = try #require(service.signups.flow.step(named: "profile"))
+            let removed = try await service.signups.removePhoto(of: field, at: step, of: draft)
             #expect(try session.number(of: "draft_photos") == 0)
-            #expect(try await photo(of: removed, on: stage) == nil)
+            #expect(try await photo(of: removed, on: service) == nil)
             #expect(removed.values.json(of: "username") == "kim")
             // Once more changes nothing.
-            #expect(try await stage.signups.removePhoto(of: field, at: step, of: removed).revision == removed.revision)
+            #expect(
+                try await service.signups.removePhoto(of: field, at: step, of: removed).revision == removed.revision
+            )
         }
     }
 
     @Test func `a submission without a file leaves it alone, and one with a file replaces it`() async throws {
-        try await Stage.with { stage in
-            let draft = try await keep("turned-6.jpg", of: stage.fill(stage.start(), through: "password"), on: stage)
+        try await TestSignups.with { service in
+            let draft = try await keep(
+                "turned-6.jpg",
+                of: service.fill(service.start(), through: "password"),
+                on: service
+            )
             let before = draft.values.json(of: "photo")
             for answers: Answers in [
                 ["username": "kim"], ["username": "kim", "photo": nil], ["username": "kim", "photo": ""],
             ] {
-                let now = try await stage.submit(answers, to: "profile", of: draft)
+                let now = try await service.submit(answers, to: "profile", of: draft)
                 #expect(now.values.json(of: "photo") == before)
             }
             let image = try UploadedFile(.onFile("plain.png"))
-            let now = try await stage.submit(["username": "kim", "photo": .file(image)], to: "profile", of: draft)
-            #expect(try await photo(of: now, on: stage)?.jpeg == Photo(of: .onFile("plain.png")).jpeg)
+            let now = try await service.submit(["username": "kim", "photo": .file(image)], to: "profile", of: draft)
+            #expect(try await photo(of: now, on: service)?.jpeg == Photo(of: .onFile("plain.png")).jpeg)
             #expect(try session.number(of: "draft_photos") == 1)
         }
     }
 
     @Test func `all that is wrong is told, and nothing is stored`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "password")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
             let image = try UploadedFile(.onFile("moves.gif"))
             let wrong: [(Answers, String)] = [
                 (["photo": .file(image)], "refused: username required, photo unsupported_image"),
@@ -77,44 +87,49 @@ struct KeptPhotoTests {
                 (["username": "kim", "nothing": .file(image)], "refused: nothing unknown_field"),
             ]
             for (answers, words) in wrong {
-                #expect(await outcome { try await stage.submit(answers, to: "profile", of: draft) } == words)
+                #expect(await outcome { try await service.submit(answers, to: "profile", of: draft) } == words)
             }
             #expect(
-                await outcome { try await keep("moves.gif", of: draft, on: stage) }
+                await outcome { try await keep("moves.gif", of: draft, on: service) }
                     == "refused: photo unsupported_image"
             )
             #expect(try session.number(of: "draft_photos") == 0)
-            #expect(try await stage.signups.reread(draft).revision == draft.revision)
+            #expect(try await service.signups.reread(draft).revision == draft.revision)
         }
     }
 
     @Test func `it goes with the step, the draft, and whatever ends it`() async throws {
-        try await Stage.with { stage in
+        try await TestSignups.with { service in
             let ends: [(String, (Draft) async throws -> Void)] = [
                 (
                     "cleared",
-                    { _ = try await stage.signups.clear(#require(stage.signups.flow.step(named: "profile")), of: $0) }
+                    {
+                        _ = try await service.signups.clear(
+                            #require(service.signups.flow.step(named: "profile")),
+                            of: $0
+                        )
+                    }
                 ),
-                ("cancelled", { try await stage.signups.cancel($0) }),
+                ("cancelled", { try await service.signups.cancel($0) }),
                 (
                     "expired",
                     { _ in
                         try session.letPass("8 days")
                         try session.age("8 days")
-                        _ = try await stage.sweep()
+                        _ = try await service.sweep()
                     }
                 ),
-                ("removed by an operator", { _ = try await Operator(stage.signups, name: "mina").expire($0.id) }),
+                ("removed by an operator", { _ = try await Operator(service.signups, name: "mina").expire($0.id) }),
             ]
             for (number, (name, end)) in ends.enumerated() {
                 let email = "kim\(number)@example.com"
-                let draft = try await stage.fill(
-                    stage.start(),
+                let draft = try await service.fill(
+                    service.start(),
                     through: "profile",
                     email: email,
                     username: "kim\(number)"
                 )
-                let kept = try await keep("plain.png", of: draft, on: stage)
+                let kept = try await keep("plain.png", of: draft, on: service)
                 try await end(kept)
                 #expect(try session.number(of: "draft_photos") == 0, "\(name)")
             }
@@ -122,9 +137,9 @@ struct KeptPhotoTests {
     }
 
     @Test func `a commit makes it the account's`() async throws {
-        try await Stage.with { stage in
-            let draft = try await keep("turned-6.jpg", of: stage.readyDraft(), on: stage)
-            let (account, _) = try await stage.signups.commit(draft)
+        try await TestSignups.with { service in
+            let draft = try await keep("turned-6.jpg", of: service.readyDraft(), on: service)
+            let (account, _) = try await service.signups.commit(draft)
             let row = try session.query("SELECT account, field, type, image FROM photos").only
             let (owner, field, type, image) = try row.decode(ID<Account>.self, String.self, String.self, [UInt8].self)
             #expect((owner, field, type) == (account.id, "photo", "image/jpeg"))
@@ -138,31 +153,31 @@ struct KeptPhotoTests {
     }
 
     @Test func `a commit waits for a photo that cannot be read, and loses none silently`() async throws {
-        try await Stage.with { stage in
-            let draft = try await keep("plain.png", of: stage.readyDraft(), on: stage)
+        try await TestSignups.with { service in
+            let draft = try await keep("plain.png", of: service.readyDraft(), on: service)
             try session.query("UPDATE draft_photos SET sealed = sealed || '\\x00'::bytea")
-            let ending = await outcome { try await stage.signups.commit(draft) }
+            let ending = await outcome { try await service.signups.commit(draft) }
             #expect(ending == "incomplete: photo")
             #expect(try session.number(of: "accounts") == 0)
-            _ = try await stage.signups.commit(keep("turned-6.jpg", of: draft, on: stage))
+            _ = try await service.signups.commit(keep("turned-6.jpg", of: draft, on: service))
             #expect(try session.number(of: "photos") == 1)
         }
     }
 
     @Test func `a rival's photo goes with the rival`() async throws {
-        try await Stage.with { stage in
-            let rival = try await keep("plain.png", of: stage.fill(stage.start(), through: "password"), on: stage)
-            _ = try await stage.signups.commit(stage.readyDraft(username: "lee"))
-            #expect(await outcome { try await stage.signups.reread(rival) } == "superseded")
+        try await TestSignups.with { service in
+            let rival = try await keep("plain.png", of: service.fill(service.start(), through: "password"), on: service)
+            _ = try await service.signups.commit(service.readyDraft(username: "lee"))
+            #expect(await outcome { try await service.signups.reread(rival) } == "superseded")
             #expect(try session.number(of: "draft_photos") == 0)
         }
     }
 
     @Test func `a commit and another photo at once leave the photo of one of them`() async throws {
-        try await Stage.with { stage in
-            let draft = try await keep("plain.png", of: stage.readyDraft(), on: stage)
-            async let committed = outcome { try await stage.signups.commit(draft) }
-            async let kept = outcome { try await keep("turned-6.jpg", of: draft, on: stage) }
+        try await TestSignups.with { service in
+            let draft = try await keep("plain.png", of: service.readyDraft(), on: service)
+            async let committed = outcome { try await service.signups.commit(draft) }
+            async let kept = outcome { try await keep("turned-6.jpg", of: draft, on: service) }
             #expect(await committed == "done")
             #expect(["done", "committed"].contains(await kept))
             let image = try session.query("SELECT image FROM photos").only.decode([UInt8].self)
@@ -174,40 +189,40 @@ struct KeptPhotoTests {
     }
 
     @Test func `a photo and another step that come at once are both kept`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "profile")
-            async let photo = keep("plain.png", of: draft, on: stage)
-            async let contact = stage.submit(["birth_date": "2001-02-28"], to: "contact", of: draft)
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "profile")
+            async let photo = keep("plain.png", of: draft, on: service)
+            async let contact = service.submit(["birth_date": "2001-02-28"], to: "contact", of: draft)
             _ = try await (photo, contact)
-            let now = try await stage.signups.reread(draft)
+            let now = try await service.signups.reread(draft)
             #expect(now.values.json(of: "birth_date") == "2001-02-28")
-            #expect(try await self.photo(of: now, on: stage) != nil)
+            #expect(try await self.photo(of: now, on: service) != nil)
         }
     }
 
     @Test func `photos that come at once leave one`() async throws {
-        try await Stage.with { stage in
-            let draft = try await stage.fill(stage.start(), through: "profile")
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "profile")
             let outcomes = try await atOnce(6) { number in
-                await outcome { try await keep(number % 2 == 0 ? "plain.png" : "turned-6.jpg", of: draft, on: stage) }
+                await outcome { try await keep(number % 2 == 0 ? "plain.png" : "turned-6.jpg", of: draft, on: service) }
             }
             #expect(outcomes.tally == ["done": 6])
             #expect(try session.number(of: "draft_photos") == 1)
-            #expect(try await photo(of: stage.signups.reread(draft), on: stage) != nil)
+            #expect(try await photo(of: service.signups.reread(draft), on: service) != nil)
         }
     }
 
     @Test func `it can be read under a new key`() async throws {
         let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
-        let draft = try await Stage.with { stage in
-            try await keep("plain.png", of: stage.fill(stage.start(), through: "profile"), on: stage)
+        let draft = try await TestSignups.with { service in
+            try await keep("plain.png", of: service.fill(service.start(), through: "profile"), on: service)
         }
-        let rotated = try await Stage.with(keys: "\(new),\(Stage.keys)") { stage in
-            try await Operator(stage.signups, name: "mina").rotateKeys()
+        let rotated = try await TestSignups.with(keys: "\(new),\(TestSignups.keys)") { service in
+            try await Operator(service.signups, name: "mina").rotateKeys()
         }
         #expect(rotated.rows["photos"] == 1)
-        try await Stage.with(keys: new) { stage in
-            let photo = try await photo(of: stage.signups.reread(draft), on: stage)
+        try await TestSignups.with(keys: new) { service in
+            let photo = try await photo(of: service.signups.reread(draft), on: service)
             #expect(photo != nil)
         }
     }
@@ -221,15 +236,15 @@ struct KeptPhotoTests {
                 title: {en: Picture}
                 fields: [{name: photo, kind: image, label: {en: Photo}}]
             """
-        try await Stage.with(flow: flow) { stage in
-            let draft = try await stage.start()
+        try await TestSignups.with(flow: flow) { service in
+            let draft = try await service.start()
             #expect(
-                await outcome { try await stage.submit([:], to: "picture", of: draft) } == "refused: photo required"
+                await outcome { try await service.submit([:], to: "picture", of: draft) } == "refused: photo required"
             )
-            let kept = try await keep("plain.png", of: draft, on: stage, at: "picture")
-            #expect(stage.signups.standing(of: kept).isReady)
+            let kept = try await keep("plain.png", of: draft, on: service, at: "picture")
+            #expect(service.signups.progress(of: kept).isReady)
             // It is there already, so nothing is asked for.
-            let again = try await stage.submit([:], to: "picture", of: kept)
+            let again = try await service.submit([:], to: "picture", of: kept)
             #expect(again.values.json(of: "photo") == kept.values.json(of: "photo"))
         }
     }
@@ -239,18 +254,18 @@ struct KeptPhotoTests {
     private func keep(
         _ name: String,
         of draft: Draft,
-        on stage: Stage,
+        on service: TestSignups,
         at step: StepName = "profile"
     ) async throws -> Draft {
-        try await stage.signups.keep(
+        try await service.signups.keep(
             UploadedFile(.onFile(name)),
-            in: #require(stage.signups.flow.field(named: "photo")),
-            at: #require(stage.signups.flow.step(named: step)),
+            in: #require(service.signups.flow.field(named: "photo")),
+            at: #require(service.signups.flow.step(named: step)),
             of: draft
         )
     }
 
-    private func photo(of draft: Draft, on stage: Stage) async throws -> Photo? {
-        try await stage.signups.photo(in: #require(stage.signups.flow.field(named: "photo")), of: draft)
+    private func photo(of draft: Draft, on service: TestSignups) async throws -> Photo? {
+        try await service.signups.photo(in: #require(service.signups.flow.field(named: "photo")), of: draft)
     }
 }

@@ -12,38 +12,38 @@ struct LeaseTests {
     }
 
     @Test func `of fifty drafts that want a name at once one gets it`() async throws {
-        try await Stage.with(flow: Self.names, connections: 11) { stage in
-            let drafts = try await atOnce(50) { _ in try await stage.start() }
-            let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: stage) }
+        try await TestSignups.with(flow: Self.names, connections: 11) { service in
+            let drafts = try await atOnce(50) { _ in try await service.start() }
+            let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: service) }
             #expect(outcomes.tally == ["done": 1, Self.taken: 49])
             let winner = drafts[try #require(outcomes.firstIndex(of: "done"))]
             #expect(try session.query("SELECT draft FROM leases").only.decode(ID<Draft>.self) == winner.id)
             for draft in drafts {
-                let name = try await stage.signups.reread(draft).values.json(of: "username")
+                let name = try await service.signups.reread(draft).values.json(of: "username")
                 #expect(name == (draft.id == winner.id ? "kim" : nil))
             }
         }
     }
 
     @Test func `a name that is taken leaves the draft as it was`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let (one, other) = (try await stage.start(), try await stage.start())
-            #expect(await take("kim", for: one, on: stage) == "done")
-            #expect(await take("lee", for: other, on: stage) == "done")
+        try await TestSignups.with(flow: Self.names) { service in
+            let (one, other) = (try await service.start(), try await service.start())
+            #expect(await take("kim", for: one, on: service) == "done")
+            #expect(await take("lee", for: other, on: service) == "done")
             let before = try session.dump(except: "limits")
-            #expect(await take("kim", for: other, on: stage) == Self.taken)
+            #expect(await take("kim", for: other, on: service) == Self.taken)
             #expect(try session.dump(except: "limits") == before)
         }
     }
 
     @Test func `two drafts that swap their names keep them`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let (one, other) = (try await stage.start(), try await stage.start())
-            #expect(await take("kim", for: one, on: stage) == "done")
-            #expect(await take("lee", for: other, on: stage) == "done")
+        try await TestSignups.with(flow: Self.names) { service in
+            let (one, other) = (try await service.start(), try await service.start())
+            #expect(await take("kim", for: one, on: service) == "done")
+            #expect(await take("lee", for: other, on: service) == "done")
             for _ in 0..<10 {
                 let outcomes = try await atOnce(2) { number in
-                    await take(number == 0 ? "lee" : "kim", for: number == 0 ? one : other, on: stage)
+                    await take(number == 0 ? "lee" : "kim", for: number == 0 ? one : other, on: service)
                 }
                 #expect(outcomes == [Self.taken, Self.taken])
             }
@@ -53,21 +53,21 @@ struct LeaseTests {
 
     @Test(arguments: ["kim", "KIM", "Kim"])
     func `a name is the same in any case`(name: String) async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let another = try await stage.start()
-            let draft = try await stage.start()
-            #expect(await take("kIm", for: draft, on: stage) == "done")
-            #expect(await take(name, for: another, on: stage) == Self.taken)
+        try await TestSignups.with(flow: Self.names) { service in
+            let another = try await service.start()
+            let draft = try await service.start()
+            #expect(await take("kIm", for: draft, on: service) == "done")
+            #expect(await take(name, for: another, on: service) == Self.taken)
         }
     }
 
     @Test func `a draft may take its own name again`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let another = try await stage.start()
-            let draft = try await stage.start()
-            for _ in 0..<3 { #expect(await take("kim", for: draft, on: stage) == "done") }
+        try await TestSignups.with(flow: Self.names) { service in
+            let another = try await service.start()
+            let draft = try await service.start()
+            for _ in 0..<3 { #expect(await take("kim", for: draft, on: service) == "done") }
             #expect(try session.number(of: "leases") == 1)
-            #expect(await take("kim", for: another, on: stage) == Self.taken)
+            #expect(await take("kim", for: another, on: service) == Self.taken)
         }
     }
 
@@ -77,58 +77,58 @@ struct LeaseTests {
 
     @Test(arguments: Release.allCases)
     func `a name is free again once its draft lets go of it`(release: Release) async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let another = try await stage.start()
-            let draft = try await stage.start()
-            #expect(await take("kim", for: draft, on: stage) == "done")
-            #expect(await take("kim", for: another, on: stage) == Self.taken)
+        try await TestSignups.with(flow: Self.names) { service in
+            let another = try await service.start()
+            let draft = try await service.start()
+            #expect(await take("kim", for: draft, on: service) == "done")
+            #expect(await take("kim", for: another, on: service) == Self.taken)
             switch release {
-            case .change: #expect(await take("lee", for: draft, on: stage) == "done")
-            case .clear: _ = try await stage.signups.clear(stage.signups.flow.steps[0], of: draft)
-            case .cancel: try await stage.signups.cancel(draft)
+            case .change: #expect(await take("lee", for: draft, on: service) == "done")
+            case .clear: _ = try await service.signups.clear(service.signups.flow.steps[0], of: draft)
+            case .cancel: try await service.signups.cancel(draft)
             case .expiry: try session.letPass("1 day")
             }
-            let next = try await stage.start()
-            #expect(await take("kim", for: next, on: stage) == "done")
+            let next = try await service.start()
+            #expect(await take("kim", for: next, on: service) == "done")
             #expect(
                 try session.query(
                     "SELECT draft FROM leases WHERE value = (SELECT value FROM leases WHERE draft = \(next.id))"
                 )
                 .count == 1
             )
-            #expect(await take("kim", for: draft, on: stage) != "done")
+            #expect(await take("kim", for: draft, on: service) != "done")
         }
     }
 
     @Test func `a name stays with a draft that somebody works on`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let draft = try await stage.start()
-            #expect(await take("kim", for: draft, on: stage) == "done")
+        try await TestSignups.with(flow: Self.names) { service in
+            let draft = try await service.start()
+            #expect(await take("kim", for: draft, on: service) == "done")
             for _ in 0..<4 {
                 try session.letPass("23 hours")
-                _ = try await stage.submit(["note": "Wait for me."], to: "note", of: stage.signups.reread(draft))
+                _ = try await service.submit(["note": "Wait for me."], to: "note", of: service.signups.reread(draft))
             }
-            let another = try await stage.start()
-            #expect(await take("kim", for: another, on: stage) == Self.taken)
+            let another = try await service.start()
+            #expect(await take("kim", for: another, on: service) == Self.taken)
         }
     }
 
     @Test func `a name that became an account's is leased no more and not to be had`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let another = try await stage.start()
-            let draft = try await stage.start()
-            #expect(await take("kim", for: draft, on: stage) == "done")
-            #expect(try await stage.signups.commit(stage.signups.reread(draft)).account.username == "kim")
+        try await TestSignups.with(flow: Self.names) { service in
+            let another = try await service.start()
+            let draft = try await service.start()
+            #expect(await take("kim", for: draft, on: service) == "done")
+            #expect(try await service.signups.commit(service.signups.reread(draft)).account.username == "kim")
             #expect(try session.number(of: "leases") == 0)
-            #expect(await take("Kim", for: another, on: stage) == Self.taken)
+            #expect(await take("Kim", for: another, on: service) == Self.taken)
             #expect(try session.number(of: "leases") == 0)
         }
     }
 
     @Test func `a lease does not help against an account that has the name`() async throws {
-        try await Stage.with(flow: Self.names) { stage in
-            let draft = try await stage.start()
-            #expect(await take("kim", for: draft, on: stage) == "done")
+        try await TestSignups.with(flow: Self.names) { service in
+            let draft = try await service.start()
+            #expect(await take("kim", for: draft, on: service) == "done")
             try session.run(
                 """
                 WITH account AS (
@@ -138,12 +138,12 @@ struct LeaseTests {
                 INSERT INTO identifiers (kind, value, account) SELECT 'username', 'kim', id FROM account
                 """
             )
-            #expect(try await take("kim", for: stage.signups.reread(draft), on: stage) == Self.taken)
+            #expect(try await take("kim", for: service.signups.reread(draft), on: service) == Self.taken)
         }
     }
 
-    private func take(_ name: String, for draft: Draft, on stage: Stage) async -> String {
-        await outcome { try await stage.submit(["username": .string(name)], to: "name", of: draft) }
+    private func take(_ name: String, for draft: Draft, on service: TestSignups) async -> String {
+        await outcome { try await service.submit(["username": .string(name)], to: "name", of: draft) }
     }
 
     private static let taken = "refused: username taken"

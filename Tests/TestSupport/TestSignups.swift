@@ -4,13 +4,13 @@ internal import Logging
 internal import Synchronization
 
 /// The whole library at work on the database of the running test, with a mailbox instead of a mail server.
-package struct Stage: Sendable {
+package struct TestSignups: Sendable {
     package let database: Database
     package let signups: Signups
     package let sender: OutboxSender
     package let mailbox: Mailbox
 
-    /// Lends a stage and clears it afterwards.
+    /// Lends a service and clears it afterwards.
     ///
     /// - Parameters:
     ///   - flow: another flow than the standard one, as YAML.
@@ -23,7 +23,7 @@ package struct Stage: Sendable {
         connections: Int = 4,
         hashing: HashingPool? = nil,
         limits: Limits? = .lavish,
-        _ body: (Stage) async throws -> Value
+        _ body: (TestSignups) async throws -> Value
     ) async throws -> Value {
         let database = Database(
             conninfo ?? FreshDatabase.current.conninfo,
@@ -31,9 +31,15 @@ package struct Stage: Sendable {
             logger: .silent
         )
         do {
-            let stage = try Stage(database, flow: yaml, keys: keys, hashing: hashing ?? Self.hashing.get(), limits)
-            try await stage.signups.days.learn(from: database)
-            let value = try await body(stage)
+            let service = try TestSignups(
+                database,
+                flow: yaml,
+                keys: keys,
+                hashing: hashing ?? Self.hashing.get(),
+                limits
+            )
+            try await service.signups.days.learn(from: database)
+            let value = try await body(service)
             await database.shutdown()
             return value
         } catch {
@@ -89,7 +95,7 @@ package struct Stage: Sendable {
 
 // MARK: - What a person does
 
-extension Stage {
+extension TestSignups {
     /// An answer to every required field of the standard flow but the code.
     package static func answers(email: String, username: String) -> [StepName: Answers] {
         [

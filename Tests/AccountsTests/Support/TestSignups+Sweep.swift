@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Accounts
 
-extension Stage {
+extension TestSignups {
     func sweep() async throws -> Reaper.Erased {
         try await Reaper(signups: signups, restFactor: 0, logger: .silent).sweep()
     }

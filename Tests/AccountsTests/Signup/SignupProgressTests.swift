@@ -34,7 +34,7 @@ private let steps = """
     """
 
 @Suite("Where a sign-up stands")
-struct StandingTests {
+struct SignupProgressTests {
     /// What is known, and what follows: the states of the steps, the next one, what is missing, how many are done.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -248,36 +248,36 @@ struct StandingTests {
 
     @Test(arguments: examples)
     func `it follows from what is known`(example: Example) throws {
-        var situation = Situation(in: try Flow(yaml: steps, file: "flow.yaml"))
-        situation = situation.with(
+        var context = ValidationContext(in: try Flow(yaml: steps, file: "flow.yaml"))
+        context = context.with(
             values: Values(example.values, answered: example.answered),
             proofs: example.proof.map { ["code": $0] } ?? [:]
         )
-        let standing = Standing(of: situation)
-        #expect(situation.flow.steps.map { standing.states[$0.name] } == example.states)
-        #expect(standing.next?.name == example.next)
-        #expect(standing.missing == example.missing)
-        #expect(standing.done == example.done && standing.total == 4)
-        #expect(standing.isReady == example.isReady)
+        let progress = SignupProgress(of: context)
+        #expect(context.flow.steps.map { progress.states[$0.name] } == example.states)
+        #expect(progress.next?.name == example.next)
+        #expect(progress.missing == example.missing)
+        #expect(progress.done == example.done && progress.total == 4)
+        #expect(progress.isReady == example.isReady)
     }
 
     @Test func `changing the address undoes its proof by itself`() throws {
-        var situation = Situation(in: try Flow(yaml: steps, file: "flow.yaml"))
-        situation = situation.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
-        #expect(Standing(of: situation).isReady)
-        situation = situation.with(proofs: ["code": .proved(namingCurrentAddress: false)])
-        situation.put("c@d.example", in: "email")
-        let standing = Standing(of: situation)
-        #expect(standing.states["email"] == .complete && standing.states["code"] == .current)
-        #expect(standing.next?.name == "code" && standing.missing == ["code"] && !standing.isReady)
+        var context = ValidationContext(in: try Flow(yaml: steps, file: "flow.yaml"))
+        context = context.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
+        #expect(SignupProgress(of: context).isReady)
+        context = context.with(proofs: ["code": .proved(namingCurrentAddress: false)])
+        context.put("c@d.example", in: "email")
+        let progress = SignupProgress(of: context)
+        #expect(progress.states["email"] == .complete && progress.states["code"] == .current)
+        #expect(progress.next?.name == "code" && progress.missing == ["code"] && !progress.isReady)
     }
 
     @Test func `a step that requires nothing wants to be seen once, one that requires something does not`() throws {
         let flow = try Flow.asking([["name: a, kind: text"], ["name: b, kind: text, required: false"]])
-        let situation = Situation(in: flow).with(values: Values(["a": "x", "b": "y"]))
-        #expect(Standing(of: situation).states == ["step-0": .complete, "step-1": .current])
-        let seen = situation.with(values: Values(["a": "x", "b": "y"], answered: ["step-1"]))
-        #expect(Standing(of: seen).states == ["step-0": .complete, "step-1": .complete])
+        let context = ValidationContext(in: flow).with(values: Values(["a": "x", "b": "y"]))
+        #expect(SignupProgress(of: context).states == ["step-0": .complete, "step-1": .current])
+        let seen = context.with(values: Values(["a": "x", "b": "y"], answered: ["step-1"]))
+        #expect(SignupProgress(of: seen).states == ["step-0": .complete, "step-1": .complete])
     }
 }
 
@@ -285,68 +285,68 @@ struct StandingTests {
 struct ChangedFlowTests {
     private static let values = Values(["a": "Ann", "b": "Bea"], answered: ["step-0", "step-1"])
 
-    private func standing(_ steps: [[String]]) throws -> Standing {
-        Standing(of: Situation(in: try Flow.asking(steps)).with(values: Self.values))
+    private func progress(_ steps: [[String]]) throws -> SignupProgress {
+        SignupProgress(of: ValidationContext(in: try Flow.asking(steps)).with(values: Self.values))
     }
 
     @Test func `what still holds stays complete`() throws {
-        let standing = try standing([["name: a, kind: text, max: 3"], ["name: b, kind: text, min: 3"]])
-        #expect(standing.isReady && standing.next == nil && standing.done == 2)
+        let progress = try progress([["name: a, kind: text, max: 3"], ["name: b, kind: text, min: 3"]])
+        #expect(progress.isReady && progress.next == nil && progress.done == 2)
     }
 
     @Test func `what does not becomes the next step, and what stands behind it is kept`() throws {
-        let standing = try standing([["name: a, kind: text, max: 2"], ["name: b, kind: text"]])
-        #expect(standing.states == ["step-0": .invalid, "step-1": .locked])
-        #expect(standing.next?.name == "step-0" && standing.missing == ["a"] && standing.done == 1)
+        let progress = try progress([["name: a, kind: text, max: 2"], ["name: b, kind: text"]])
+        #expect(progress.states == ["step-0": .invalid, "step-1": .locked])
+        #expect(progress.next?.name == "step-0" && progress.missing == ["a"] && progress.done == 1)
     }
 
     @Test func `a value of another kind does not hold`() throws {
-        let standing = try standing([["name: a, kind: date"], ["name: b, kind: text"]])
-        #expect(standing.states == ["step-0": .invalid, "step-1": .locked] && standing.missing == ["a"])
+        let progress = try progress([["name: a, kind: date"], ["name: b, kind: text"]])
+        #expect(progress.states == ["step-0": .invalid, "step-1": .locked] && progress.missing == ["a"])
     }
 
     @Test func `a new field is asked for`() throws {
-        let standing = try standing([["name: a, kind: text", "name: c, kind: text"], ["name: b, kind: text"]])
-        #expect(standing.states == ["step-0": .current, "step-1": .locked] && standing.missing == ["c"])
+        let progress = try progress([["name: a, kind: text", "name: c, kind: text"], ["name: b, kind: text"]])
+        #expect(progress.states == ["step-0": .current, "step-1": .locked] && progress.missing == ["c"])
     }
 
     @Test func `a new step is asked for`() throws {
-        let standing = try standing([["name: a, kind: text"], ["name: b, kind: text"], ["name: c, kind: text"]])
-        #expect(standing.states == ["step-0": .complete, "step-1": .complete, "step-2": .current])
-        #expect(standing.next?.name == "step-2" && standing.done == 2 && standing.total == 3)
+        let progress = try progress([["name: a, kind: text"], ["name: b, kind: text"], ["name: c, kind: text"]])
+        #expect(progress.states == ["step-0": .complete, "step-1": .complete, "step-2": .current])
+        #expect(progress.next?.name == "step-2" && progress.done == 2 && progress.total == 3)
     }
 
     @Test func `steps may change places, and fields may go`() throws {
-        let standing = try standing([["name: b, kind: text"]])
-        #expect(standing.isReady && standing.done == 1 && standing.total == 1)
+        let progress = try progress([["name: b, kind: text"]])
+        #expect(progress.isReady && progress.done == 1 && progress.total == 1)
     }
 
     @Test func `time alone makes no one too young, but may make them too old`() throws {
         let flow = try Flow.asking([["name: born, kind: date, max_age: 20"]])
-        var situation = Situation(in: flow).with(values: Values(["born": "2005-01-02"]))
-        #expect(Standing(of: situation).isReady)
-        situation = situation.with(now: .at("2026-01-02T00:00:00Z"))
-        #expect(Standing(of: situation).states["step-0"] == .invalid)
+        var context = ValidationContext(in: flow).with(values: Values(["born": "2005-01-02"]))
+        #expect(SignupProgress(of: context).isReady)
+        context = context.with(now: .at("2026-01-02T00:00:00Z"))
+        #expect(SignupProgress(of: context).states["step-0"] == .invalid)
     }
 }
 
 // MARK: - Against the words of the design
 
-@Suite("Standing, word by word")
+@Suite("SignupProgress, word by word")
 struct StandingModelTests {
     @Test(arguments: UInt64(0)..<200)
     func `any flow with any values stands where the words of the design say`(seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
         for _ in 0..<20 {
             let drawn = DrawnStep.some(using: &chance)
-            let situation = try DrawnStep.situation(of: drawn)
-            let standing = Standing(of: situation)
+            let context = try DrawnStep.validationContext(of: drawn)
+            let progress = SignupProgress(of: context)
             let model = Model(steps: drawn)
-            #expect(situation.flow.steps.map { standing.states[$0.name] } == drawn.indices.map(model.state), "\(drawn)")
-            #expect(standing.next?.name.rawValue == model.next.map { "step-\($0)" }, "\(drawn)")
-            #expect(standing.missing.map(\.rawValue) == model.missing, "\(drawn)")
-            #expect(standing.done == model.done && standing.total == model.total, "\(drawn)")
-            #expect(standing.isReady == model.isReady, "\(drawn)")
+            #expect(context.flow.steps.map { progress.states[$0.name] } == drawn.indices.map(model.state), "\(drawn)")
+            #expect(progress.next?.name.rawValue == model.next.map { "step-\($0)" }, "\(drawn)")
+            #expect(progress.missing.map(\.rawValue) == model.missing, "\(drawn)")
+            #expect(progress.done == model.done && progress.total == model.total, "\(drawn)")
+            #expect(progress.isReady == model.isReady, "\(drawn)")
         }
     }
 }
@@ -383,7 +383,7 @@ private struct DrawnStep {
         }
     }
 
-    static func situation(of steps: [DrawnStep]) throws -> Situation {
+    static func validationContext(of steps: [DrawnStep]) throws -> ValidationContext {
         var yaml = "flow: test\nversion: 1\nsteps:\n"
         var values = Values()
         for (index, step) in steps.enumerated() {
@@ -395,7 +395,7 @@ private struct DrawnStep {
             }
             if step.isAnswered { values.answered.insert(StepName("step-\(index)")) }
         }
-        return Situation(in: try Flow(yaml: yaml, file: "flow.yaml")).with(values: values)
+        return ValidationContext(in: try Flow(yaml: yaml, file: "flow.yaml")).with(values: values)
     }
 }
 

@@ -1,5 +1,5 @@
 /// Where a sign-up stands: a pure function of the flow, the values and the proofs, never stored.
-package struct Standing: Sendable {
+package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
     /// The first step that is required and unmet, or optional and unanswered; nil where only the review is left.
     package private(set) var next: Step?
@@ -12,38 +12,38 @@ package struct Standing: Sendable {
     package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
 
     /// A copy in which `field` is also missing.
-    func lacking(_ field: FieldName, in flow: Flow) -> Standing {
-        var standing = self
-        standing.missing.append(field)
-        standing.next = flow.steps.first { $0.field(named: field) != nil }
-        return standing
+    func lacking(_ field: FieldName, in flow: Flow) -> SignupProgress {
+        var progress = self
+        progress.missing.append(field)
+        progress.next = flow.steps.first { $0.field(named: field) != nil }
+        return progress
     }
 
-    package init(of situation: Situation) {
+    package init(of context: ValidationContext) {
         var states: [StepName: StepState] = [:]
         var missing: [FieldName] = []
         var next: Step?
         var isOpen = true
         var done = 0
-        for step in situation.flow.steps {
-            let standing = StepStanding(of: step, in: situation)
-            states[step.name] = standing.state(of: step, isOpen: isOpen, isNext: next == nil)
-            if next == nil, isOpen, !standing.isSettled { next = step }
+        for step in context.flow.steps {
+            let progress = StepProgress(of: step, in: context)
+            states[step.name] = progress.state(of: step, isOpen: isOpen, isNext: next == nil)
+            if next == nil, isOpen, !progress.isSettled { next = step }
             guard !step.isOptional else { continue }
-            missing += standing.missing
-            if standing.isSettled { done += 1 } else { isOpen = false }
+            missing += progress.missing
+            if progress.isSettled { done += 1 } else { isOpen = false }
         }
         self.states = states
         self.next = next
         self.missing = missing
         self.done = done
-        total = situation.flow.steps.count { !$0.isOptional }
+        total = context.flow.steps.count { !$0.isOptional }
     }
 
     /// Whether a step that is required and stands before that one is unmet: ``StepState/locked`` without the rest.
-    static func isLocked(_ step: Step, in situation: Situation) -> Bool {
-        situation.flow.steps.prefix { $0.name != step.name }
-            .contains { !$0.isOptional && !StepStanding(of: $0, in: situation).isSettled }
+    static func isLocked(_ step: Step, in context: ValidationContext) -> Bool {
+        context.flow.steps.prefix { $0.name != step.name }
+            .contains { !$0.isOptional && !StepProgress(of: $0, in: context).isSettled }
     }
 }
 
@@ -52,17 +52,17 @@ package enum StepState: String, CaseIterable, Sendable {
 }
 
 /// One step by itself, without what stands before it.
-private struct StepStanding {
+private struct StepProgress {
     let missing: [FieldName]
     let hasInvalid: Bool
     let isSettled: Bool
 
-    init(of step: Step, in situation: Situation) {
-        let broken = step.fields.filter { !$0.kind.holds($0.name, in: situation) }
-        let isAnswered = situation.values.answered.contains(step.name)
-        let isEmpty = broken.count == step.fields.count && !step.fields.contains { situation.values.contains($0.name) }
+    init(of step: Step, in context: ValidationContext) {
+        let broken = step.fields.filter { !$0.kind.holds($0.name, in: context) }
+        let isAnswered = context.values.answered.contains(step.name)
+        let isEmpty = broken.count == step.fields.count && !step.fields.contains { context.values.contains($0.name) }
         missing = broken.filter(\.isRequired).map(\.name)
-        hasInvalid = broken.contains { situation.values.contains($0.name) }
+        hasInvalid = broken.contains { context.values.contains($0.name) }
         // A step that requires nothing still wants to be seen once, and an optional one may be answered with nothing.
         let isSkipped = isAnswered && isEmpty && step.isOptional
         let isFilled = missing.isEmpty && (isAnswered || step.fields.contains(where: \.isRequired))
