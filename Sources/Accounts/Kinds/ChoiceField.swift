@@ -16,10 +16,10 @@ package struct ChoiceField: FieldKind {
         for var entry in try rules.entries("options") {
             let value = try entry.text("value")
             guard value.utf8.count <= 100, value.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
-                throw entry.error("a value is one line of at most 100 bytes", at: "value")
+                throw entry.error("\"value\" must be one line of at most 100 bytes", at: "value")
             }
             if options.contains(where: { $0.value == value }) {
-                throw entry.error("there is an option \(value) already", at: "value")
+                throw entry.error("an option \"\(value)\" already exists", at: "value")
             }
             options.append(Option(value: value, labels: try entry.texts("label")))
             try entry.finish()

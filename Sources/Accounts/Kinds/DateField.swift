@@ -62,10 +62,12 @@ package struct DateField: FieldKind {
         minAge = try rules.integer("min_age", in: 0...150)
         maxAge = try rules.integer("max_age", in: 0...9998)
         if let minAge, let maxAge, minAge > maxAge {
-            throw rules.error("min_age is greater than max_age", at: "min_age")
+            throw rules.error("\"min_age\" must not be greater than \"max_age\"", at: "min_age")
         }
         mayBeInFuture = try rules.flag("future", default: false)
-        if mayBeInFuture, minAge != nil { throw rules.error("a future day has no age", at: "future") }
+        if mayBeInFuture, minAge != nil {
+            throw rules.error("a field with \"future\" cannot have \"min_age\"", at: "future")
+        }
         zone = try rules.zone("zone")
     }
 

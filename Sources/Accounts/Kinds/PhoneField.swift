@@ -10,7 +10,7 @@ package struct PhoneField: FieldKind {
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         region = try rules.optionalText("region") ?? "KR"
         guard phone_knows_region(region) else {
-            throw rules.error("region is a country such as KR, in two capital letters", at: "region")
+            throw rules.error("\"region\" must be an ISO 3166-1 code in capital letters, such as KR", at: "region")
         }
     }
 

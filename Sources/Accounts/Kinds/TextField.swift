@@ -12,13 +12,13 @@ package struct TextField: FieldKind {
         min = try rules.integer("min", in: 0...10_000) ?? 0
         max = try rules.integer("max", in: 1...10_000) ?? 500
         isMultiline = try rules.word("lines", among: ["one", "many"]) == "many"
-        if min > max { throw rules.error("min is greater than max", at: "min") }
+        if min > max { throw rules.error("\"min\" must not be greater than \"max\"", at: "min") }
         guard let text = try rules.optionalText("pattern") else {
             pattern = nil
             return
         }
         pattern = Pattern(text)
-        if pattern == nil { throw rules.error("pattern is none in the syntax of RE2", at: "pattern") }
+        if pattern == nil { throw rules.error("\"pattern\" is not a valid RE2 expression", at: "pattern") }
     }
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)

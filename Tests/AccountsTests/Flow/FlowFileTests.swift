@@ -129,8 +129,8 @@ struct FlowFileTests {
         ("name: text, kind: text, digits: 6", "unknown key \"digits\""),
         ("name: text, kind: text, Required: true", "unknown key \"Required\""),
         ("name: photo, kind: picture", "unknown kind \"picture\""),
-        ("name: check, kind: image", "check is a reserved name"),
-        ("name: resend, kind: image", "resend is a reserved name"),
+        ("name: check, kind: image", "the name \"check\" is reserved: use another"),
+        ("name: resend, kind: image", "the name \"resend\" is reserved: use another"),
         ("name: text, kind: Text", "unknown kind \"Text\""),
         ("kind: text", "\"name\" is missing"),
         ("name: text", "\"kind\" is missing"),
@@ -149,8 +149,8 @@ struct FlowFileTests {
             "name: text, kind: text, identifier: true",
             "only a field of kind \"email\" or \"username\" can be an identifier"
         ),
-        ("name: text, kind: text, min: 6, max: 5", "min is greater than max"),
-        ("name: text, kind: text, min: 501", "min is greater than max"),
+        ("name: text, kind: text, min: 6, max: 5", "\"min\" must not be greater than \"max\""),
+        ("name: text, kind: text, min: 501", "\"min\" must not be greater than \"max\""),
         ("name: text, kind: text, min: -1", "\"min\" must be a whole number from 0 to 10000, not \"-1\""),
         ("name: text, kind: text, max: 0", "\"max\" must be a whole number from 1 to 10000, not \"0\""),
         ("name: text, kind: text, max: 10001", "\"max\" must be a whole number from 1 to 10000, not \"10001\""),
@@ -161,9 +161,9 @@ struct FlowFileTests {
             "\"max\" must be a whole number from 1 to 10000, not \"99999999999999999999\""
         ),
         ("name: text, kind: text, lines: two", "\"lines\" must be one of one, many, not \"two\""),
-        ("name: text, kind: text, pattern: '('", "pattern is none in the syntax of RE2"),
-        ("name: text, kind: text, pattern: '(a)\\1'", "pattern is none in the syntax of RE2"),
-        ("name: text, kind: text, pattern: 'a(?=b)'", "pattern is none in the syntax of RE2"),
+        ("name: text, kind: text, pattern: '('", "\"pattern\" is not a valid RE2 expression"),
+        ("name: text, kind: text, pattern: '(a)\\1'", "\"pattern\" is not a valid RE2 expression"),
+        ("name: text, kind: text, pattern: 'a(?=b)'", "\"pattern\" is not a valid RE2 expression"),
         ("name: text, kind: text, help: {fr: Aide}", "unknown key \"fr\""),
         ("name: text, kind: text, help: {}", "\"help\" has no text for the language \"en\""),
         ("name: text, kind: text, help: '  '", "\"help\" must map each language to a text, such as {en: Name}"),
@@ -177,27 +177,27 @@ struct FlowFileTests {
             "\"help\" contains characters that are not allowed, such as control characters"
         ),
         ("name: text, kind: text, pattern: \"a\\nb\"", "\"pattern\" must be one line without control characters"),
-        ("name: phone, kind: phone, region: kr", "region is a country such as KR, in two capital letters"),
-        ("name: phone, kind: phone, region: Korea", "region is a country such as KR, in two capital letters"),
-        ("name: phone, kind: phone, region: 001", "region is a country such as KR, in two capital letters"),
-        ("name: day, kind: date, future: true, min_age: 14", "a future day has no age"),
+        ("name: phone, kind: phone, region: kr", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
+        ("name: phone, kind: phone, region: Korea", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
+        ("name: phone, kind: phone, region: 001", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
+        ("name: day, kind: date, future: true, min_age: 14", "a field with \"future\" cannot have \"min_age\""),
         ("name: day, kind: date, zone: Seoul", "unknown time zone \"Seoul\": use an IANA name such as Asia/Seoul"),
         ("name: day, kind: date, zone: [UTC]", "\"zone\" must be a non-empty string"),
-        ("name: date, kind: date, min_age: 15, max_age: 14", "min_age is greater than max_age"),
+        ("name: date, kind: date, min_age: 15, max_age: 14", "\"min_age\" must not be greater than \"max_age\""),
         ("name: date, kind: date, max_age: 9999", "\"max_age\" must be a whole number from 0 to 9998, not \"9999\""),
         ("name: password, kind: password, min: 7", "\"min\" must be a whole number from 8 to 64, not \"7\""),
-        ("name: app, kind: totp", "an authenticator comes after a code that proves an address"),
+        ("name: app, kind: totp", "a field of kind \"totp\" must come after a step with a code"),
         ("name: code, kind: code", "\"proves\" is missing"),
-        ("name: code, kind: code, proves: phone", "a code proves an address of an earlier step"),
-        ("name: code, kind: code, proves: code", "a code proves an address of an earlier step"),
-        ("name: code, kind: code, proves: email, required: false", "a code is never optional"),
+        ("name: code, kind: code, proves: phone", "\"proves\" must name a field of kind \"email\" in an earlier step"),
+        ("name: code, kind: code, proves: code", "\"proves\" must name a field of kind \"email\" in an earlier step"),
+        ("name: code, kind: code, proves: email, required: false", "a field of kind \"code\" cannot be optional"),
         ("name: again, kind: confirmation", "\"confirms\" is missing"),
         (
             "name: again, kind: confirmation, confirms: password",
-            "a confirmation repeats a password before it in its step"
+            "\"confirms\" must name an earlier field of kind \"password\" in the same step"
         ),
-        ("name: again, kind: confirmation, confirms: email", "a confirmation repeats a password before it in its step"),
-        ("name: again, kind: confirmation, confirms: again", "a confirmation repeats a password before it in its step"),
+        ("name: again, kind: confirmation, confirms: email", "\"confirms\" must name an earlier field of kind \"password\" in the same step"),
+        ("name: again, kind: confirmation, confirms: again", "\"confirms\" must name an earlier field of kind \"password\" in the same step"),
         ("name: terms, kind: consent, document: {en: x}", "\"version\" is missing"),
         ("name: terms, kind: consent, version: v1", "\"document\" is missing"),
         ("name: terms, kind: consent, version: v1, document: {}", "\"document\" has no text for the language \"en\""),
@@ -209,8 +209,8 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [
-        (["name: a, kind: password", "name: b, kind: password"], "10: an account has one password"),
-        (["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"], "10: email is proved already"),
+        (["name: a, kind: password", "name: b, kind: password"], "10: a flow can have only one field of kind \"password\""),
+        (["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"], "10: another code already proves \"email\""),
         (
             ["name: a, kind: username, identifier: true", "name: b, kind: username, identifier: true"],
             "10: \"a\" is already the identifier of kind \"username\""
@@ -223,9 +223,9 @@ struct FlowFileTests {
         ),
         (
             ["name: a, kind: password, required: false", "name: b, kind: confirmation, confirms: a"],
-            "10: a need not be given, so neither need this"
+            "10: \"a\" is optional, so its confirmation must be optional too"
         ),
-        (["name: a, kind: email, identifier: true"], "9: a identifies the account, and no code proves it"),
+        (["name: a, kind: email, identifier: true"], "9: the identifier \"a\" needs a field of kind \"code\" that proves it"),
     ])
     func `what leaves no sound commit is refused`(fields: [String], reason: String) {
         let yaml = Self.file().replacing(
@@ -242,7 +242,7 @@ struct FlowFileTests {
         let second = Self.file(fields[0], fields[1]) + "\n"
         let third =
             "  - name: third\n    title: {en: Third}\n    fields: [{name: app, kind: totp\(rule), label: {en: App}}]\n"
-        let short = "flow.yaml:10: less than 15 wants a required authenticator besides"
+        let short = "flow.yaml:10: a minimum below 15 needs a required field of kind \"totp\" in the flow"
         #expect(Self.refusal(of: second) == short)
         #expect(Self.refusal(of: second + third) == (isAllowed ? nil : short))
         let optional = third.replacing("name: third", with: "name: third\n    optional: true")
@@ -252,7 +252,7 @@ struct FlowFileTests {
     @Test func `an address that a code proves has to be given`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
             .replacing("kind: email,", with: "kind: email, required: false,")
-        #expect(Self.refusal(of: yaml) == "flow.yaml:9: a code proves email, which need not be given")
+        #expect(Self.refusal(of: yaml) == "flow.yaml:9: \"email\" must be required, because a code proves it")
     }
 
     @Test func `a step with a code is never optional`() {
@@ -278,12 +278,12 @@ struct FlowFileTests {
     }
 
     @Test func `a code proves an address of an earlier step, and of no later one`() {
-        let proves = "flow.yaml:9: a code proves an address of an earlier step"
+        let proves = "flow.yaml:9: \"proves\" must name a field of kind \"email\" in an earlier step"
         #expect(
             Self.refusal(of: Self.file("name: code, kind: code, proves: late", "name: late, kind: email")) == proves
         )
         let same = Self.file("name: late, kind: email", "name: code, kind: code, proves: late")
-        #expect(Self.refusal(of: same) == "flow.yaml:10: a code proves an address of an earlier step")
+        #expect(Self.refusal(of: same) == "flow.yaml:10: \"proves\" must name a field of kind \"email\" in an earlier step")
         let text =
             Self.file("name: text, kind: text") + """
 
@@ -295,7 +295,7 @@ struct FlowFileTests {
                         proves: text
                         label: {en: Code}
                 """
-        #expect(Self.refusal(of: text) == "flow.yaml:16: a code proves an address of an earlier step")
+        #expect(Self.refusal(of: text) == "flow.yaml:16: \"proves\" must name a field of kind \"email\" in an earlier step")
         #expect(Self.refusal(of: text.replacing("proves: text", with: "proves: email")) == nil)
     }
 
@@ -304,7 +304,7 @@ struct FlowFileTests {
             "name: password, kind: password", "name: again, kind: confirmation, confirms: password"
         )
         #expect(Self.refusal(of: Self.file(password, again)) == nil)
-        let reason = "a confirmation repeats a password before it in its step"
+        let reason = "\"confirms\" must name an earlier field of kind \"password\" in the same step"
         #expect(Self.refusal(of: Self.file(again, password)) == "flow.yaml:9: \(reason)")
         let later =
             Self.file(password) + """

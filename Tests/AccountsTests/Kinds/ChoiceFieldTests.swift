@@ -64,7 +64,7 @@ struct ChoiceFieldTests {
     @Test(arguments: [
         ("options: []", "\"options\" must be a list with at least one entry"),
         ("choose: one", "\"options\" must be a list with at least one entry"),
-        ("options: [{value: a, label: {en: A}}, {value: a, label: {en: B}}]", "there is an option a already"),
+        ("options: [{value: a, label: {en: A}}, {value: a, label: {en: B}}]", "an option \"a\" already exists"),
         ("options: [{value: a}]", "\"label\" is missing"), ("options: [{label: {en: A}}]", "\"value\" is missing"),
         ("options: [{value: a, label: {en: A}, price: 1}]", "unknown key \"price\""),
         ("choose: two, options: [{value: a, label: {en: A}}]", "\"choose\" must be one of one, several, not \"two\""),

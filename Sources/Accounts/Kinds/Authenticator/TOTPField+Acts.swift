@@ -7,10 +7,10 @@ extension TOTPField {
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         guard position.earlierSteps.contains(where: { $0.kind.provedField != nil }) else {
-            throw entry.error("an authenticator comes after a code that proves an address", at: "kind")
+            throw entry.error("a field of kind \"totp\" must come after a step with a code", at: "kind")
         }
         if position.earlier.contains(where: { $0.kind is TOTPField }) {
-            throw entry.error("an account has one authenticator", at: "kind")
+            throw entry.error("a flow can have only one field of kind \"totp\"", at: "kind")
         }
     }
 

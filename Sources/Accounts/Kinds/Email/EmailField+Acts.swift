@@ -2,7 +2,7 @@ extension EmailField {
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
         let fields = steps.flatMap(\.fields)
         if field.isIdentifier, !fields.contains(where: { $0.kind.provedField == field.name }) {
-            throw entry.error("\(field.name) identifies the account, and no code proves it")
+            throw entry.error("the identifier \"\(field.name)\" needs a field of kind \"code\" that proves it")
         }
     }
 

@@ -5,18 +5,18 @@ extension CodeField {
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         guard position.earlierSteps.contains(where: { $0.name == proves && $0.kind is EmailField }) else {
-            throw entry.error("a code proves an address of an earlier step", at: "proves")
+            throw entry.error("\"proves\" must name a field of kind \"email\" in an earlier step", at: "proves")
         }
         if position.earlier.contains(where: { $0.kind.provedField == proves }) {
-            throw entry.error("\(proves) is proved already", at: "proves")
+            throw entry.error("another code already proves \"\(proves)\"", at: "proves")
         }
-        guard entry.isRequired else { throw entry.error("a code is never optional", at: "required") }
+        guard entry.isRequired else { throw entry.error("a field of kind \"code\" cannot be optional", at: "required") }
     }
 
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
         for step in steps {
             guard let address = step.field(named: proves), step.isOptional || !address.isRequired else { continue }
-            throw entry.error("a code proves \(address.name), which need not be given", at: "proves")
+            throw entry.error("\"\(address.name)\" must be required, because a code proves it", at: "proves")
         }
     }
 

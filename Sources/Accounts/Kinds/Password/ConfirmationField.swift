@@ -37,9 +37,14 @@ package struct ConfirmationField: FieldKind {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         guard let password = position.earlierInStep.first(where: { $0.name == confirms }),
             password.kind is PasswordField
-        else { throw entry.error("a confirmation repeats a password before it in its step", at: "confirms") }
+        else {
+            throw entry.error(
+                "\"confirms\" must name an earlier field of kind \"password\" in the same step",
+                at: "confirms"
+            )
+        }
         if entry.isRequired, !password.isRequired {
-            throw entry.error("\(confirms) need not be given, so neither need this", at: "confirms")
+            throw entry.error("\"\(confirms)\" is optional, so its confirmation must be optional too", at: "confirms")
         }
     }
 

@@ -1,7 +1,7 @@
 extension PasswordField {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         if position.earlier.contains(where: { $0.kind is PasswordField }) {
-            throw entry.error("an account has one password", at: "kind")
+            throw entry.error("a flow can have only one field of kind \"password\"", at: "kind")
         }
     }
 
@@ -10,7 +10,7 @@ extension PasswordField {
             !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
         }
         if policy.minimum < PasswordRules.minimumAlone, !hasAuthenticator {
-            throw entry.error("less than 15 wants a required authenticator besides", at: "min")
+            throw entry.error("a minimum below 15 needs a required field of kind \"totp\" in the flow", at: "min")
         }
     }
 

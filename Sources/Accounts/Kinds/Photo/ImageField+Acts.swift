@@ -9,7 +9,7 @@ extension ImageField {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         // An image has a path of its own, beside these.
         if ["check", "resend"].contains(position.name) {
-            throw entry.error("\(position.name) is a reserved name", at: "name")
+            throw entry.error("the name \"\(position.name)\" is reserved: use another", at: "name")
         }
     }
 
