@@ -74,7 +74,7 @@ struct English: Messages {
 
                 \(code)
 
-                It is good for \(counted(minutes, "minute")). Please keep it to yourself.
+                It expires in \(counted(minutes, "minute")). Please do not share it.
 
                 If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.
                 """
@@ -91,10 +91,10 @@ struct English: Messages {
 
                 \(link)
 
-                It is good once, for \(counted(minutes, "minute")). Please keep it to yourself: whoever opens it has your sign-up, \
-                and the device before has it no more.
+                It works once and expires in \(counted(minutes, "minute")). Please do not share it: the sign-up moves to the device that \
+                opens it.
 
-                If you did not ask for it, do not open it, and there is nothing else to do.
+                If you did not request it, ignore this mail.
                 """
         )
     }
