@@ -295,7 +295,8 @@ struct FlowFileTests {
                         proves: text
                         label: {en: Code}
                 """
-        #expect(Self.refusal(of: text) == "flow.yaml:16: \"proves\" must name a field of kind \"email\" in an earlier step")
+        let reason = #""proves" must name a field of kind "email" in an earlier step"#
+        #expect(Self.refusal(of: text) == "flow.yaml:16: \(reason)")
         #expect(Self.refusal(of: text.replacing("proves: text", with: "proves: email")) == nil)
     }
 

@@ -27,6 +27,15 @@ struct PartitionsTests {
         }
     }
 
+    @Test func `a day that is dropped takes the rows of every kind with it`() throws {
+        let function = try session.query("SELECT prosrc FROM pg_proc WHERE proname = 'drop_past_draft_partitions'")
+            .only.decode(String.self)
+        // Leases expire, so the reaper finds them.
+        for table in Kinds.all.flatMap({ $0.draftTables }) where table != "leases" {
+            #expect(function.contains("DELETE FROM \(table) WHERE"), "\(table)")
+        }
+    }
+
     @Test func `the partitions of the coming days are made where they are missing`() async throws {
         try dropAllButTheDefault()
         try await withDatabase { database in
