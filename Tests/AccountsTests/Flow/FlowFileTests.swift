@@ -177,9 +177,18 @@ struct FlowFileTests {
             "\"help\" contains characters that are not allowed, such as control characters"
         ),
         ("name: text, kind: text, pattern: \"a\\nb\"", "\"pattern\" must be one line without control characters"),
-        ("name: phone, kind: phone, region: kr", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
-        ("name: phone, kind: phone, region: Korea", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
-        ("name: phone, kind: phone, region: 001", "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"),
+        (
+            "name: phone, kind: phone, region: kr",
+            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+        ),
+        (
+            "name: phone, kind: phone, region: Korea",
+            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+        ),
+        (
+            "name: phone, kind: phone, region: 001",
+            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+        ),
         ("name: day, kind: date, future: true, min_age: 14", "a field with \"future\" cannot have \"min_age\""),
         ("name: day, kind: date, zone: Seoul", "unknown time zone \"Seoul\": use an IANA name such as Asia/Seoul"),
         ("name: day, kind: date, zone: [UTC]", "\"zone\" must be a non-empty string"),
@@ -196,8 +205,14 @@ struct FlowFileTests {
             "name: again, kind: confirmation, confirms: password",
             "\"confirms\" must name an earlier field of kind \"password\" in the same step"
         ),
-        ("name: again, kind: confirmation, confirms: email", "\"confirms\" must name an earlier field of kind \"password\" in the same step"),
-        ("name: again, kind: confirmation, confirms: again", "\"confirms\" must name an earlier field of kind \"password\" in the same step"),
+        (
+            "name: again, kind: confirmation, confirms: email",
+            "\"confirms\" must name an earlier field of kind \"password\" in the same step"
+        ),
+        (
+            "name: again, kind: confirmation, confirms: again",
+            "\"confirms\" must name an earlier field of kind \"password\" in the same step"
+        ),
         ("name: terms, kind: consent, document: {en: x}", "\"version\" is missing"),
         ("name: terms, kind: consent, version: v1", "\"document\" is missing"),
         ("name: terms, kind: consent, version: v1, document: {}", "\"document\" has no text for the language \"en\""),
@@ -209,8 +224,14 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [
-        (["name: a, kind: password", "name: b, kind: password"], "10: a flow can have only one field of kind \"password\""),
-        (["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"], "10: another code already proves \"email\""),
+        (
+            ["name: a, kind: password", "name: b, kind: password"],
+            "10: a flow can have only one field of kind \"password\""
+        ),
+        (
+            ["name: a, kind: code, proves: email", "name: b, kind: code, proves: email"],
+            "10: another code already proves \"email\""
+        ),
         (
             ["name: a, kind: username, identifier: true", "name: b, kind: username, identifier: true"],
             "10: \"a\" is already the identifier of kind \"username\""
@@ -225,7 +246,10 @@ struct FlowFileTests {
             ["name: a, kind: password, required: false", "name: b, kind: confirmation, confirms: a"],
             "10: \"a\" is optional, so its confirmation must be optional too"
         ),
-        (["name: a, kind: email, identifier: true"], "9: the identifier \"a\" needs a field of kind \"code\" that proves it"),
+        (
+            ["name: a, kind: email, identifier: true"],
+            "9: the identifier \"a\" needs a field of kind \"code\" that proves it"
+        ),
     ])
     func `what leaves no sound commit is refused`(fields: [String], reason: String) {
         let yaml = Self.file().replacing(
@@ -283,7 +307,8 @@ struct FlowFileTests {
             Self.refusal(of: Self.file("name: code, kind: code, proves: late", "name: late, kind: email")) == proves
         )
         let same = Self.file("name: late, kind: email", "name: code, kind: code, proves: late")
-        #expect(Self.refusal(of: same) == "flow.yaml:10: \"proves\" must name a field of kind \"email\" in an earlier step")
+        let reason = #""proves" must name a field of kind "email" in an earlier step"#
+        #expect(Self.refusal(of: same) == "flow.yaml:10: \(reason)")
         let text =
             Self.file("name: text, kind: text") + """
 
