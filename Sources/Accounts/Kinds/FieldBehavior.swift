@@ -52,7 +52,7 @@ package protocol FieldBehavior: Sendable {
     func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
 
     /// Validates the stored value again after an answer to another step has changed a name of the person.
-    func review(_ field: Field, after submission: inout Submission) async throws(SubmitError)
+    func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError)
 
     /// Updates the change when the person's address changes: the field of that step may have to be emptied.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
@@ -169,7 +169,7 @@ extension FieldBehavior {
         for submission: inout Submission
     ) async throws(SubmitError) -> [Refusal] { [] }
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {}
-    package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {}
+    package func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError) {}
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {}
     package func check(
         _ value: Value,

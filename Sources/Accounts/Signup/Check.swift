@@ -21,7 +21,7 @@ extension Signups {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)
         if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
-        let (values, _, all) = judge(answers, to: step, of: draft)
+        let (values, _, all) = validate(answers, to: step, of: draft)
         var refusals = all.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []
         for field in step.fields where answers[field.name] != nil {

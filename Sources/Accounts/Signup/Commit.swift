@@ -31,9 +31,9 @@ extension Signups {
             let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
             guard progress.isReady else { throw .incomplete(progress) }
             let plan = try await plan(for: draft)
-            if let lost = plan.lost {
+            if let field = plan.unreadableField {
                 let now = try await reread(draft, orThrow: CommitError.find)
-                if now.revision == draft.revision { throw .incomplete(progress.lacking(lost, in: flow)) }
+                if now.revision == draft.revision { throw .incomplete(progress.lacking(field, in: flow)) }
                 return nil
             }
             switch try await write(plan) {

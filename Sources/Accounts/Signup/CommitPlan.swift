@@ -16,7 +16,7 @@ package struct CommitPlan {
     /// Executed after the account was made. Each selects from ``newAccount``, so that it does nothing if it was not made.
     var statements: [SQL] = []
     /// A field whose value cannot be read.
-    var lost: FieldName?
+    var unreadableField: FieldName?
 
     init(signups: Signups, draft: Draft, account: ID<Account>) {
         (self.signups, self.draft, self.account) = (signups, draft, account)

@@ -1,7 +1,7 @@
 internal import Foundation
 
-enum Revision {
-    case made(Draft)
+enum WriteResult {
+    case written(Draft)
     /// Another request wrote first, or the draft has ended: read it again.
     case overtaken
     /// The name in that field belongs to an account or to another draft.
@@ -12,7 +12,7 @@ enum Revision {
 extension Signups {
     /// Writes a change to the very revision that it was made for. With effects it is a transaction of its own; without,
     /// it joins the group of the moment.
-    func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> Revision {
+    func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
         let sealed = keys.seal(change.values.sealable, for: draft.id.bytes)
@@ -23,7 +23,7 @@ extension Signups {
             guard case .outcomeUnknown = error else { throw error }
             // Our own sealed bytes in the row say that the write took effect.
             guard let now = try? await reread(draft), now.sealed == sealed else { throw error }
-            return .made(now)
+            return .written(now)
         }
     }
 
@@ -31,14 +31,14 @@ extension Signups {
         _ change: Change,
         _ sealed: [UInt8],
         to draft: Draft
-    ) async throws(DatabaseError) -> Revision {
+    ) async throws(DatabaseError) -> WriteResult {
         let progress = progress(of: draft, by: change)
         let update: SQL = """
             \(update(of: draft, by: change, sealed, to: progress.step)) WHERE \(isCurrent(draft)) RETURNING revision, now(), \(deadline)
             """
         guard let row = try await database.write(update, to: draft.id.rawValue).first else { return .overtaken }
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
-        return .made(
+        return .written(
             Draft(
                 id: draft.id,
                 flow: flow.id,
@@ -64,7 +64,7 @@ extension Signups {
         _ change: Change,
         _ sealed: [UInt8],
         to draft: Draft
-    ) async throws(DatabaseError) -> Revision {
+    ) async throws(DatabaseError) -> WriteResult {
         let limits = change.effects.flatMap(\.limits)
         let laterLimits = change.effects.flatMap(\.laterLimits)
         let isUnchanged = change.effects.compactMap(\.condition).reduce(exists(draft)) { "\($0) AND \($1)" as SQL }
@@ -95,7 +95,7 @@ extension Signups {
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
         var proofs: [StoredProof] = []
         for row in rows[rows.count - 1] { proofs.append(try StoredProof(row)) }
-        return .made(
+        return .written(
             Draft(
                 id: draft.id,
                 flow: flow.id,

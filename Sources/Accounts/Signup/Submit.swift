@@ -102,7 +102,7 @@ extension Signups {
                 try await write(change, to: now)
             }
             switch written {
-            case .made(let revised):
+            case .written(let revised):
                 count(step, before: now, after: revised)
                 return Outcome(draft: revised, cleared: change.cleared, recoveryCodes: change.recoveryCodes)
             case .taken(let field): throw .refused([Refusal(field, .taken)])
@@ -138,7 +138,7 @@ extension Signups {
         by answers: Answers,
         _ completed: CompletedWork
     ) async throws(SubmitError) -> Change? {
-        let (values, inputs, unmet) = judge(answers, to: step, of: draft)
+        let (values, inputs, unmet) = validate(answers, to: step, of: draft)
         var submission = Submission(
             signups: self,
             step: step,
@@ -154,7 +154,7 @@ extension Signups {
         submission.change.values.answered.insert(step.name)
         for field in step.fields { try await field.kind.submit(field, &submission) }
         for field in flow.fields where step.field(named: field.name) == nil {
-            try await field.kind.review(field, after: &submission)
+            try await field.kind.revalidate(field, after: &submission)
         }
         let change = submission.change
         // A code given twice, as by an impatient finger, has done its work the first time.
@@ -162,7 +162,7 @@ extension Signups {
     }
 
     /// The values after this submission, the valid answers that are no values yet, and everything that is wrong with it.
-    func judge(
+    func validate(
         _ answers: Answers,
         to step: Step,
         of draft: Draft

@@ -25,7 +25,7 @@ extension PasswordField {
     }
 
     /// The password was judged against the names known then. Where a new name could equal it, the hash tells.
-    package func review(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
+    package func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
         guard let hash = value(in: submission.change.values, of: field.name)?.phc else { return }
         for word in submission.newContextWords where word.unicodeScalars.count >= policy.minimum {
             let hashing = submission.signups.hashing

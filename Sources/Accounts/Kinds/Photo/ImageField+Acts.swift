@@ -49,7 +49,7 @@ extension ImageField {
         }
         // Replaced since the draft was read, or not readable any more.
         guard let photo else {
-            plan.lost = plan.lost ?? field.name
+            plan.unreadableField = plan.unreadableField ?? field.name
             return
         }
         plan.statements.append(

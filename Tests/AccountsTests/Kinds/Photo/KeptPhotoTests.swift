@@ -25,7 +25,7 @@ struct KeptPhotoTests {
             #expect(try await self.photo(of: other, on: service) == nil)
             // Nor where somebody has put its name into the other's values.
             let stolen = try await service.signups.write(Change(values: kept.values), to: other)
-            guard case .made(let thief) = stolen else { throw Unexpected() }
+            guard case .written(let thief) = stolen else { throw Unexpected() }
             #expect(try await self.photo(of: thief, on: service) == nil)
         }
     }
