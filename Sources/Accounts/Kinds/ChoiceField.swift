@@ -1,4 +1,5 @@
-/// One of several options, or some of them. Several are kept in the order of the flow file, each once.
+/// One of several options, or some of them. Several chosen options are stored without repetition, in the order of the
+/// flow file.
 package struct ChoiceField: FieldKind {
     package typealias Value = Choice
     package static let name = "choice"
@@ -31,7 +32,7 @@ package struct ChoiceField: FieldKind {
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> Choice
     {
-        // As JSON, values are equal byte by byte.
+        // JSON strings compare byte by byte.
         let values = options.map { JSON.string($0.value) }
         guard isMultiple else {
             guard case .json(.string(let text)) = answer else {
@@ -49,9 +50,9 @@ package struct ChoiceField: FieldKind {
         return .several(values.filter(chosen.contains).compactMap(\.string))
     }
 
-    /// In any order, because the options may have had another order in an earlier flow file.
+    /// Accepts any order, because an earlier flow file may have had the options in another order.
     package func isValid(_ value: Choice, of field: FieldName, in context: ValidationContext) -> Bool {
-        // As JSON, values are equal byte by byte.
+        // JSON strings compare byte by byte.
         let values = options.map { JSON.string($0.value) }
         switch value {
         case .one(let chosen): return !isMultiple && values.contains(.string(chosen))
@@ -62,7 +63,7 @@ package struct ChoiceField: FieldKind {
         }
     }
 
-    /// Nil if the flow file asks for one option now where it asked for several, or the other way round.
+    /// Returns nil if the flow file has changed between one option and several.
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         switch value(in: draft.values, of: field.name) {
         case .one(let chosen)? where !isMultiple: chosen.json
@@ -91,7 +92,7 @@ package struct ChoiceField: FieldKind {
 
     package var takesSeveral: Bool { isMultiple }
 
-    /// One letter of an option would tell which it is.
+    /// The first letter of an option could reveal which one it is.
     package func masked(_ value: Choice) -> String { "•••" }
 
     package var template: String { isMultiple ? "field-checkboxes" : "field-select" }
@@ -112,7 +113,7 @@ package struct ChoiceField: FieldKind {
         let chosen: [JSON] = if case .array(let values) = shown { values } else { [shown] }
         return chosen.compactMap { value in
             guard let text = value.string else { return nil }
-            // As JSON, values are equal byte by byte.
+            // JSON strings compare byte by byte.
             return options.first { .string($0.value) == value }.map { label(of: $0, in: language) } ?? text
         }.joined(separator: ", ")
     }
@@ -124,7 +125,7 @@ package struct ChoiceField: FieldKind {
     }
 }
 
-/// The chosen option, or all of them.
+/// The chosen option, or all chosen options.
 package enum Choice: StoredValue {
     case one(String)
     case several([String])

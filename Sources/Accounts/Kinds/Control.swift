@@ -1,15 +1,15 @@
-/// The control of a form that suits a field, in the words of HTML.
+/// The form control for a field, in the terms of HTML.
 package struct Control: Sendable {
     /// The type of an `input`, or `textarea`, or `select`.
     package let type: String
-    /// The detail token by which a browser knows the value (HTML, “Autofilling form controls”).
+    /// The autofill detail token of the value (HTML, “Autofilling form controls”).
     package var autocomplete: String?
-    /// Which keyboard a phone shows.
+    /// The keyboard that a phone shows.
     package var inputMode: String?
 }
 
 extension Control {
-    /// The autofill field names of HTML but those of payment cards, which no sign-up should ask for.
+    /// The autofill field names of HTML, except those of payment cards: no sign-up should ask for them.
     static let autocompletes = [
         "off", "on", "name", "honorific-prefix", "given-name", "additional-name", "family-name", "honorific-suffix",
         "nickname", "username", "new-password", "current-password", "one-time-code", "organization-title",

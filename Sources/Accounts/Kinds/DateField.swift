@@ -6,7 +6,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
     package let month: Int
     package let day: Int
 
-    /// Nil where there is no such day.
+    /// Returns nil if the day does not exist.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(of: month, in: year)
         else {
@@ -15,8 +15,8 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day that it is in that zone. Days to date after Howard Hinnant, “chrono-compatible low-level date
-    /// algorithms”, `civil_from_days`.
+    /// The day at an instant in a time zone. The conversion from days follows Howard Hinnant, “chrono-compatible
+    /// low-level date algorithms”, `civil_from_days`.
     package init(_ instant: Date, in zone: TimeZone) {
         let seconds = Int(instant.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: instant)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400 + 719_468
@@ -42,20 +42,21 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 
-    /// Whole years lived on `today`. Who was born on 29 February is a year older on 1 March where there is no 29th.
+    /// The completed years on `today`. In a year without 29 February, a person born on that day turns a year older on 1
+    /// March.
     package func age(on today: CivilDate) -> Int {
         today.year - year - ((today.month, today.day) < (month, day) ? 1 : 0)
     }
 }
 
-/// A day, by default one that has been; its age is counted in whole years.
+/// A day, by default one in the past. Ages are counted in whole years.
 package struct DateField: FieldKind {
     package typealias Value = CivilDate
     package static let name = "date"
     let minAge: Int?
     let maxAge: Int?
     let mayBeInFuture: Bool
-    /// Decides what day it is; that of the flow, unless the field names its own.
+    /// The time zone that decides which day is today; nil for the time zone of the flow.
     let zone: TimeZone?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -86,7 +87,7 @@ package struct DateField: FieldKind {
         if date > today, !mayBeInFuture { return Refusal(field, .inFuture) }
         let age = date.age(on: today)
         if let minAge, age < minAge { return Refusal(field, .tooYoung, ["min": .integer(minAge)]) }
-        // Nobody alive is older than 150, which catches most slips in a year.
+        // No living person is older than 150, and the limit catches most typing errors in a year.
         let most = maxAge ?? (mayBeInFuture ? nil : 150)
         if let most, age > most { return Refusal(field, .tooOld, ["max": .integer(most)]) }
         return nil
@@ -136,7 +137,7 @@ extension CivilDate: StoredValue {
         return .string("\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))")
     }
 
-    /// The numbers of `YYYY-MM-DD`, whether or not there is such a day; nil for any other text.
+    /// The numbers of `YYYY-MM-DD`, even if the day does not exist; nil for any other text.
     fileprivate static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }

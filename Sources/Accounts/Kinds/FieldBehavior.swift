@@ -3,36 +3,36 @@
 /// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields and
 /// call these members. Every member has a default, so a kind that only holds a value implements none of them.
 package protocol FieldBehavior: Sendable {
-    /// What a draft keeps; `Never` if it keeps nothing.
+    /// The type that a draft stores; `Never` if it stores nothing.
     associatedtype Value: StoredValue
 
-    /// What a valid answer is: the value, or what the value is made of, as a password is for its hash.
+    /// The type of a valid answer: the value itself, or what the value is made of, such as the password for a hash.
     associatedtype Input: Sendable = Value
 
-    // MARK: What the rest of the service has to know
+    // MARK: Properties of the kind
 
-    /// True where the canonical value may identify an account; its value is unique among all accounts.
+    /// True if the canonical value may identify an account; then the value is unique among all accounts.
     static var canIdentify: Bool { get }
 
-    /// The address field that a right answer proves; nil for every kind that proves nothing.
+    /// The address field that a correct answer proves; nil for every kind that proves nothing.
     var provedField: FieldName? { get }
 
-    /// The field whose answer this one repeats. Such a field is asked for, but never listed.
+    /// The field whose answer this one repeats. A form asks for such a field, but lists of values omit it.
     var repeatedField: FieldName? { get }
 
-    /// True where the answer is read into a ``Secret`` and never becomes a `String`.
+    /// True if the answer is read into a ``Secret`` and never becomes a `String`.
     var takesSecret: Bool { get }
 
-    /// True where the answer is a file.
+    /// True if the answer is a file.
     var takesFile: Bool { get }
 
-    /// True where the answer is a guess, such as a code: it is compared, counted against a limit, and not kept.
+    /// True if the answer is a guess, such as a code: it is compared, counted against a limit, and not stored.
     var takesGuess: Bool { get }
 
-    /// False where a step with such a field cannot be skipped.
+    /// False if a step with such a field cannot be skipped.
     var canBeSkipped: Bool { get }
 
-    /// True where the answer is validated after the other fields of its step, because it depends on them.
+    /// True if the answer is validated after the other fields of its step, because it depends on them.
     var dependsOnOtherAnswers: Bool { get }
 
     // MARK: The flow file
@@ -66,16 +66,16 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Commit and erasure
 
-    /// Adds to the plan what becomes of the field's value: by default a member of the account's profile.
+    /// Adds the field's value to the plan; by default as a member of the account's profile.
     func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError)
 
-    /// The tables with rows of drafts for fields of this kind, found by a column `draft`. The rows are deleted when the
+    /// The tables, each with a column `draft`, that hold rows for fields of this kind. The rows are deleted when the
     /// draft ends.
     static var draftTables: [String] { get }
 
     // MARK: Operators
 
-    /// The value as commands show it by default: that there is a value, not which.
+    /// The value as commands show it by default: it reveals that there is a value, but not which.
     func masked(_ value: Value) -> String
 
     /// The value as commands show it with `--reveal`, which writes an audit record. Secrets stay masked.
@@ -87,31 +87,31 @@ package protocol FieldBehavior: Sendable {
     /// Why the field prevents the commit; nil if the stored value alone decides.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
-    /// The statements that write the digests of this value with the first key of the ring.
+    /// The statements that recompute the digests of this value with the first key of the ring.
     func renewDigests(of value: Value, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
 
-    /// The tables whose column `sealed` the rotation of keys seals anew.
+    /// The tables whose column `sealed` the key rotation re-encrypts.
     static var sealedTables: [SealedTable] { get }
 
     // MARK: Representations
 
-    /// How the holder of the draft sees the field; nil where it holds nothing.
+    /// The field as the holder of the draft sees it; nil if it has no value.
     func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
     /// Members that describe the state of the step in addition to its fields, such as when another code may be requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
-    /// The name of the template that draws the field. Where there is no such file, `field-input` draws it.
+    /// The name of the template that renders the field. If the file does not exist, `field-input` is used.
     var template: String { get }
 
     /// Members for the template in addition to those that every field has.
     func templateMembers(_ form: FormField) -> [JSON.Member]
 
-    /// The shown value as the review words it.
+    /// The text of the shown value on the review page.
     func reviewText(_ shown: JSON, in language: Language) -> String
 }
 
-/// Where a field stands in the flow file that is being read.
+/// The position of a field in the flow file that is being read.
 package struct FieldPosition {
     let name: String
     /// The fields before it in its own step.
@@ -128,7 +128,7 @@ package struct SealedTable: Sendable {
     let table: SQL
     let key: SQL
     var condition: SQL = "true"
-    /// Rows that one statement reads.
+    /// The number of rows that one statement reads.
     var batch = 200
 }
 
@@ -136,11 +136,11 @@ package struct SealedTable: Sendable {
 package struct FormField {
     package let field: Field
     package let step: Step
-    /// What the control holds: the answer that was refused, or the stored value as it is shown.
+    /// The value in the control: the refused answer, or the stored value as it is shown.
     package let value: JSON
-    /// The stored value as it is shown; null where there is none.
+    /// The stored value as it is shown; null if there is none.
     package let shown: JSON
-    /// In the language of the page.
+    /// The language of the page.
     package let language: Language
     /// Today's date in the time zone of the flow, as `YYYY-MM-DD`.
     package let today: String
@@ -242,7 +242,7 @@ extension FieldKind {
 }
 
 extension FieldBehavior {
-    /// True for what no page shows once it was typed.
+    /// True if no page shows the answer again after it was typed.
     package var isHidden: Bool { takesSecret || takesGuess }
 }
 

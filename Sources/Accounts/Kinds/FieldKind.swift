@@ -1,52 +1,53 @@
 package import Foundation
 
-/// One kind of value: its canonical form, its rules, and how it is told and shown. The same engine validates a step,
-/// judges what is stored, describes itself to clients, and validates again before the commit.
+/// One kind of value: its canonical form, its rules, and how it is described and shown. The same code validates an
+/// answer and a stored value, describes the field to clients, and validates everything again before the commit.
 package protocol FieldKind: FieldBehavior {
-    /// The word for it in the flow file.
+    /// The name of the kind in the flow file.
     static var name: String { get }
 
     /// Reads the rules of this kind from the field's entry in the flow file.
     init(rules: inout FlowEntry) throws(FlowFileError)
 
-    /// Validates an answer, and gives it its one canonical form. An empty answer is `required`; where a field may be left
-    /// empty, an empty answer does not get here.
+    /// Validates an answer and returns its canonical form. An empty answer is `required`; it does not get here if the
+    /// field may be left empty.
     func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
-    /// The value that a valid answer is; nil if a value has yet to be made of it, as a hash of a password.
+    /// The value of a valid answer; nil if the value still has to be made of it, such as the hash of a password.
     func value(of input: Input) -> Value?
 
     /// Whether a stored value obeys the rules of this flow.
     func isValid(_ value: Value, of field: FieldName, in context: ValidationContext) -> Bool
 
-    /// Whether the field has what its step needs: by default a valid value.
+    /// Whether the field has what its step needs; by default a valid value.
     func holds(_ field: FieldName, in context: ValidationContext) -> Bool
 
     /// How the holder of the draft sees the value.
     func shown(_ value: Value, at place: DisplayContext) -> JSON
 
-    /// How people write the value, where that is another form than the canonical one; it is accepted as an answer, too.
+    /// The value as people write it, if that differs from the canonical form. It is accepted as an answer, too.
     func written(_ value: Value) -> String?
 
     /// The rules as clients see them, with the texts in that language.
     func rules(in language: Language) -> [JSON.Member]
 
-    /// Which control of a form asks for it.
+    /// The form control that asks for the value.
     var control: Control { get }
 
-    /// What an answer may be where it is one, as JSON Schema (2020-12). It may say less than the rules, never more.
+    /// An answer that is not empty, as JSON Schema (2020-12). The schema may be less strict than the rules, never
+    /// stricter.
     var answerSchema: JSON { get }
 
-    /// What `shown` gives, as JSON Schema.
+    /// The JSON Schema of what `shown` returns.
     func shownSchema(at place: DisplayContext) -> JSON
 
-    /// The answer that the texts of a form mean, of which there is at least one, and several only where it `takesSeveral`.
+    /// The answer that the texts of a form mean: at least one text, and several only if the kind `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
 
-    /// True for what counts as no answer.
+    /// True if the answer counts as no answer.
     func isBlank(_ answer: FieldAnswer) -> Bool
 
-    /// True where a form may give the field more than once.
+    /// True if a form may contain the field more than once.
     var takesSeveral: Bool { get }
 
     /// The words that a password must not equal once this value is known.
@@ -67,7 +68,8 @@ extension FieldKind {
     package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
     package func written(_ value: Value) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
-    /// What was stored under another flow file need not obey the rules of this one, so only the type is sure.
+    /// A value that was stored under another flow file need not obey the rules of this one, so only its type is
+    /// certain.
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
     package func isBlank(_ answer: FieldAnswer) -> Bool { answer.isBlank }
@@ -88,15 +90,15 @@ extension FieldKind where Value == Never {
     package func isValid(_ value: Never, of field: FieldName, in context: ValidationContext) -> Bool {}
 }
 
-/// What the rest of the service calls without knowing the type of a field's value.
+/// Members for callers that do not know the type of a field's value.
 extension FieldKind {
-    /// True if nothing is kept under the name of the field.
+    /// True if nothing is stored under the name of the field.
     package var keepsNothing: Bool { Value.self == Never.self }
 
-    /// Nil if the JSON is no value of this kind.
+    /// Returns nil if the JSON is not a value of this kind.
     func value(json: JSON) -> (any StoredValue)? { Value(json: json) }
 
-    /// The field's value; nil if the field holds none of this kind.
+    /// The field's value; nil if the field has no value of this kind.
     func value(in values: Values, of field: FieldName) -> Value? { values[field] as? Value }
 
     func contextWords(of field: FieldName, in values: Values) -> [String] {
@@ -105,16 +107,17 @@ extension FieldKind {
 
     func written(in values: Values, of field: FieldName) -> String? { value(in: values, of: field).flatMap(written) }
 
-    /// How people write the value of that JSON; nil if that is its canonical form, or if it is no value of this kind.
+    /// The value of that JSON as people write it; nil if that is its canonical form, or if it is not a value of this
+    /// kind.
     package func written(json: JSON) -> String? { Value(json: json).flatMap(written) }
 
-    /// The value of that JSON as commands show it by default; nil if it is no value of this kind.
+    /// The value of that JSON as commands show it by default; nil if it is not a value of this kind.
     package func masked(json: JSON) -> String? { Value(json: json).map(masked) }
 
-    /// The value of that JSON as commands show it with `--reveal`; nil if it is no value of this kind.
+    /// The value of that JSON as commands show it with `--reveal`; nil if it is not a value of this kind.
     package func revealed(json: JSON) -> String? { Value(json: json).map(revealed) }
 
-    /// What is wrong with what the field holds.
+    /// The refusals of the value that the field has.
     func refusals(of field: FieldName, in context: ValidationContext) -> [Refusal] {
         guard let json = context.values.json(of: field) else { return [] }
         do throws(Refusals) {
@@ -126,23 +129,23 @@ extension FieldKind {
     }
 }
 
-/// Where the holder of a draft looks at a value: among all of them between steps, in its own step, or at the end.
+/// Where the holder of a draft sees a value: in the overview between steps, in its own step, or at the review.
 package enum DisplayContext: Sendable {
     case draft, step, review
 }
 
-/// What a field may look at while it judges an answer.
+/// What a field may use to validate an answer.
 package struct ValidationContext: Sendable {
     package let flow: Flow
-    /// The database's clock.
+    /// The time of the database.
     package let now: Date
     package let language: Language
     package let serviceName: String
     package var values: Values
     package var proofs: [FieldName: Proof]
-    /// All answers of this submission, as they came.
+    /// All answers of this submission, before validation.
     package var answers = Answers()
-    /// True if every value was validated under this very flow, so that none has to be validated again.
+    /// True if every value was validated under this exact flow, so that no value has to be validated again.
     package var hasValidValues = false
 
     /// A copy in which every value is validated again.
@@ -153,7 +156,7 @@ package struct ValidationContext: Sendable {
     }
 }
 
-/// All that is wrong with an answer, at least one thing.
+/// The refusals of one answer, at least one.
 package struct Refusals: Error, Sendable {
     package let all: [Refusal]
 

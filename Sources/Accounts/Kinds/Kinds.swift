@@ -1,4 +1,4 @@
-/// The list of all kinds of field that a flow may ask for. A new kind is one line here.
+/// The list of all kinds of field in a flow file. A new kind needs one line here.
 package enum Kinds {
     package static let all: [any FieldKind.Type] = [
         ChoiceField.self,
@@ -16,9 +16,9 @@ package enum Kinds {
         UsernameField.self,
     ]
 
-    /// As the flow file names them.
+    /// The names of all kinds in the flow file.
     package static let names = all.map { $0.name }
 
-    /// The kinds that may identify an account, as the flow file names them.
+    /// The names of the kinds that may identify an account.
     static let identifying = all.filter { $0.canIdentify }.map { $0.name }
 }

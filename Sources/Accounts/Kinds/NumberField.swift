@@ -1,4 +1,4 @@
-/// A whole number between bounds.
+/// An integer between two bounds.
 package struct NumberField: FieldKind {
     package typealias Value = Int
     package static let name = "number"
@@ -6,7 +6,7 @@ package struct NumberField: FieldKind {
     let max: Int
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
-        // Beyond 2^53 a number is not safe with every client (RFC 8259 §6).
+        // Not every client can represent integers beyond 2^53 exactly (RFC 8259 §6).
         let safe = -9_007_199_254_740_991...9_007_199_254_740_991
         min = try rules.integer("min", in: safe) ?? safe.lowerBound
         max = try rules.integer("max", in: safe) ?? safe.upperBound

@@ -1,12 +1,12 @@
 internal import CRE2
 
-/// A pattern in the syntax of RE2, which matches in a time linear in the text, whatever the pattern.
+/// A pattern in RE2 syntax. Every pattern matches in time linear in the length of the text.
 final class Pattern: Sendable {
     let text: String
-    /// RE2 matches on several threads at once.
+    /// RE2 may match on several threads at once.
     nonisolated(unsafe) private let compiled: OpaquePointer
 
-    /// Nil if the pattern is invalid.
+    /// Returns nil if the pattern is invalid.
     init?(_ text: String) {
         var copy = text
         let compiled = copy.withUTF8 { bytes in

@@ -1,10 +1,10 @@
 internal import CPhoneNumber
 
-/// The number of a mobile or a fixed line in E.164, as libphonenumber knows them.
+/// A mobile or fixed-line phone number in E.164, validated by libphonenumber.
 package struct PhoneField: FieldKind {
     package typealias Value = PhoneNumber
     package static let name = "phone"
-    /// Where a number without its country's code is dialled; ISO 3166-1.
+    /// The region (ISO 3166-1) of numbers without a country code.
     let region: String
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -18,7 +18,7 @@ package struct PhoneField: FieldKind {
         -> PhoneNumber
     {
         let text = try answer.text(of: field)
-        // Fifteen digits, each with a mark and a blank around it; a longer text is not worth its parsing.
+        // Enough for fifteen digits, each with a mark and a space. Longer texts are refused without parsing.
         if text.utf8.count > 48 { throw Refusals(field, .tooLong, ["max": 48, "actual": .integer(text.utf8.count)]) }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || Self.marks.contains($0) }) else {
             throw Refusals(field, .badCharacters)
@@ -27,7 +27,7 @@ package struct PhoneField: FieldKind {
         return PhoneNumber(e164: number)
     }
 
-    /// Its own step shows the number, to be mended; elsewhere a glance over a shoulder finds only its ends.
+    /// The step of the field shows the whole number, so that it can be corrected. Other places show only its ends.
     package func shown(_ value: PhoneNumber, at place: DisplayContext) -> JSON {
         if place == .step { return value.json }
         let number = value.e164

@@ -1,8 +1,8 @@
-/// Why one field was refused: which, for what reason, and the numbers a message needs.
+/// Why one field was refused: the field, the reason, and the parameters of the message.
 package struct Refusal: Error, Hashable, Sendable {
     package let field: FieldName
     package let code: Code
-    /// Numbers and names for the message, such as `min` and `actual`.
+    /// Numbers and names in the message, such as `min` and `actual`.
     package let params: [String: JSON]
 
     package init(_ field: FieldName, _ code: Code, _ params: [String: JSON] = [:]) {
@@ -11,10 +11,11 @@ package struct Refusal: Error, Hashable, Sendable {
         self.params = params
     }
 
-    /// How many unknown names are told: the answer to a body of nothing else would be ten times its length.
+    /// The maximum number of unknown names in an answer. A body of only unknown names would cause an answer of ten
+    /// times its length.
     package static let maximumUnknown = 32
 
-    /// One code, one meaning, one message per language.
+    /// Each code has one meaning and one message per language.
     package enum Code: String, CaseIterable, Hashable, Sendable {
         case required
         case unknownField = "unknown_field"

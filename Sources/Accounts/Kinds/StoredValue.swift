@@ -1,8 +1,8 @@
-/// A value as a draft keeps it: a type of its own for each kind of field.
+/// A value as a draft stores it. Each kind of field has its own type.
 ///
-/// A draft is decoded once, when it is read; everything after that uses the value itself.
+/// A draft is decoded once, when it is read; all later code uses the typed value.
 package protocol StoredValue: Sendable {
-    /// Nil for JSON that `json` cannot have made.
+    /// Returns nil for JSON that `json` cannot have returned.
     init?(json: JSON)
 
     var json: JSON { get }
@@ -26,7 +26,7 @@ extension Int: StoredValue {
     package var json: JSON { .integer(self) }
 }
 
-/// The value of a kind that keeps none, such as a code.
+/// The value of a kind that stores nothing, such as a code.
 extension Never: StoredValue {
     package init?(json: JSON) { nil }
 

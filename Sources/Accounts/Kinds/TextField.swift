@@ -1,11 +1,11 @@
-/// Free text in NFC, without the white space around it; lengths are Unicode scalars.
+/// Free text in NFC without surrounding white space. Lengths are counted in Unicode scalars.
 package struct TextField: FieldKind {
     package typealias Value = String
     package static let name = "text"
     let min: Int
     let max: Int
     let isMultiline: Bool
-    /// What the whole of a text has to look like.
+    /// A pattern that the whole text must match.
     let pattern: Pattern?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -25,8 +25,8 @@ package struct TextField: FieldKind {
         -> String
     {
         let typed = try answer.text(of: field)
-        // One composed scalar comes from at most four scalars, of at most four bytes each. Longer input is refused before
-        // it is composed, even if much of it is white space.
+        // One composed scalar comes from at most four scalars, each of at most four bytes. Longer input is refused
+        // before it is normalised, even if much of it is white space.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
         }
@@ -46,7 +46,7 @@ package struct TextField: FieldKind {
         return canonical
     }
 
-    /// White space is trimmed, so white space alone is nothing.
+    /// White space is trimmed, so white space alone counts as no answer.
     package func isBlank(_ answer: FieldAnswer) -> Bool {
         if case .json(.string(let text)) = answer { text.trimmingWhiteSpace().isEmpty } else { answer.isBlank }
     }
@@ -65,7 +65,7 @@ package struct TextField: FieldKind {
 }
 
 extension Unicode.Scalar {
-    /// `White_Space` (Unicode). Unicode's tables are long to search, and most white space is ASCII.
+    /// `White_Space` (Unicode). Looking up Unicode properties is slow, and most white space is ASCII.
     fileprivate var isWhiteSpace: Bool {
         isASCII ? value == 0x20 || (0x09...0x0D).contains(value) : properties.isWhitespace
     }
@@ -95,8 +95,8 @@ extension String {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// At most thirty marks in a row (UAX #15 §13). No language writes more, and to put them in order takes a time that
-    /// grows with their square.
+    /// True if at most thirty combining marks follow each other (UAX #15 §13). No language needs more, and sorting them
+    /// takes quadratic time.
     fileprivate var isStreamSafe: Bool {
         if isASCII { return true }
         var run = 0

@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// No controls, noncharacters, line separators, or what turns the direction of writing around.
+    /// False for controls, noncharacters, line separators, and characters that change the writing direction.
     package var isAllowedInLine: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F: false
@@ -11,6 +11,6 @@ extension Unicode.Scalar {
         }
     }
 
-    /// The same, with line feeds and tabs.
+    /// Also allows line feeds and tabs.
     package var isAllowedInLines: Bool { isAllowedInLine || value == 0x0A || value == 0x09 }
 }

@@ -1,10 +1,10 @@
 internal import Crypto
 internal import Foundation
 
-/// An authenticator app that has shown a right code, as a draft keeps it until the commit.
+/// A confirmed authenticator app, as a draft stores it until the commit.
 package struct Authenticator: StoredValue {
     let secret: [UInt8]
-    /// The step of the code that was accepted; nobody may accept it again, nor an earlier one.
+    /// The time step of the accepted code. Codes of this step and of earlier steps must not be accepted again.
     let lastStep: Int
     let recoveryDigests: [[UInt8]]
 
@@ -31,25 +31,25 @@ package struct Authenticator: StoredValue {
     }
 }
 
-/// What its holder can show once instead of a code of the authenticator.
+/// A code that replaces one code of the authenticator, once.
 package struct RecoveryCode: Sendable {
-    /// How many are given with an authenticator.
+    /// The number of recovery codes for one authenticator.
     static let count = 10
     private let letters: String
 
-    /// A new one, of 120 random bits: a plain hash of it cannot be searched (OWASP ASVS 6.5.2).
+    /// A new code of 120 random bits, so a plain hash of it cannot be searched (OWASP ASVS 6.5.2).
     init() {
         var random = SystemRandomNumberGenerator()
         letters = (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.base32
     }
 
-    /// Six groups of four letters and digits.
+    /// The code as six groups of four letters and digits.
     package var text: String {
         let letters = Array(letters)
         return stride(from: 0, to: letters.count, by: 4).map { String(letters[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
-    /// SHA-256 over the letters without the marks between them.
+    /// SHA-256 of the letters and digits without the separators.
     var digest: [UInt8] { Array(SHA256.hash(data: Data(letters.utf8))) }
 }
 

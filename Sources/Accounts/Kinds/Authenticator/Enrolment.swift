@@ -1,15 +1,15 @@
 package import Foundation
 
-/// An authenticator app that is about to be set up: what it has to know.
+/// The data that an authenticator app needs for its setup.
 package struct Enrolment: Sendable {
-    /// In base32, as people type it.
+    /// The secret in base32, for people who type it.
     package let secret: String
-    /// For the QR code: `otpauth://totp/…`, the key URI format that every app reads.
+    /// The content of the QR code: `otpauth://totp/…`, the key URI format of authenticator apps.
     package let uri: String
-    /// The database's clock.
+    /// The time of the database.
     package let now: Date
 
-    /// How long the present code of the app is good.
+    /// The number of seconds for which the current code of the app stays valid.
     package var secondsRemaining: Int { TOTP.period - Int(now.timeIntervalSince1970) % TOTP.period }
 
     init(secret: [UInt8], issuer: String, account: String?, now: Date) {
@@ -25,23 +25,24 @@ package struct Enrolment: Sendable {
             """
     }
 
-    /// Wrong codes within ``TOTP/period`` that end an enrolment.
+    /// The number of wrong codes within ``TOTP/period`` that ends an enrolment.
     static let maximumAttempts = 5
-    /// Wrong codes in a draft, at whose every multiple the enrolment ends.
+    /// The enrolment also ends at each multiple of this number of wrong codes in a draft.
     static let maximumFailures = 25
 }
 
-/// An authenticator that has just shown a right code, and the codes that help where it is lost.
+/// An authenticator that was just confirmed, and its recovery codes.
 struct NewAuthenticator: Sendable {
     let authenticator: Authenticator
     let recoveryCodes: [RecoveryCode]
 }
 
 extension Signups {
-    /// What an app has to know to be the authenticator that the step asks for; nil where it asks for none, or has one.
+    /// Returns the data to set up the authenticator of the step; nil if the step asks for none, or if the draft has one
+    /// already.
     ///
-    /// Nothing is written: the secret follows from the draft and the generation, and is kept nowhere until a right code has
-    /// shown that somebody has it.
+    /// Writes nothing: the secret is derived from the draft and the generation, and is stored only after a correct code
+    /// has confirmed it.
     package func enrolment(at step: Step, of draft: Draft) async throws(DatabaseError) -> Enrolment? {
         guard let field = step.fields.first(where: { $0.kind is TOTPField }),
             !(draft.values[field.name] is Authenticator)
@@ -59,10 +60,10 @@ extension Signups {
         )
     }
 
-    /// Counts the guess, and only then compares: no two guesses at once can both be the last.
+    /// Counts the guess before it compares, so that parallel guesses cannot exceed the limit.
     ///
-    /// - Returns: the authenticator that has this code now, and the codes that help where it is lost; nil where the draft has
-    ///   got one meanwhile.
+    /// - Returns: the new authenticator and its recovery codes; nil if the draft has got an authenticator in the
+    ///   meantime.
     func enrol(
         _ code: String,
         _ field: FieldName,
@@ -89,7 +90,7 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) throws(SubmitError) -> NewAuthenticator {
-        // A secret that was shown before the keys were rotated counts too.
+        // Also accepts a secret that was shown before a key rotation.
         for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
@@ -103,7 +104,7 @@ extension Signups {
         throw .refused([refusal])
     }
 
-    /// Nil where the draft is at another revision by now.
+    /// Returns nil if the draft is at another revision now.
     private func spend(on field: FieldName, of draft: Draft) async throws(SubmitError) -> SpentAttempt? {
         let begin: SQL = """
             INSERT INTO enrolments (draft, field)
@@ -136,8 +137,8 @@ extension Signups {
         }
     }
 
-    /// A statement that follows the write: the secret that is confirmed now is never shown again, and the code that
-    /// confirmed it was no failure.
+    /// A statement that follows the write. The confirmed secret is never shown again, and the correct code does not
+    /// count as a failure.
     func confirmEnrolment(in field: FieldName, of draft: Draft) -> SQL {
         """
         UPDATE enrolments SET generation = generation + 1, failures = failures - 1, recent = '{}'
@@ -145,8 +146,8 @@ extension Signups {
         """
     }
 
-    /// The secret under each key of the ring; the first is the one that is shown. Who goes on with the draft elsewhere, or
-    /// proves another address, is told another.
+    /// The secret under each key of the ring; the first one is shown. The secret changes if the draft gets a new token
+    /// or another address.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""

@@ -1,21 +1,21 @@
 internal import Crypto
 package import Foundation
 
-/// Time-based one-time passwords (RFC 6238) as every authenticator app makes them: SHA-1, six digits, steps of 30 seconds
-/// counted from 1970.
+/// Time-based one-time passwords (RFC 6238) with the parameters of common authenticator apps: SHA-1, six digits, steps
+/// of 30 seconds since 1970.
 package enum TOTP {
     package static let digits = 6
     /// In seconds.
     package static let period = 30
-    /// Bytes of a secret: 160 bits, as RFC 4226 §4 recommends.
+    /// The length of a secret in bytes: 160 bits, as RFC 4226 §4 recommends.
     static let secretLength = 20
 
-    /// The number of the step in which the instant lies.
+    /// The number of the time step that contains the instant.
     package static func step(at instant: Date) -> Int {
         Int((instant.timeIntervalSince1970 / Double(period)).rounded(.down))
     }
 
-    /// The code of one step (RFC 4226 §5.3).
+    /// The code of one time step (RFC 4226 §5.3).
     package static func code(_ secret: [UInt8], step: Int, digits: Int = digits) -> String {
         var counter = UInt64(step).bigEndian
         let hash = withUnsafeBytes(of: &counter) { counter in
@@ -27,8 +27,8 @@ package enum TOTP {
         return String(repeating: "0", count: digits - text.utf8.count) + text
     }
 
-    /// The step whose code it is: the present one, or the previous one, to allow for a delay in typing (RFC 6238 §5.2).
-    /// Nil for any other code.
+    /// The time step of the code: the current one, or the previous one to allow for a delay in typing (RFC 6238 §5.2).
+    /// Returns nil for any other code.
     package static func step(of code: String, by secret: [UInt8], at now: Date) -> Int? {
         let present = step(at: now)
         return [present, present - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }

@@ -32,7 +32,7 @@ extension TOTPField {
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
 
-    /// A new address removes the authenticator, because it may belong to somebody else.
+    /// A new address removes the authenticator, because the authenticator may belong to another person.
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
         guard change.values.contains(field.name) else { return }
         change.values[field.name] = nil

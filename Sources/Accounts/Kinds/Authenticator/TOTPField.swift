@@ -1,5 +1,5 @@
-/// An authenticator app, set up by showing one of its codes (RFC 6238). What is stored is the secret that the app shares
-/// with us, which is told once, in its step, before a code has confirmed it.
+/// An authenticator app, set up by submitting one of its codes (RFC 6238). The stored value is the secret shared with
+/// the app. Only its step shows the secret, and only before a code has confirmed it.
 package struct TOTPField: FieldKind {
     package typealias Value = Authenticator
     package typealias Input = String
@@ -7,7 +7,7 @@ package struct TOTPField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    /// Only the shape: whether the app made it is for ``Signups`` to spend an attempt on.
+    /// Checks only the format. ``Signups`` compares the code and spends an attempt on it.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> String
     {

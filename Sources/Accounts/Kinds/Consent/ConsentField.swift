@@ -1,14 +1,14 @@
 internal import Crypto
 internal import Foundation
 
-/// Agreement to a document. What is kept says to which: version, SHA-256 of the text shown, language and time.
+/// Consent to a document. The value names the version, the SHA-256 of the shown text, its language and the time.
 package struct ConsentField: FieldKind {
     package typealias Value = Consent
     package static let name = "consent"
     let version: String
     let documents: [Language: String]
     private let digests: [Language: String]
-    /// A required consent must be given; another may be refused.
+    /// A required consent must be given; an optional one may be declined.
     let isRequired: Bool
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -25,7 +25,7 @@ package struct ConsentField: FieldKind {
             throw Refusals(field, .wrongType, ["expected": "boolean"])
         }
         if isRequired, !isAccepted { throw Refusals(field, .notAccepted) }
-        // What was agreed to before is not agreed to again at another time.
+        // An earlier, equal consent keeps its time.
         if let earlier = value(in: context.values, of: field), earlier.isAccepted == isAccepted,
             isValid(earlier, of: field, in: context)
         {
@@ -69,7 +69,7 @@ package struct ConsentField: FieldKind {
         return .closedObject(.object(place == .draft ? brief : brief + rest))
     }
 
-    /// A box that is not ticked is not sent at all.
+    /// A browser does not send a checkbox that is not ticked.
     package func answer(inForm texts: [String]) -> JSON {
         switch texts[0] {
         case "on", "true": true
@@ -106,12 +106,12 @@ package struct ConsentField: FieldKind {
     private func digest(in language: Language) -> String { digests[language] ?? "" }
 }
 
-/// To what a person agreed or did not agree.
+/// The document that a person accepted or declined.
 package struct Consent: StoredValue {
     package let isAccepted: Bool
     /// The version of the document.
     package let version: String
-    /// SHA-256 of the text that was shown, in hexadecimal.
+    /// The SHA-256 of the shown text, in hexadecimal.
     package let digest: String
     /// The language of that text.
     package let locale: String

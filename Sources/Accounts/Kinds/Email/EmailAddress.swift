@@ -1,7 +1,7 @@
 internal import CIdn
 internal import Foundation
 
-/// An address we are willing to write to, in its one canonical form: ASCII, lower case, the domain as A-labels.
+/// An e-mail address that this service sends mail to, in canonical form: ASCII, lower case, the domain as A-labels.
 ///
 /// RFC 5321 dot-atom local part of at most 64 octets, a domain of at least two letter-digit-hyphen labels, at most 254
 /// octets in all; no quotes, comments or address literals. Non-ASCII local parts are refused.
@@ -10,13 +10,13 @@ package struct EmailAddress: Hashable, Sendable {
 
     package var localPart: Substring { rawValue[..<rawValue.lastIndex(of: "@")!] }
 
-    /// Enough to recognise an address, too little to write to it: `kim@example.com` is `k•••@e•••.com`.
+    /// Enough to recognise the address, too little to write to it: `kim@example.com` is `k•••@e•••.com`.
     package var masked: String {
         let domain = rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...]
         return "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
     }
 
-    /// Nil if the text is not such an address.
+    /// Returns nil if the text is not such an address.
     package init?(_ text: String) {
         guard text.utf8.count <= 1024, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let local = text.utf8[..<at]
@@ -28,7 +28,7 @@ package struct EmailAddress: Hashable, Sendable {
         rawValue = address
     }
 
-    /// `atext` and single dots between (RFC 5322 §3.2.3).
+    /// `atext` separated by single dots (RFC 5322 §3.2.3).
     private static func isDotAtom(_ text: Substring.UTF8View) -> Bool {
         text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { atom in
             !atom.isEmpty && atom.allSatisfy { $0.isASCIIAlphanumeric || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }

@@ -6,8 +6,8 @@ extension EmailField {
         }
     }
 
-    /// A new address undoes the proof of the one before and gets a code of its own. The same address again gets one
-    /// only where the last cannot be used any more, and no sooner than a resend would.
+    /// A new address withdraws the proof of the previous address and gets its own code. The same address gets another
+    /// code only if the last one can no longer be used, and no sooner than a resend would.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         let (signups, draft) = (submission.signups, submission.draft)
         let address = value(in: submission.change.values, of: field.name)
@@ -33,7 +33,7 @@ extension EmailField {
         )
     }
 
-    /// Proofs by codes that have left the flow would be valid again if the codes came back.
+    /// Withdraws proofs by codes that are no longer in the flow: they would be valid again if the codes came back.
     private func withdrawOrphans(of draft: Draft, by signups: Signups, _ change: inout Change) {
         for name in draft.proofs.keys where signups.flow.field(named: name)?.kind.provedField == nil {
             change.effects.append(signups.withdrawal(of: name, from: draft))
@@ -47,7 +47,7 @@ extension EmailField {
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
     }
 
-    /// The address that identifies the account is a column of its own, and gets a mail of welcome.
+    /// The address that identifies the account is stored in its own column, and gets a welcome mail.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let address = value(in: plan.draft.values, of: field.name) else { return }
         guard field.isIdentifier else {
@@ -81,7 +81,7 @@ extension EmailField {
 }
 
 extension Flow {
-    /// Tells every field that the person has another address now.
+    /// Notifies every field that the person's address has changed.
     fileprivate func addressChanges(_ change: inout Change) {
         for step in steps {
             for field in step.fields { field.kind.addressChanges(field, of: step, &change) }

@@ -44,7 +44,7 @@ extension CodeField {
         change.effects.append(signups.withdrawal(of: field.name, from: draft))
     }
 
-    /// An address that identifies the account has to be proved when the account is made.
+    /// The address that identifies the account must be proved at the time of the commit.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard plan.signups.flow.field(named: proves)?.isIdentifier == true,
             let address = plan.draft.values.address(in: proves)
@@ -91,7 +91,7 @@ extension CodeField {
 }
 
 extension Flow {
-    /// The code field that proves the address in the field of that name.
+    /// The code field that proves the address in the field with that name.
     package func code(proving address: FieldName) -> (field: Field, kind: CodeField)? {
         for field in fields {
             if let kind = field.kind as? CodeField, kind.proves == address { return (field, kind) }
@@ -99,12 +99,12 @@ extension Flow {
         return nil
     }
 
-    /// True where an address is proved at all.
+    /// True if the flow proves any address.
     var provesAddress: Bool { fields.contains { $0.kind is CodeField } }
 }
 
 extension Signups {
-    /// Any address that this draft has proved; the identifying one before others.
+    /// An address that this draft has proved; the identifying one takes precedence.
     func provedAddress(of draft: Draft) -> EmailAddress? {
         for field in flow.fields.filter(\.isIdentifier) + flow.fields {
             if let code = flow.code(proving: field.name), draft.proofs[code.field.name]?.isProved == true {

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A code that was mailed to the address in another field, and proves that the holder of the draft reads its mail. The
-/// code itself is never stored: the field holds as long as the proof names the present address.
+/// A code that is mailed to the address in another field, and proves that the holder of the draft reads its mail. The
+/// code itself is never stored: the field is complete while the proof names the current address.
 package struct CodeField: FieldKind {
     package typealias Value = Never
     package typealias Input = String
@@ -15,13 +15,13 @@ package struct CodeField: FieldKind {
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         proves = FieldName(try rules.text("proves"))
         digits = try rules.integer("digits", in: 6...10) ?? 6
-        // Both ends after NIST SP 800-63B and OWASP ASVS 6.5.5.
+        // Both bounds follow NIST SP 800-63B and OWASP ASVS 6.5.5.
         lifetime = try rules.duration("lifetime", in: .seconds(60) ... .seconds(600)) ?? .seconds(600)
         attempts = try rules.integer("attempts", in: 1...5) ?? 5
         resendAfter = try rules.duration("resend", in: .seconds(30) ... .seconds(3600)) ?? .seconds(60)
     }
 
-    /// Only the shape: whether it is the right one is for ``Signups`` to spend an attempt on.
+    /// Checks only the format. ``Signups`` compares the code and spends an attempt on it.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> String
     {
@@ -49,7 +49,7 @@ package struct CodeField: FieldKind {
 }
 
 extension FieldAnswer {
-    /// The digits of an answer, which may have blanks between them. Another number of digits is `bad_format`.
+    /// The digits of an answer; spaces between them are ignored. Any other number of digits is `bad_format`.
     func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
         let digits = try text(of: field).utf8.filter { $0 != UInt8(ascii: " ") }
         guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {

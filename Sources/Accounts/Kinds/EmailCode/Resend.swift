@@ -4,11 +4,11 @@ package enum ResendError: Error {
     case locked(next: Step?)
     /// The step asks for no code.
     case noCode
-    /// The address is proved already, or its proof is exhausted for good.
+    /// The address is proved already, or its proof is permanently exhausted.
     case refused([Refusal])
     /// The last mail was sent too recently, or too many mails were sent.
     case limited(LimitReached)
-    /// The draft is at another revision than the one asked for.
+    /// The draft is not at the requested revision.
     case stale(Draft)
     case committed
     case find(FindError)
@@ -20,8 +20,8 @@ package enum ResendError: Error {
 extension Signups {
     /// Invalidates the current code and mails a new one. The new code gets new attempts, but earlier failures still count.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
-    /// - Returns: how long to wait before the next one.
+    /// - Parameter revision: the revision that the client requires, if any.
+    /// - Returns: the time until the next code may be requested.
     package func resend(
         _ step: Step,
         of draft: Draft,
@@ -47,8 +47,8 @@ extension Signups {
         }
     }
 
-    /// Returns false if another code was made or the draft changed in the meantime. The revision stays, because no answer
-    /// changes.
+    /// Returns false if another code was made or the draft changed in the meantime. The revision does not change,
+    /// because no answer changes.
     private func sendAgain(
         _ field: FieldName,
         _ code: CodeField,

@@ -1,13 +1,14 @@
 internal import Foundation
 
 extension Signups {
-    /// A new code for the address and the mail that carries it.
+    /// Makes a new code for the address and the mail that contains it.
     ///
-    /// An address that has an account gets a code that cannot match, and at most once a day another mail. Everything else
-    /// is the same, so the answer does not tell who is registered. That includes the work, whose time could be measured:
-    /// each address is asked whether it had its mail today, and each gets a row in the outbox, if one that is not sent.
+    /// For an address that has an account, the code cannot match, and the mail is a notice, sent at most once a day.
+    /// Everything else is the same, so the answer does not reveal which addresses are registered. That includes the
+    /// work, whose time could be measured: every address consumes a daily limit, and every address gets a row in the
+    /// outbox, even if it is not sent.
     ///
-    /// - Parameter last: the generation of the code before it, if there was one.
+    /// - Parameter last: the generation of the previous code, if there was one.
     func newCode(
         _ field: FieldName,
         _ code: CodeField,
@@ -30,7 +31,7 @@ extension Signups {
         )
     }
 
-    /// Whether that code is still the last one.
+    /// Whether that code is still the latest one, as SQL.
     func isGeneration(_ generation: Int?, _ field: FieldName, of draft: Draft) -> SQL {
         """
         (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
@@ -38,7 +39,7 @@ extension Signups {
         """
     }
 
-    /// - Parameter condition: what must be true in the transaction for a code to be made.
+    /// - Parameter condition: a condition on the transaction; if it is false, no code is made.
     func codeStatements(
         _ field: FieldName,
         _ code: CodeField,
@@ -82,7 +83,7 @@ extension Signups {
         ]
     }
 
-    /// The right code of that generation was given.
+    /// Marks the address as proved by the code of that generation.
     func proved(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
@@ -99,7 +100,7 @@ extension Signups {
         )
     }
 
-    /// The address of that code field counts as proved no longer.
+    /// Withdraws the proof of the address of that code field.
     func withdrawal(of field: FieldName, from draft: Draft) -> Effect {
         let update: SQL = """
             UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
@@ -111,7 +112,7 @@ extension Signups {
         )
     }
 
-    /// The mail with the last code is not sent any more, and a link to continue elsewhere opens nothing.
+    /// Deletes the mail with the last code if it is still waiting, and invalidates a link to continue elsewhere.
     private func discardMail(of field: FieldName, from draft: Draft, when condition: SQL) -> [SQL] {
         let code: SQL = "SELECT mail FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)"
         let link: SQL = "SELECT mail FROM handoffs WHERE draft = \(draft.id)"
@@ -121,10 +122,10 @@ extension Signups {
         ]
     }
 
-    /// Deletes those mails that carry a code or a link and are not on their way already; a notice to the owner of an
-    /// account stays.
+    /// Deletes those mails that contain a code or a link and are not being delivered already. A notice to the owner of
+    /// an account stays.
     ///
-    /// Only waiting mail is sealed. To say so keeps PostgreSQL from walking through all waiting mail.
+    /// Only waiting mail is encrypted. The explicit condition keeps PostgreSQL from scanning all waiting mail.
     static func deleteWaiting(_ mails: SQL) -> SQL {
         """
         DELETE FROM outbox WHERE id IN (
@@ -133,13 +134,14 @@ extension Signups {
         """
     }
 
-    /// What a mail with a code counts against. No resend resets any of it, and no stranger uses up the owner's.
+    /// The rate limits that a mail with a code consumes. A resend does not reset them, and the limit per network keeps
+    /// a stranger from using up the limit of the address.
     func mailCharges(to address: EmailAddress, _ code: CodeField, of draft: Draft) -> [Charge] {
         let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
-    /// What any mail to an address counts against.
+    /// The rate limits that any mail to an address consumes.
     func mailCharges(to address: EmailAddress) -> [Charge] {
         let address = Array(address.rawValue.utf8)
         return [
@@ -148,8 +150,8 @@ extension Signups {
         ]
     }
 
-    /// What stands for a code in the database, under each key of the ring. It is bound to the draft, the address and the
-    /// generation, so it serves nowhere else.
+    /// The digests of a code as the database stores them, under each key of the ring. They are bound to the draft, the
+    /// address and the generation, so they are valid for nothing else.
     func codeDigests(_ digits: String, of draft: ID<Draft>, address: EmailAddress, generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("code".utf8),
@@ -160,7 +162,7 @@ extension Signups {
         )
     }
 
-    /// Uniform digits, leading zeros kept.
+    /// Uniformly random digits, with leading zeros.
     private static func digits(_ count: Int) -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()

@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension Signups {
-    /// Spends an attempt on a code, and only then compares: two guesses at once cannot both be the last.
+    /// Spends an attempt on a code before it compares, so that parallel guesses cannot exceed the limit.
     ///
-    /// - Returns: the generation of the code if it was the right one; nil if the address was proved by it meanwhile.
+    /// - Returns: the generation of the code if it is correct; nil if another request has proved the address with it.
     func spend(
         _ digits: String,
         on field: FieldName,
@@ -19,7 +19,7 @@ extension Signups {
             AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)
             AND now() < expires_at AND proved_at IS NULL
             """
-        // Locked first, so that the statements after it count for a code that is still open.
+        // Locks the row first, so that the later statements see the current state of the code.
         let lock: SQL = "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE"
         let spend: SQL = """
             UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
@@ -37,7 +37,7 @@ extension Signups {
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
         guard let (attempts, codeDigest) = spent.row else {
-            // Another request was faster; the draft as it is now tells what it did to the code.
+            // Another request was faster. The current draft shows the new state of the code.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard let now = draft.proofs[field], now.generation == proof.generation, now.namesCurrentAddress else {
@@ -61,13 +61,13 @@ extension Signups {
 }
 
 extension Collection<UInt8> {
-    /// Takes a time that depends on the lengths only.
+    /// Takes a time that depends only on the lengths.
     package func equalsInConstantTime(_ other: some Collection<UInt8>) -> Bool {
         count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
 extension Refusal {
-    /// There were too many wrong codes for any other to be sent: the sign-up has to begin again.
+    /// Too many wrong codes: no further code is sent, and the sign-up must start again.
     static func exhausted(_ field: FieldName) -> Refusal { Refusal(field, .codeExhausted, ["final": true]) }
 }

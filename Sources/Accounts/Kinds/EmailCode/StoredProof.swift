@@ -19,7 +19,7 @@ struct StoredProof {
         self = proof
     }
 
-    /// Nil where an outer join found no row.
+    /// Returns nil if an outer join found no row.
     init?(ifPresent columns: inout Columns) throws(DatabaseError) {
         let field: String? = try columns.next()
         let address: [UInt8]? = try columns.next()
@@ -43,7 +43,7 @@ extension Signups {
         "SELECT \(StoredProof.columns) FROM proofs WHERE draft = \(draft)"
     }
 
-    /// The proofs of the fields that the flow still has, by field.
+    /// The proofs of the fields that are still in the flow, by field.
     func proofs(_ stored: [StoredProof], of values: Values) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {

@@ -1,5 +1,5 @@
-/// The same password once more, compared after both took their canonical form. It is never stored, and valid as long as
-/// the password is.
+/// The repeated password, compared after both are in canonical form. It is never stored, and is valid if the password
+/// is.
 package struct ConfirmationField: FieldKind {
     package typealias Value = Never
     package typealias Input = Void
@@ -55,7 +55,7 @@ package struct ConfirmationField: FieldKind {
 }
 
 extension Secret {
-    /// Compares in a time that depends on the lengths only.
+    /// Compares in a time that depends only on the lengths.
     borrowing func equals(_ other: borrowing Secret) -> Bool {
         withBytes { left in
             other.withBytes { right in

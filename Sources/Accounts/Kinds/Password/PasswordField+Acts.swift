@@ -14,7 +14,7 @@ extension PasswordField {
         }
     }
 
-    /// Puts the hash in place of the password.
+    /// Replaces the password by its hash.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let password = submission.inputs[field.name] as? SharedSecret else { return }
         let hashing = submission.signups.hashing
@@ -24,7 +24,7 @@ extension PasswordField {
         submission.change.values[field.name] = PasswordHash(phc: hash, minimum: policy.minimum)
     }
 
-    /// The password was judged against the names known then. Where a new name could equal it, the hash tells.
+    /// The password was validated against the words known at that time. The hash shows whether a new word equals it.
     package func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
         guard let hash = value(in: submission.change.values, of: field.name)?.phc else { return }
         for word in submission.newContextWords where word.unicodeScalars.count >= policy.minimum {
@@ -34,7 +34,8 @@ extension PasswordField {
                 do throws(HashingError) {
                     return try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
                 } catch {
-                    // A hash that costs more than is allowed now cannot be verified, so the password is asked for again.
+                    // A hash that exceeds the current cost limit cannot be verified, so the person must choose a
+                    // password again.
                     if case .tooCostly = error { return true }
                     throw .hashing(error)
                 }
@@ -63,7 +64,7 @@ extension PasswordField {
 }
 
 extension Submission {
-    /// The words that a password must not equal, of the values that this submission changes.
+    /// The words in the changed values of this submission that a password must not equal.
     fileprivate var newContextWords: [String] {
         step.fields.flatMap { field -> [String] in
             if change.values.json(of: field.name) == draft.values.json(of: field.name) { return [] }

@@ -1,4 +1,4 @@
-/// A password. It arrives as a secret, leaves this service only as the PHC string of its hash, and is never shown.
+/// A password. It arrives as a secret, is stored only as the PHC string of its hash, and is never shown.
 package struct PasswordField: FieldKind {
     package typealias Value = PasswordHash
     package typealias Input = SharedSecret
@@ -6,14 +6,14 @@ package struct PasswordField: FieldKind {
     package let policy: PasswordRules
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
-        // That less is allowed beside a second factor only, the flow file sees to.
+        // The check of the flow file allows less than the usual minimum only beside a second factor.
         let least = PasswordRules.minimumBesideAuthenticator
         let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumAlone
         let max = try rules.integer("max", in: 64...256) ?? 256
         policy = PasswordRules(minimum: min, maximum: max)
     }
 
-    /// The canonical password, which still has to be hashed.
+    /// Returns the canonical password, which still has to be hashed.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> SharedSecret
     {
@@ -26,7 +26,7 @@ package struct PasswordField: FieldKind {
         return canonical
     }
 
-    /// A flow file that asks for longer passwords than before asks for another one.
+    /// False if the flow file now requires longer passwords than it did for this one.
     package func isValid(_ value: PasswordHash, of field: FieldName, in context: ValidationContext) -> Bool {
         value.phc.parameters.meetsFloor && value.minimum >= policy.minimum
     }
@@ -48,7 +48,7 @@ package struct PasswordField: FieldKind {
 /// The hash of a password.
 package struct PasswordHash: StoredValue {
     package let phc: PHCString
-    /// The minimum length that the password had to have; the hash does not tell its length.
+    /// The minimum length when the password was set; the hash does not reveal its length.
     package let minimum: Int
 }
 
@@ -60,7 +60,7 @@ extension PasswordHash {
         self.init(phc: phc, minimum: minimum)
     }
 
-    /// An object, as no text is: a flow file that turns the password into a text can never show it as one.
+    /// An object, not a string, so that a flow file that turns the password into a text can never show it.
     package var json: JSON {
         let minimum = minimum == PasswordRules.minimumAlone ? [] : [JSON.Member("min", .integer(minimum))]
         return .object([JSON.Member("phc", .string(phc.rawValue))] + minimum)
@@ -68,7 +68,7 @@ extension PasswordHash {
 }
 
 extension JSON {
-    /// What stands where a value is not shown.
+    /// Represents a value that is not shown.
     static let isSet: JSON = ["set": true]
     static let isSetSchema = JSON.closedObject(["set": ["const": true]])
 
@@ -83,7 +83,7 @@ extension JSON {
 }
 
 extension ValidationContext {
-    /// What a password must not equal: everything that identifies the person, and the name of the service.
+    /// The words that a password must not equal: everything that identifies the person, and the name of the service.
     var contextWords: [String] {
         var words = [serviceName]
         for step in flow.steps {

@@ -2,18 +2,18 @@ extension ImageField {
     package static var draftTables: [String] { ["draft_photos"] }
 
     package static var sealedTables: [SealedTable] {
-        // Photos are large.
+        // A small batch, because photos are large.
         [SealedTable(name: "photos", table: "draft_photos", key: "id", batch: 10)]
     }
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
-        // An image has a path of its own, beside these.
+        // An image has its own path, which must differ from these.
         if ["check", "resend"].contains(position.name) {
             throw entry.error("the name \"\(position.name)\" is reserved: use another", at: "name")
         }
     }
 
-    /// Makes the photo of the image that was sent, or says why there is none.
+    /// Makes the photo from the uploaded image, or returns why it cannot be made.
     package func prepare(
         _ field: Field,
         for submission: inout Submission
@@ -40,14 +40,14 @@ extension ImageField {
         change.effects.append(Effect(statements: [signups.deletePhotos(in: field.name, of: draft)]))
     }
 
-    /// The photo is opened before the transaction, in which the draft is still at the revision that names it.
+    /// Decrypts the photo before the transaction, which requires that the draft is still at the same revision.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard plan.draft.values.contains(field.name) else { return }
         let (signups, draft) = (plan.signups, plan.draft)
         let photo = try await converting(to: CommitError.database) { () throws(DatabaseError) in
             try await signups.photo(in: field, of: draft)
         }
-        // Replaced since the draft was read, or not readable any more.
+        // The photo was replaced since the draft was read, or cannot be read any more.
         guard let photo else {
             plan.unreadableField = plan.unreadableField ?? field.name
             return

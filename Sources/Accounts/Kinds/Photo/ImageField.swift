@@ -1,15 +1,15 @@
-/// A picture, of which a ``Photo`` is kept. It comes as a file: no JSON ever touches it.
+/// An image, of which a ``Photo`` is stored. It is uploaded as a file and never passes through JSON.
 package struct ImageField: FieldKind {
     package typealias Value = StoredPhoto
     package typealias Input = UploadedFile
     package static let name = "image"
-    /// What may be sent.
+    /// The accepted media types.
     package static let types = ["image/jpeg", "image/png", "image/webp"]
     package static let maximumBytes = ImageFile.maximumBytes
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    /// Whether there is an image in it is for ``ImagePool`` to find out.
+    /// Checks only that the answer is a file. ``ImagePool`` checks that it contains an image.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> UploadedFile
     {

@@ -1,7 +1,7 @@
 extension Signups {
-    /// Keeps a photo of the image in that field, and leaves the rest of its step alone.
+    /// Stores a photo of the image in that field. The other fields of the step do not change.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func keep(
         _ image: UploadedFile,
         in field: Field,
@@ -16,13 +16,13 @@ extension Signups {
             made = photo
             var change = Change(values: draft.values)
             self.keep(photo, in: field.name, of: draft, &change)
-            // Where nothing else is asked for, this was the answer.
+            // A step with only image fields is answered by the image.
             if step.fields.allSatisfy({ $0.kind is ImageField }) { change.values.answered.insert(step.name) }
             return change
         }.draft
     }
 
-    /// Erases the photo of that field.
+    /// Deletes the photo in that field.
     package func removePhoto(
         of field: Field,
         at step: Step,
@@ -38,18 +38,18 @@ extension Signups {
         }.draft
     }
 
-    /// The photo that the draft has in that field; nil where it has none, or one that cannot be read.
+    /// The photo of the draft in that field; nil if there is none, or if it cannot be decrypted.
     package func photo(in field: Field, of draft: Draft) async throws(DatabaseError) -> Photo? {
         guard let stored = draft.values[field.name] as? StoredPhoto else { return nil }
         let row = try await database.read(
             "SELECT sealed FROM draft_photos WHERE id = \(stored.id) AND draft = \(draft.id)"
         ).first
-        // Replaced since the draft was read, or sealed with a key that is gone.
+        // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the ring.
         guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: stored.id.bytes) else { return nil }
         return Photo(jpeg: jpeg)
     }
 
-    /// - Throws: `refused` where nothing can be made of the image.
+    /// - Throws: `refused` if no photo can be made of the image.
     func photo(of image: UploadedFile, in field: FieldName, of draft: Draft) async throws(SubmitError) -> Photo {
         try await count(anImageOf: draft)
         do throws(ImageError) {
@@ -60,7 +60,7 @@ extension Signups {
         }
     }
 
-    /// Whatever becomes of it, it takes time.
+    /// Counts the image against its limit even if it is refused, because decoding takes time.
     private func count(anImageOf draft: Draft) async throws(SubmitError) {
         let charges = [charge(.images, draft.id.bytes)]
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
@@ -69,7 +69,7 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
     }
 
-    /// The photo that the field's value names from now on, in place of any other.
+    /// Stores the photo as the field's value, in place of any other.
     func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)

@@ -1,4 +1,4 @@
-/// How the values of a draft name its photo, which has a row of its own.
+/// The reference to a photo in the values of a draft. The photo itself has its own row.
 package struct StoredPhoto: StoredValue {
     let id: ID<Photo>
     /// Length in bytes.

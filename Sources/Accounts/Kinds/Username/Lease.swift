@@ -1,16 +1,16 @@
-/// A name that a change asks for.
+/// A name that must be leased for a change.
 struct LeaseRequest {
     let field: FieldName
     let kind: String
     let name: String
 }
 
-/// A public name belongs to the draft that submitted it first, until that draft ends: no other draft can take it
+/// A public name belongs to the first draft that submits it, until that draft ends. No other draft can take it
 /// meanwhile, so the commit cannot lose it.
 extension Signups {
-    /// A statement that leases the name to the draft. Names of accounts, and of drafts that still live, are refused.
+    /// A statement that leases the name to the draft. Names of accounts and of other open drafts are refused.
     ///
-    /// - Parameter condition: what must be true of `drafts` for anything to happen.
+    /// - Parameter condition: a condition on `drafts`; if it is false, the statement does nothing.
     func lease(_ request: LeaseRequest, to draft: Draft, when condition: SQL) -> SQL {
         let digest = nameDigests(request.name, request.kind)[0]
         return """
@@ -34,7 +34,7 @@ extension Signups {
         isTaken(request.name, request.kind, except: draft)
     }
 
-    /// Whether the name is an account's, or a living draft's other than that one, as SQL.
+    /// Whether the name belongs to an account or to another open draft, as SQL.
     func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>) -> SQL {
         """
         (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
@@ -44,7 +44,7 @@ extension Signups {
         """
     }
 
-    /// A statement by which the draft lets go of its names of that kind once it was written, but for one.
+    /// A statement that releases the names of that kind, except one, after the draft was written.
     func release(_ kind: String, except name: String? = nil, by draft: Draft) -> SQL {
         let kept = ByteStrings(name.map { nameDigests($0, kind) } ?? [])
         return """
@@ -53,7 +53,7 @@ extension Signups {
             """
     }
 
-    /// True while the draft that holds a lease lives.
+    /// Whether the draft that holds the lease is still open, as SQL.
     private func isHeld(_ lease: String) -> SQL {
         """
         EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft

@@ -1,7 +1,7 @@
 extension UsernameField {
     package static var draftTables: [String] { ["leases"] }
 
-    /// The name that identifies the account belongs to the draft from now on.
+    /// Leases the name that identifies the account to the draft.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard field.isIdentifier else { return }
         let (signups, draft) = (submission.signups, submission.draft)
@@ -9,7 +9,7 @@ extension UsernameField {
             submission.change.effects.append(Effect(statements: [signups.release(Self.name, by: draft)]))
             return
         }
-        // To ask for the same name again tells nothing new.
+        // Submitting the same name again reveals nothing new, so it consumes no limit.
         let isSame = value(in: draft.values, of: field.name)?.text == name
         submission.change.effects.append(
             Effect(
@@ -20,7 +20,8 @@ extension UsernameField {
         )
     }
 
-    /// Whether the name is taken. Each question counts against a rate limit, which prevents a client from listing all names.
+    /// Checks whether the name is taken. Each check consumes a rate limit, which prevents a client from listing all
+    /// names.
     package func check(
         _ value: Username,
         in field: Field,
@@ -46,7 +47,7 @@ extension UsernameField {
         change.effects.append(Effect(statements: [signups.release(Self.name, by: draft)]))
     }
 
-    /// The name that identifies the account is a column of its own.
+    /// The name that identifies the account is stored in its own column.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let name = value(in: plan.draft.values, of: field.name) else { return }
         if field.isIdentifier {

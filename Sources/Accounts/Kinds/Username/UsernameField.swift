@@ -1,4 +1,4 @@
-/// A public name: 3–30 of `a-z 0-9 . _ -`, starting with a letter, no two marks in a row, in lower case.
+/// A public name in lower case: 3–30 of `a-z 0-9 . _ -`, starting with a letter, without two marks in a row.
 package struct UsernameField: FieldKind {
     package typealias Value = Username
     package static let name = "username"
@@ -10,7 +10,7 @@ package struct UsernameField: FieldKind {
         -> Username
     {
         let typed = try answer.text(of: field)
-        // Only ASCII is folded: U+212A would lower to an honest k.
+        // Only ASCII is lowercased: U+212A (the Kelvin sign) would become an ordinary k.
         guard typed.utf8.allSatisfy({ $0.isASCIIAlphanumeric || Self.marks.contains($0) }) else {
             throw Refusals(field, .badCharacters)
         }
@@ -38,13 +38,14 @@ package struct UsernameField: FieldKind {
         ["type": "string", "minLength": 3, "maxLength": 30, "pattern": .string("^\(Self.pattern)$")]
     }
 
-    /// As the `pattern` of HTML, which means the whole of a value.
+    /// For the HTML attribute `pattern`, which matches the whole value.
     private static let pattern = "[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?"
 
     private static let marks = Set("._-".utf8)
 
-    /// What a name looks like at a glance (after the skeletons of Unicode Technical Standard 39, for the characters that a
-    /// name may have): without its marks, digits as the letters that they pass for, and pairs as what they run into.
+    /// The form in which similar-looking names are equal (after the skeletons of Unicode Technical Standard 39, for the
+    /// characters of a name): without marks, with digits as the letters they resemble, and pairs as the letter they
+    /// resemble.
     private static func skeleton(of name: String) -> String {
         var letters: [Unicode.Scalar] = []
         for scalar in name.unicodeScalars {
@@ -72,7 +73,7 @@ package struct UsernameField: FieldKind {
 
     private static let reserved = Set(reservedNames.map(skeleton))
 
-    /// Names that would be taken for the service, for a role (RFC 2142), or for a place in its address space.
+    /// Names that could be mistaken for the service, for a role (RFC 2142), or for one of its paths.
     private static let reservedNames = [
         "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing",
         "blog",
