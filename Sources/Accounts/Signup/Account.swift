@@ -1,17 +1,17 @@
 package import Foundation
 
-/// What a committed draft became.
+/// The account that a draft has become.
 package struct Account: Sendable {
     package let id: ID<Account>
     package let email: String?
     package let username: String?
-    /// The other answers, under the names of their fields.
+    /// The other values, under the names of their fields.
     package let profile: JSON
     package let createdAt: Date
 }
 
 extension Signups {
-    /// The account that a commit made.
+    /// Returns the account that a commit created.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> Account {
         let rows = try await database.read(
             "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"

@@ -1,22 +1,22 @@
 package enum CancelError: Error {
     case committed
-    /// The draft is at another revision than the one asked for.
+    /// The draft is not at the requested revision.
     case stale(Draft)
     case find(FindError)
     case database(DatabaseError)
 }
 
 extension Signups {
-    /// Ends the draft at once: its values, proofs and leases are gone, and only the hash of its token is remembered.
+    /// Ends the draft immediately. Deletes its values, proofs and leases, and keeps only the hash of its token.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {
         if draft.account != nil { throw .committed }
         if let revision, revision != draft.revision { throw .stale(draft) }
         let isOpen: SQL = "id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL"
         let isMeant: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
         let hasEnded = try await converting(to: CancelError.database) { () throws(DatabaseError) in
-            // Locked first, so that the statement after it sees what a commit made of the draft meanwhile.
+            // Locks the row first, so that the later statement sees the result of a concurrent commit.
             let rows = try await database.transaction(
                 [lock(draft), end(in: table(of: draft.id), where: isMeant, as: .cancelled)] + Self.deleteBelongings
                     + ["SELECT EXISTS (SELECT FROM \(table(of: draft.id)) WHERE id = \(draft.id))"]

@@ -1,20 +1,20 @@
-/// What one act changes: the values as they will be, and what must happen in the same transaction.
+/// The change that one act makes: the new values, and what must happen in the same transaction.
 package struct Change {
     var values: Values
     /// The fields that lost their value because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// Shown once, when the change is written.
+    /// Shown once, after the change is written.
     var recoveryCodes: [RecoveryCode] = []
 }
 
 /// One thing that must happen in the transaction that writes a change. Each kind of field builds its own effects.
 package struct Effect {
-    /// What must hold beside the draft's revision; else the draft counts as changed by another request.
+    /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
-    /// Consumed before anything else happens.
+    /// Rate limits that are consumed before anything else happens.
     var limits: [Charge] = []
-    /// Consumed if `limits` has passed and no lease is refused.
+    /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
     var laterLimits: [Charge] = []
     /// A name that must belong to the draft for the change to be written.
     var lease: LeaseRequest?

@@ -5,18 +5,18 @@ package enum CheckError: Error {
     case database(DatabaseError)
 }
 
-/// What a submission would be told.
+/// The result of a check.
 package struct Verdict: Sendable {
     package let refusals: [Refusal]
-    /// The valid values as people write them, where that is another form than the canonical one.
+    /// The valid values as people write them, if that differs from the canonical form.
     package let written: [(field: FieldName, text: String)]
 }
 
 extension Signups {
-    /// What a submission of these answers would be told about the fields that are among them. Stores nothing, hashes
-    /// nothing, sends nothing, and spends no attempt on a code.
+    /// Returns the refusals that a submission of these answers would cause in the answered fields. Stores, hashes and
+    /// sends nothing, and spends no attempt on a code.
     ///
-    /// It says of a public name whether it is taken, within a limit; of an address it never does.
+    /// Reports whether a public name is taken, within a rate limit; never reports whether an address is taken.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)

@@ -1,7 +1,7 @@
 extension Signups {
-    /// Empties one step, and with it what was proved by it.
+    /// Empties one step and withdraws what it proved.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func clear(_ step: Step, of draft: Draft, at revision: Int? = nil) async throws(SubmitError) -> Outcome {
         try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
             var change = Change(values: draft.values)

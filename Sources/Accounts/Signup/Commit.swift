@@ -1,26 +1,26 @@
 internal import Foundation
 
 package enum CommitError: Error {
-    /// Something is missing, or holds no longer.
+    /// A value is missing, or is no longer valid.
     case incomplete(SignupProgress)
-    /// Another account has the identifier in that field; only now, with the address proved, is it told.
+    /// Another account has the identifier in that field. This is reported only now, when the address is proved.
     case identifierTaken(FieldName)
-    /// The draft is at another revision than the one asked for.
+    /// The draft is not at the requested revision.
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
-    /// The draft kept changing under the commit.
+    /// The draft kept changing during the commit.
     case contended
     case database(DatabaseError)
 }
 
 extension Signups {
-    /// Turns the draft into an account: one transaction, one round trip, all of it or nothing.
+    /// Turns the draft into an account, in one transaction and one round trip.
     ///
-    /// Called again for the same draft, at any time, it gives the same account. What was checked is what is committed,
-    /// because the transaction names the revision that was checked.
+    /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
+    /// validated, so only validated values are committed.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func commit(
         _ draft: Draft,
         at revision: Int? = nil
@@ -45,7 +45,8 @@ extension Signups {
             case .limited(let reached): throw .limited(reached)
             case .notMade:
                 let now = try await reread(draft, orThrow: CommitError.find)
-                // Only the address that was proved may be told to be taken, so only of the revision that was checked.
+                // Only a proved address may be reported as taken, so the draft must be at the revision that was
+                // validated.
                 if now.account == nil, now.revision == draft.revision, let field = try await takenIdentifier(of: draft)
                 {
                     throw .identifierTaken(field)
@@ -69,7 +70,7 @@ extension Signups {
         case made(Account)
         case limited(LimitReached)
         /// The draft is not at that revision any more, one of its identifiers belongs to another account, or the
-        /// connection was lost, and the draft has to be asked what became of it.
+        /// connection was lost. Read the draft again to find out.
         case notMade
     }
 
@@ -96,14 +97,15 @@ extension Signups {
             _ = try countEnded(rows[4], as: .superseded)
             return .made(try plan.account(row))
         } catch {
-            // The primary key decides races. `isPossible` checks first, because PostgreSQL logs the value of a violation.
+            // The primary key decides races. `isPossible` checks first, because PostgreSQL logs the value of a
+            // violation.
             if error.violatedUniqueConstraint == "identifiers_pkey" { return .notMade }
             if case .outcomeUnknown = error { return .notMade }
             throw .database(error)
         }
     }
 
-    /// Which of the draft's identifiers belongs to another account; nil where none does.
+    /// The field with an identifier that belongs to another account; nil if there is none.
     private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName? {
         for field in flow.fields where field.isIdentifier {
             guard let value = draft.values.json(of: field.name)?.string else { continue }

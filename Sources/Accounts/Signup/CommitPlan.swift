@@ -1,19 +1,20 @@
-/// The account that a draft becomes, and the statements that make it. Each kind of field adds its part.
+/// The account that a draft becomes, and the statements that create it. Each kind of field adds its part.
 package struct CommitPlan {
     let signups: Signups
     let draft: Draft
     let account: ID<Account>
     var email: EmailAddress?
-    /// When the address was proved, as SQL.
+    /// The time when the address was proved, as SQL.
     var emailProvedAt: SQL = "NULL::timestamptz"
     var username: String?
-    /// The values that have no place of their own, in the order of the flow.
+    /// The values without a column or table of their own, in the order of the flow.
     var profile: [JSON.Member] = []
-    /// What must hold beside the draft's revision.
+    /// Conditions in addition to the draft's revision.
     var conditions: [SQL] = []
-    /// The digests of the address that the draft has proved. The commit ends every other draft for it.
+    /// The digests of the address that the draft has proved. The commit ends every other draft with this address.
     var provedDigests: [[UInt8]] = []
-    /// Executed after the account was made. Each selects from ``newAccount``, so that it does nothing if it was not made.
+    /// Executed in this order after the account was created. Each statement selects from ``newAccount``, so that it
+    /// does nothing if the account was not created.
     var statements: [SQL] = []
     /// A field whose value cannot be read.
     var unreadableField: FieldName?
@@ -24,10 +25,10 @@ package struct CommitPlan {
 }
 
 extension CommitPlan {
-    /// One row with the column `id`, or none where the account was not made.
+    /// One row with the column `id`, or no row if the account was not created.
     var newAccount: SQL { "(SELECT id FROM accounts WHERE id = \(account)) AS account" }
 
-    /// Whether the draft is the one that was checked, and no other account has its identifiers.
+    /// Whether the draft is at the revision that was validated, and no other account has its identifiers.
     var isPossible: SQL {
         (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
     }
@@ -57,7 +58,7 @@ extension CommitPlan {
         """
     }
 
-    /// The draft stays for as long as its token may ask for the account.
+    /// Keeps the draft for as long as its token may be used to read the account.
     var closeDraft: SQL {
         """
         UPDATE \(signups.table(of: draft.id))
@@ -73,7 +74,7 @@ extension CommitPlan {
         }
     }
 
-    /// - Parameter row: what ``insertAccount`` returned.
+    /// - Parameter row: the result of ``insertAccount``.
     func account(_ row: Row) throws(DatabaseError) -> Account {
         try Account(account, row)
     }

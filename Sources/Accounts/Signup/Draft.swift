@@ -1,26 +1,26 @@
 package import Foundation
 
-/// One unfinished sign-up, as it was at one revision.
+/// One unfinished sign-up, at one revision.
 package struct Draft: Sendable {
     package let id: ID<Draft>
-    /// The flow that it began or was last changed with, such as `default@1`.
+    /// The flow with which it was started or last changed, such as `default@1`.
     package let flow: String
     package let language: Language
-    /// The first step that is not met, or `review`, as it was found when the draft was last changed.
+    /// The first incomplete step, or `review`, at the time of the last change.
     let step: String
     package let revision: Int
     package let values: Values
     package let proofs: [FieldName: Proof]
-    /// When it ends unless somebody goes on.
+    /// The time when the draft expires without further activity.
     package let expiresAt: Date
     let updatedAt: Date
-    /// The database's clock when it was read.
+    /// The time of the database when the draft was read.
     package let now: Date
-    /// What it became, once it is committed.
+    /// The account that the draft has become; nil before the commit.
     package let account: ID<Account>?
     let tokenHash: [UInt8]
-    /// The values as they are stored. Each sealing is different, so equal bytes mean the same write.
+    /// The encrypted values as stored. Each encryption gives other bytes, so equal bytes come from the same write.
     let sealed: [UInt8]
-    /// Where it stands, if that was worked out when it was written.
+    /// The progress, if it was computed for the write.
     var progress: SignupProgress?
 }

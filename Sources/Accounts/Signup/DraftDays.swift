@@ -1,27 +1,27 @@
 internal import Foundation
 internal import Synchronization
 
-/// The days whose drafts have a partition of their own.
+/// The days whose drafts have their own partition.
 ///
-/// An id tells the day, and a statement that names the partition costs PostgreSQL a third of one that has it looked for:
-/// that takes and locks all of them each time (docs/performance.md).
+/// The id of a draft contains its day. A statement that names the partition costs PostgreSQL a third of a statement on
+/// the whole table, which opens and locks all partitions each time (docs/performance.md).
 package final class DraftDays: Sendable {
-    /// By days since 1970.
+    /// Partitions by days since 1970.
     private let tables = Mutex<[Int: SQL]>([:])
     private let life: Duration
 
-    /// - Parameter life: of a draft; the partition of its day stays for a day or two longer.
+    /// - Parameter life: the lifetime of a draft. The partition of its day is kept one or two days longer.
     init(life: Duration) {
         self.life = life
     }
 
-    /// `drafts`, as far as the row can be in it. Of another day than one that surely has a partition it is the whole.
+    /// The partition that holds the draft, named `drafts`; the whole table if the partition may not exist.
     func table(of draft: ID<Draft>) -> SQL {
         guard Date().timeIntervalSince(draft.madeAt) < life / .seconds(1) else { return "drafts" }
         return tables.withLock { $0[Self.day(of: draft)] } ?? "drafts"
     }
 
-    /// The day has been dropped, by a server whose flow lets drafts live for a shorter time.
+    /// Removes a day whose partition was dropped by a server with a shorter draft lifetime in its flow.
     func forget(theDayOf draft: ID<Draft>) {
         _ = tables.withLock { $0.removeValue(forKey: Self.day(of: draft)) }
     }
@@ -30,7 +30,7 @@ package final class DraftDays: Sendable {
         Int((draft.madeAt.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 
-    /// Looks which there are.
+    /// Reads the list of partitions.
     package func learn(from database: Database) async throws(DatabaseError) {
         let rows = try await database.read(
             """

@@ -2,7 +2,7 @@ internal import Foundation
 
 enum WriteResult {
     case written(Draft)
-    /// Another request wrote first, or the draft has ended: read it again.
+    /// Another request has written first, or the draft has ended. Read it again.
     case overtaken
     /// The name in that field belongs to an account or to another draft.
     case taken(FieldName)
@@ -10,8 +10,8 @@ enum WriteResult {
 }
 
 extension Signups {
-    /// Writes a change to the very revision that it was made for. With effects it is a transaction of its own; without,
-    /// it joins the group of the moment.
+    /// Writes a change if the draft is still at the revision for which it was made. A change with effects has its own
+    /// transaction; other changes join the current batch.
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
@@ -21,7 +21,7 @@ extension Signups {
                 ? try await writeGrouped(change, sealed, to: draft) : try await writeAlone(change, sealed, to: draft)
         } catch {
             guard case .outcomeUnknown = error else { throw error }
-            // Our own sealed bytes in the row say that the write took effect.
+            // If the row contains these encrypted bytes, the write took effect.
             guard let now = try? await reread(draft), now.sealed == sealed else { throw error }
             return .written(now)
         }
@@ -58,8 +58,8 @@ extension Signups {
         )
     }
 
-    /// The row is locked first, so that the statements after it see what no other transaction can change any more, and so
-    /// that every transaction takes its locks in the same order: the draft, then what belongs to it.
+    /// Locks the row first, so that no other transaction can change what the later statements see, and so that every
+    /// transaction takes its locks in the same order: the draft, then what belongs to it.
     private func writeAlone(
         _ change: Change,
         _ sealed: [UInt8],
@@ -114,7 +114,8 @@ extension Signups {
         )
     }
 
-    /// Whether each value of the draft is valid under this flow; an act has validated those that it changes.
+    /// Whether each value of the draft is valid under this flow. The act has already validated the values that it
+    /// changes.
     private func areValid(_ values: Values, of draft: Draft) -> Bool {
         var context = validationContext(of: draft)
         context.values = values
@@ -126,7 +127,7 @@ extension Signups {
         leases.reduce("true") { "\($0) AND \(isLeased($1, to: draft))" as SQL }
     }
 
-    /// Where the draft stands after the change.
+    /// The progress of the draft after the change.
     private func progress(of draft: Draft, by change: Change) -> SignupProgress {
         var context = validationContext(of: draft)
         context.values = change.values
@@ -137,8 +138,8 @@ extension Signups {
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
-        // The digest is written each time, for the flow file or the key may have changed. Where it is the same, the update
-        // stays in its page all the same.
+        // Always writes the digest, because the flow file or the key may have changed. An equal digest still allows an
+        // update within the page.
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
             UPDATE \(table(of: draft.id))
@@ -149,6 +150,6 @@ extension Signups {
 }
 
 extension SignupProgress {
-    /// As the board and the funnel name it.
+    /// The name of the step in the board and in the funnel.
     fileprivate var step: String { next?.name.rawValue ?? "review" }
 }

@@ -1,10 +1,10 @@
 extension Signups {
-    /// A statement that deletes drafts, and remembers for their tokens why. ``deleteBelongings`` has to follow it, and
-    /// ``countEnded(_:as:)`` reads what it returns.
+    /// A statement that deletes drafts and stores the reason for their tokens. ``deleteBelongings`` must follow it, and
+    /// ``countEnded(_:as:)`` reads its result.
     ///
     /// - Parameters:
-    ///   - until: for how long the reason is remembered.
-    ///   - others: selects the ids of drafts that lose their belongings as well.
+    ///   - until: the time until which the reason is stored.
+    ///   - others: selects the ids of other drafts whose belongings are also deleted.
     func end(
         in table: SQL,
         where condition: SQL,
@@ -23,15 +23,15 @@ extension Signups {
         """
     }
 
-    /// An expression that keeps the ids of the drafts whose belongings ``deleteBelongings`` deletes.
+    /// An expression that stores the ids of the drafts whose belongings ``deleteBelongings`` deletes.
     static func rememberEnded(_ ids: SQL) -> SQL {
         "set_config('signup.ended', ARRAY(\(ids))::text, true)"
     }
 
-    /// The ids that ``rememberEnded(_:)`` has kept in the present transaction.
+    /// The ids that ``rememberEnded(_:)`` has stored in the current transaction.
     static let ended: SQL = "current_setting('signup.ended')::uuid[]"
 
-    /// The statements that delete what belongs to the drafts that ended, and the mail that has no use any more.
+    /// The statements that delete what belongs to the ended drafts, and their mail that is still waiting.
     static let deleteBelongings: [SQL] = {
         let mails: SQL = """
             SELECT mail FROM proofs WHERE draft = ANY (\(ended))
@@ -42,7 +42,7 @@ extension Signups {
             + tables.map { "DELETE FROM \(SQL(stringLiteral: $0)) WHERE draft = ANY (\(ended))" }
     }()
 
-    /// Counts the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted; false where there was none.
+    /// Counts the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if there was none.
     func countEnded(_ rows: Rows, as outcome: Funnel.Outcome) throws(DatabaseError) -> Bool {
         let (list, _) = try rows.only.decode(String.self, String.self)
         try funnel.ended(list, as: outcome)

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Why a token leads to no draft.
+/// Why no draft is found for a token.
 package enum FindError: Error {
-    /// We never issued it, or have forgotten it.
+    /// The token was never issued, or nothing is stored about it any more.
     case unknown
     case ended(Termination)
-    /// The draft was sealed with a key that is not in the ring.
+    /// The draft was encrypted with a key that is not in the ring.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
@@ -16,12 +16,12 @@ package enum Termination: String, Sendable {
 }
 
 extension Signups {
-    /// The draft that belongs to the token, open or committed.
+    /// Returns the draft of the token, open or committed.
     package func find(_ token: Token) async throws(FindError) -> Draft {
         try await find(token.draft, tokenHash: token.hash)
     }
 
-    /// The same draft as it is now.
+    /// Returns the current state of the draft.
     func reread(_ draft: Draft) async throws(FindError) -> Draft {
         try await find(draft.id, tokenHash: draft.tokenHash)
     }
@@ -41,7 +41,7 @@ extension Signups {
         }
     }
 
-    /// The draft's row once for each of its proofs, and once if it has none.
+    /// Returns the draft's row once for each of its proofs, or once if it has none.
     private func record(
         of id: ID<Draft>,
         _ tokenHash: [UInt8],
@@ -72,7 +72,7 @@ extension Signups {
         return Draft(
             id: id,
             flow: record.flow,
-            // The flow may have ceased to speak the language in which the draft began.
+            // The flow may no longer have the language in which the draft was started.
             language: flow.languages.first { $0.rawValue == record.locale } ?? flow.languages[0],
             step: record.step,
             revision: record.revision,
@@ -94,9 +94,10 @@ extension Signups {
         return values
     }
 
-    /// What became of a draft that is gone.
+    /// Returns why a draft no longer exists.
     ///
-    /// Of one that expired nothing is kept: the id tells that it cannot live any more, and for how long that is to be said.
+    /// Nothing is stored about an expired draft. The time in its id shows that it has expired, and whether that is
+    /// still recent enough to report.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         return try await converting(to: FindError.database) { () throws(DatabaseError) in
@@ -109,7 +110,7 @@ extension Signups {
     }
 }
 
-/// The columns of a draft beside its proofs.
+/// The columns of a draft without its proofs.
 private struct Record {
     static let columns: SQL =
         "drafts.flow, locale, step, revision, sealed, account_id, updated_at, now()"
@@ -122,7 +123,7 @@ private struct Record {
     let isAlive: Bool
     var proofs: [StoredProof] = []
 
-    /// Reads ``columns``, then the deadline and whether it is still to come.
+    /// Reads ``columns``, then the deadline and whether it is in the future.
     init(_ columns: inout Columns) throws(DatabaseError) {
         flow = try columns.next()
         locale = try columns.next()

@@ -1,13 +1,13 @@
 internal import Foundation
 
 package enum HandoffError: Error {
-    /// The flow asks for no proof of an address.
+    /// The flow proves no address.
     case noAddress
     /// No address is proved yet.
     case locked(next: Step?)
     /// The last mail was sent too recently, or too many mails were sent.
     case limited(LimitReached)
-    /// The draft is at another revision than the one asked for.
+    /// The draft is not at the requested revision.
     case stale(Draft)
     case committed
     case find(FindError)
@@ -17,24 +17,24 @@ package enum HandoffError: Error {
 }
 
 package enum ResumeError: Error {
-    /// The link was used, is too old, or was never sent.
+    /// The link was used, has expired, or was never sent.
     case expired
     case limited(LimitReached)
     case find(FindError)
     case database(DatabaseError)
 }
 
-/// The sign-up goes on on another device: whoever reads the mail of the proved address gets a link that moves the draft to
-/// a token of their own, and the device before hears that it went on elsewhere.
+/// Continues a sign-up on another device. A link, mailed to the proved address, moves the draft to a new token; the
+/// previous device learns that the sign-up was continued elsewhere.
 extension Signups {
-    /// How long a link is good.
+    /// The lifetime of a link.
     package static let handoffLifetime = Duration.seconds(900)
-    /// The least time between two links.
+    /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
 
-    /// Mails a link to the address that is proved. Links before it are worthless.
+    /// Mails a link to the proved address, and invalidates earlier links.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func handOff(_ draft: Draft, at revision: Int? = nil) async throws(HandoffError) {
         try await retrying(draft) { (draft) throws(HandoffError) -> Void? in
             if draft.account != nil { throw .committed }
@@ -45,20 +45,20 @@ extension Signups {
         }
     }
 
-    /// Moves the draft of the link to a new token. The one before it is worthless at once, and so is the link.
+    /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
     package func resume(_ link: Token) async throws(ResumeError) -> (draft: Draft, token: Token) {
         let token = Token(for: link.draft)
         do throws(ResumeError) {
             guard try await move(link, to: token) else { throw .expired }
         } catch {
-            // Whether it moved, the new token tells.
+            // If the new token finds the draft, the move took effect.
             guard case .database(.outcomeUnknown) = error, let draft = try? await find(token) else { throw error }
             return (draft, token)
         }
         do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
     }
 
-    /// Whose sign-up the link opens: the address that it was mailed to, masked. Nil where it opens nothing. Changes nothing.
+    /// The masked address to which the link was mailed; nil if the link is invalid. Changes nothing.
     package func addressBehind(_ link: Token) async throws(FindError) -> String? {
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
@@ -72,13 +72,13 @@ extension Signups {
         do throws(FindError) {
             return provedAddress(of: try await find(link.draft, tokenHash: tokenHash))?.masked
         } catch {
-            // It ended between the two looks.
+            // The draft ended between the two reads.
             if case .ended = error { return nil }
             throw error
         }
     }
 
-    /// False where the draft changed meanwhile.
+    /// Returns false if the draft changed in the meantime.
     private func mailLink(to address: EmailAddress, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
@@ -114,8 +114,8 @@ extension Signups {
         return isMailed
     }
 
-    /// False where the link opens nothing. The revision moves too, so that what the device before was about to write finds
-    /// it gone.
+    /// Returns false if the link is invalid. Also increases the revision, so that a concurrent write by the previous
+    /// device fails.
     private func move(_ link: Token, to token: Token) async throws(ResumeError) -> Bool {
         let limits = [charge(.starts, network.prefix)]
         let isOpened: SQL = """

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A time-ordered id (UUID version 7, RFC 9562 §5.7) that knows whose it is: an `ID<Draft>` does not fit where an
-/// `ID<Account>` is asked for.
+/// A time-ordered id (UUID version 7, RFC 9562 §5.7), typed by its owner: an `ID<Draft>` cannot be used as an
+/// `ID<Account>`.
 package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
     package let rawValue: UUID
 
@@ -24,7 +24,7 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
         rawValue = id
     }
 
-    /// When it was made, by the clock of whoever made it.
+    /// The creation time, by the clock of the process that made the id.
     package var madeAt: Date {
         let milliseconds = bytes.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Date(timeIntervalSince1970: Double(milliseconds) / 1000)

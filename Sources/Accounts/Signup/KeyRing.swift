@@ -3,7 +3,7 @@ internal import Foundation
 
 package enum KeyRingError: Error, CustomStringConvertible {
     case malformed(entry: Int)
-    /// An id that an earlier key has: what the later one sealed would not open.
+    /// The id belongs to an earlier key already, so data encrypted with the later key could not be decrypted.
     case repeated(entry: Int)
     case empty
 
@@ -17,12 +17,12 @@ package enum KeyRingError: Error, CustomStringConvertible {
     }
 }
 
-/// What could not be opened was sealed with a key we do not hold, for something else, or was tampered with.
+/// The data was encrypted with a key that is not in the ring or for another context, or was tampered with.
 package struct UnsealingError: Error {}
 
-/// The keys that the database does not hold: the first seals, all of them open.
+/// The keys that are not in the database. The first one encrypts; all of them decrypt.
 ///
-/// From each key HKDF (RFC 5869) derives one key to seal with AES-256-GCM and one for keyed digests (HMAC-SHA-256).
+/// HKDF (RFC 5869) derives two keys from each one: for encryption (AES-256-GCM) and for keyed digests (HMAC-SHA-256).
 package struct KeyRing: Sendable {
     fileprivate struct Key: Sendable {
         let id: [UInt8]
@@ -50,8 +50,9 @@ package struct KeyRing: Sendable {
         self.keys = keys
     }
 
-    /// - Parameter context: what the box belongs to, such as a draft's id; it opens nowhere else.
-    /// - Returns: version 1, the key's id with its length, a nonce of 12 bytes, the ciphertext, a tag of 16.
+    /// - Parameter context: the owner of the data, such as a draft's id. Decryption needs the same context.
+    /// - Returns: version 1, the key's id preceded by its length, a nonce of 12 bytes, the ciphertext, a tag of 16
+    ///   bytes.
     package func seal(_ plaintext: [UInt8], for context: [UInt8]) -> [UInt8] {
         let key = keys[0]
         do {
@@ -75,18 +76,18 @@ package struct KeyRing: Sendable {
         }
     }
 
-    /// Whether the first key made the box; the others are on their way out.
+    /// Whether the data was encrypted with the first key; the others are being phased out.
     func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
         sealed.count > 2 && sealed.dropFirst(2).prefix(Int(sealed[1])).elementsEqual(keys[0].id)
     }
 
-    /// The digest under each key of the ring: the first is what is written, the others find what was written before a
-    /// rotation. Equal for equal parts, and without the key nobody can try values.
+    /// The digest under each key of the ring. The first one is for writing; the others find what was written before a
+    /// rotation. Equal parts have equal digests, and values cannot be guessed without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         keys.map { $0.digest(parts) }
     }
 
-    /// The digest under the newest key, for what need not outlive a rotation.
+    /// The digest under the first key, for data that need not outlive a rotation.
     func digest(_ parts: [[UInt8]]) -> [UInt8] { keys[0].digest(parts) }
 }
 
@@ -98,7 +99,7 @@ extension KeyRing.Key {
         self.init(id: id, sealing: derive("accounts seal 1"), digesting: derive("accounts digest 1"))
     }
 
-    /// Each part is preceded by its length, so that no two lists of parts run together.
+    /// A length precedes each part, so that different lists of parts never give the same bytes.
     fileprivate func digest(_ parts: [[UInt8]]) -> [UInt8] {
         var hmac = HMAC<SHA256>(key: digesting)
         for part in parts {

@@ -13,13 +13,14 @@ extension ResendError: RetriedActError {}
 extension HandoffError: RetriedActError {}
 
 extension Signups {
-    /// How often an act is tried on a draft that other requests keep changing.
+    /// The maximum number of attempts for a draft that other requests keep changing.
     static let tries = 8
 
-    /// Runs an act until it returns a result; nil means that the draft has changed, so it is read again first.
+    /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
+    /// attempt.
     ///
-    /// Within this process these acts on one draft take turns, so parallel requests to one draft cost one read and one write
-    /// each. Other servers, a cancel and a hand-off to another device can still interfere.
+    /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
+    /// one read and one write. Other servers, a cancel and a hand-off to another device can still interfere.
     func retrying<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
@@ -31,14 +32,14 @@ extension Signups {
         for attempt in 1...Self.tries {
             if let result = try await act(draft) { return result }
             if attempt == Self.tries { break }
-            // Servers that collided do not collide again at the same moment.
+            // A random delay keeps servers from colliding again.
             if attempt > 1 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt)))) }
             draft = try await reread(draft, orThrow: Failure.find)
         }
         throw .contended
     }
 
-    /// The draft as it is now.
+    /// Returns the current state of the draft.
     func reread<Failure: Error>(
         _ draft: Draft,
         orThrow failure: (FindError) -> Failure
@@ -47,7 +48,7 @@ extension Signups {
     }
 }
 
-/// Converts the error of some work with the database.
+/// Converts the error of a database operation.
 func converting<Result, Failure: Error>(
     to failure: (DatabaseError) -> Failure,
     _ work: () async throws(DatabaseError) -> Result
@@ -55,7 +56,7 @@ func converting<Result, Failure: Error>(
     do throws(DatabaseError) { return try await work() } catch { throw failure(error) }
 }
 
-/// Lets the requests of this process act on one draft in turns.
+/// Makes the requests of this process act on one draft one after another.
 final class DraftTurns: Sendable {
     /// The requests that wait for a draft, in the order of their arrival; no entry means that no request acts on the draft.
     private let waiting = Mutex<[ID<Draft>: [CheckedContinuation<Void, Never>]]>([:])

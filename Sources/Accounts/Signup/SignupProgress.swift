@@ -1,14 +1,14 @@
-/// Where a sign-up stands: a pure function of the flow, the values and the proofs, never stored.
+/// The state of a sign-up: a pure function of the flow, the values and the proofs.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
-    /// The first step that is required and unmet, or optional and unanswered; nil where only the review is left.
+    /// The first step that is required and incomplete, or optional and unanswered; nil if only the review is left.
     package private(set) var next: Step?
-    /// The required fields that hold nothing valid, wherever they stand.
+    /// The required fields without a valid value, in all steps.
     package private(set) var missing: [FieldName]
     package let done: Int
     package let total: Int
 
-    /// True where a commit would be accepted: every required step holds, and no other holds what it may not.
+    /// True if a commit would be accepted: every required step is complete, and no step has an invalid value.
     package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
 
     /// A copy in which `field` is also missing.
@@ -40,7 +40,7 @@ package struct SignupProgress: Sendable {
         total = context.flow.steps.count { !$0.isOptional }
     }
 
-    /// Whether a step that is required and stands before that one is unmet: ``StepState/locked`` without the rest.
+    /// Whether an earlier required step is incomplete: ``StepState/locked`` without computing the other states.
     static func isLocked(_ step: Step, in context: ValidationContext) -> Bool {
         context.flow.steps.prefix { $0.name != step.name }
             .contains { !$0.isOptional && !StepProgress(of: $0, in: context).isSettled }
@@ -51,7 +51,7 @@ package enum StepState: String, CaseIterable, Sendable {
     case complete, current, open, optional, locked, invalid
 }
 
-/// One step by itself, without what stands before it.
+/// The state of one step, regardless of earlier steps.
 private struct StepProgress {
     let missing: [FieldName]
     let hasInvalid: Bool
@@ -63,7 +63,7 @@ private struct StepProgress {
         let isEmpty = broken.count == step.fields.count && !step.fields.contains { context.values.contains($0.name) }
         missing = broken.filter(\.isRequired).map(\.name)
         hasInvalid = broken.contains { context.values.contains($0.name) }
-        // A step that requires nothing still wants to be seen once, and an optional one may be answered with nothing.
+        // A step without required fields must be submitted once. An optional step may be submitted empty.
         let isSkipped = isAnswered && isEmpty && step.isOptional
         let isFilled = missing.isEmpty && (isAnswered || step.fields.contains(where: \.isRequired))
         isSettled = !hasInvalid && (isSkipped || isFilled)

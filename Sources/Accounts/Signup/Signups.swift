@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Everything that a person can do with a sign-up. Each act is a file beside this one.
+/// Everything that a person can do with a sign-up. Each act is a file in this folder.
 package struct Signups: Sendable {
     package let flow: Flow
     package let serviceName: String
@@ -13,7 +13,7 @@ package struct Signups: Sendable {
     package let funnel: Funnel
     package let days: DraftDays
     let turns = DraftTurns()
-    /// Where the person acts from; limits count by it.
+    /// The network of the client, by which rate limits count.
     private(set) var network = Network.unknown
 
     package init(
@@ -38,7 +38,7 @@ package struct Signups: Sendable {
         days = DraftDays(life: flow.absolute)
     }
 
-    /// The same, for somebody who acts from there.
+    /// A copy for a client in that network.
     package func from(_ network: Network) -> Signups {
         var signups = self
         signups.network = network
@@ -62,20 +62,20 @@ package struct Signups: Sendable {
         draft.progress ?? SignupProgress(of: validationContext(of: draft))
     }
 
-    /// What a statement about that draft alone calls `drafts`.
+    /// The table of that draft, named `drafts`, for statements about this draft only.
     func table(of draft: ID<Draft>) -> SQL { days.table(of: draft) }
 
-    /// The first statement of a transaction: no other transaction can change the draft until it ends.
+    /// The first statement of a transaction. No other transaction can change the draft until this one ends.
     func lock(_ draft: Draft) -> SQL {
         "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
     }
 
-    /// When a draft ends that nobody touches, as SQL over the columns of `drafts`.
+    /// The time when a draft expires without further activity, as SQL over the columns of `drafts`.
     var deadline: SQL {
         "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.idle.seconds)))"
     }
 
-    /// The condition of every write: the draft is at the revision that was read, and has not expired.
+    /// The condition of every write: the draft is at the revision that was read, and is neither committed nor expired.
     func isCurrent(_ draft: Draft) -> SQL {
         """
         drafts.id = \(draft.id) AND drafts.revision = \(draft.revision) AND drafts.account_id IS NULL
@@ -83,12 +83,12 @@ package struct Signups: Sendable {
         """
     }
 
-    /// Whether the draft is at the revision that was read, and has not expired.
+    /// Whether the draft is at the revision that was read, and is neither committed nor expired.
     func exists(_ draft: Draft) -> SQL {
         "EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))"
     }
 
-    /// True once the present transaction has written the draft: the condition of every statement that follows the write.
+    /// True if the current transaction has written the draft: the condition of every statement that follows the write.
     func hasWritten(_ draft: Draft) -> SQL {
         """
         EXISTS (SELECT FROM \(table(of: draft.id))
@@ -96,14 +96,14 @@ package struct Signups: Sendable {
         """
     }
 
-    /// The digest that stands for an address in the database, under each key of the ring.
+    /// The digests of an address as the database stores them, under each key of the ring.
     func addressDigests(_ address: EmailAddress) -> [[UInt8]] {
         keys.digests(Array("address".utf8), Array(address.rawValue.utf8))
     }
 }
 
 extension Duration {
-    /// Whole seconds, cut.
+    /// Whole seconds; the fraction is dropped.
     package var seconds: Int { Int(components.seconds) }
 }
 

@@ -6,7 +6,7 @@ package enum StartError: Error {
 }
 
 extension Signups {
-    /// Begins a sign-up: an empty draft, and the token that is its only key.
+    /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token) {
         let id = ID<Draft>()
         let token = Token(for: id)

@@ -3,15 +3,16 @@ package struct Submission {
     let signups: Signups
     let step: Step
     let draft: Draft
-    /// The valid answers that are no values yet, by field: each is of its kind's type `Input`.
+    /// The valid answers that are not values yet, by field. Each has the type `Input` of its kind.
     let inputs: [FieldName: any Sendable]
     var change: Change
-    /// True once a guess was given that has had its effect already. A submission of nothing else changes nothing.
+    /// True if the submission repeats a guess that has had its effect already. If there is no other change, nothing is
+    /// written.
     var repeatsGuess = false
     let completed: CompletedWork
 }
 
-/// The results of work that is slow, or must happen only once, kept while the write of a submission is retried.
+/// The results of work that is slow or must happen only once, kept while the write of a submission is retried.
 final class CompletedWork {
     private struct Key: Hashable {
         let field: FieldName
@@ -20,7 +21,7 @@ final class CompletedWork {
 
     private var results: [Key: any Sendable] = [:]
 
-    /// The result for that field and subject; `work` runs if there is none yet. Nil is no result, so it is not kept.
+    /// Returns the result for that field and subject; runs `work` if there is none yet. A nil result is not kept.
     func once<Result: Sendable>(
         _ field: FieldName,
         ifAny work: () async throws(SubmitError) -> Result?
@@ -31,7 +32,7 @@ final class CompletedWork {
         return result
     }
 
-    /// The result for that field and subject; `work` runs if there is none yet.
+    /// Returns the result for that field and subject; runs `work` if there is none yet.
     func once<Result: Sendable>(
         _ field: FieldName,
         _ subject: String = "",
@@ -43,7 +44,7 @@ final class CompletedWork {
         return result
     }
 
-    /// Nil where the work has not been done.
+    /// Returns nil if the work has not been done.
     func result<Result: Sendable>(_ field: FieldName, _ subject: String = "") -> Result? {
         guard let stored = results[Key(field: field, subject: subject)] else { return nil }
         return stored as? Result

@@ -5,32 +5,32 @@ package enum SubmitError: Error {
     case locked(next: Step?)
     case refused([Refusal])
     case limited(LimitReached)
-    /// The draft is at another revision than the one asked for.
+    /// The draft is not at the requested revision.
     case stale(Draft)
     case committed
     case find(FindError)
     case hashing(HashingError)
     case image(ImageError)
-    /// Too many others write to the same draft.
+    /// Too many other requests write to the same draft.
     case contended
     case database(DatabaseError)
 }
 
-/// The draft after an act, and what the act cleared.
+/// The draft after an act, and the fields that the act cleared.
 package struct Outcome: Sendable {
     package let draft: Draft
     package let cleared: [FieldName]
-    /// Where an authenticator was set up: what helps if it is lost, told this one time.
+    /// The recovery codes if an authenticator was set up; they are shown only once.
     package var recoveryCodes: [RecoveryCode] = []
 }
 
 extension Signups {
-    /// Replaces the answers of one step: all of them hold, or nothing changes.
+    /// Replaces the answers of one step. If one answer is invalid, nothing changes.
     ///
-    /// Two requests that submit different steps at once both succeed: whoever finds the draft changed judges it again as
-    /// it now is. A password is hashed and a code is spent once all the same.
+    /// Two requests that submit different steps at the same time both succeed: a request that finds the draft changed
+    /// validates its answers again. A password is hashed only once, and a code is spent only once.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     package func submit(
         _ answers: Answers,
         to step: Step,
@@ -48,16 +48,16 @@ extension Signups {
         }
     }
 
-    /// Only what happens for the first time tells how people come along.
+    /// Counts a step for the funnel only when it is answered for the first time.
     private func count(_ step: Step, before: Draft, after: Draft) {
         let hasMoved = before.flow != flow.id
         let isFirst = after.values.answered.contains(step.name) && !before.values.hasSeen(step.name)
         guard isFirst else {
-            // Whoever comes from another version of the flow comes in where they are.
+            // A draft from another version of the flow counts as having entered its current step.
             if hasMoved { funnel.entered(after.step, of: flow) }
             return
         }
-        // A step that was not the next may be answered as well.
+        // A step may be answered although it was not the current one, so it counts as entered now.
         if hasMoved || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
         let isSkipped = step.isOptional && step.fields.allSatisfy { !after.values.contains($0.name) }
         let time = after.updatedAt.timeIntervalSince(before.updatedAt)
@@ -67,7 +67,7 @@ extension Signups {
         }
     }
 
-    /// Why nothing can be written to that step, as far as the draft that was found tells; ``revise(_:_:at:_:)`` looks again.
+    /// Why the step cannot be written, according to the draft that was found; ``revise(_:_:at:_:)`` checks again.
     package func obstacle(to step: Step, of draft: Draft) -> SubmitError? {
         if draft.account != nil { return .committed }
         if SignupProgress.isLocked(step, in: validationContext(of: draft)) {
@@ -77,11 +77,13 @@ extension Signups {
         return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
     }
 
-    /// Repeats `change` until it is written to the revision that it was made for. Nil means that there is nothing to do.
+    /// Repeats `change` until it is written to the revision for which it was made. Nil means that there is nothing to
+    /// do.
     ///
-    /// The first change is made before the draft's turn, because it may take long: a password is hashed, an image decoded.
+    /// The first change is made before the draft's turn, because it may take long: a password is hashed, an image
+    /// decoded.
     ///
-    /// - Parameter revision: the revision that the client saw, if it insists on it.
+    /// - Parameter revision: the revision that the client requires, if any.
     func revise(
         _ draft: Draft,
         _ step: Step,
@@ -112,12 +114,12 @@ extension Signups {
         }
     }
 
-    /// The draft at the revision on which the client insists, if the step can be written.
+    /// The draft at the revision that the client requires, if the step can be written.
     private func writable(_ draft: Draft, _ step: Step, at revision: Int?) async throws(SubmitError) -> Draft {
         var draft = draft
         if draft.account != nil { throw .committed }
         if let revision, revision != draft.revision {
-            // The client may have seen a newer one than we had read.
+            // The client may have seen a newer revision than the one that was read.
             draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard revision == draft.revision else { throw .stale(draft) }
@@ -126,7 +128,7 @@ extension Signups {
         return draft
     }
 
-    /// The draft has changed as often as it may; only its end helps.
+    /// The draft has reached its maximum number of revisions. Waiting does not help.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
         return reached("revisions", Limit(flow.limits.revisions, per: flow.absolute), wait: left)
@@ -157,11 +159,11 @@ extension Signups {
             try await field.kind.revalidate(field, after: &submission)
         }
         let change = submission.change
-        // A code given twice, as by an impatient finger, has done its work the first time.
+        // A code that is submitted twice, for example by a double click, has had its effect already.
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
-    /// The values after this submission, the valid answers that are no values yet, and everything that is wrong with it.
+    /// Returns the values after this submission, the valid answers that are not values yet, and all refusals.
     func validate(
         _ answers: Answers,
         to step: Step,
@@ -177,7 +179,7 @@ extension Signups {
             let answer = answers[field.name] ?? .json(.null)
             let isBlank = field.kind.isBlank(answer)
             let isKept = field.kind.isKeptUnlessReplaced && field.kind.holds(field.name, in: context)
-            // An earlier flow file may have kept something under the name of a field that keeps nothing.
+            // An earlier flow file may have stored a value under the name of a field that stores nothing.
             if isBlank && !isKept || field.kind.keepsNothing { context.values[field.name] = nil }
             if isBlank {
                 if field.isRequired, !isKept { refusals.append(Refusal(field.name, .required)) }
@@ -197,7 +199,7 @@ extension Signups {
 }
 
 extension FieldKind {
-    /// Validates the answer, and puts it where the rest of the submission finds it.
+    /// Validates the answer, and adds it to the values or to the inputs.
     fileprivate func accept(
         _ answer: FieldAnswer,
         of field: FieldName,
@@ -210,12 +212,12 @@ extension FieldKind {
 }
 
 extension Step {
-    /// True for no answer at all: an empty object, or a form whose controls were left empty.
+    /// True if nothing is answered: an empty object, or a form with only empty controls.
     fileprivate func isBlank(_ answers: Answers) -> Bool {
         answers.members.allSatisfy { field(named: $0.name)?.kind.isBlank($0.answer) ?? false }
     }
 
-    /// In the order of the fields, after those of no field.
+    /// Sorts by the order of the fields, after the refusals of unknown fields.
     fileprivate func sorted(_ refusals: [Refusal]) -> [Refusal] {
         refusals.filter { field(named: $0.field) == nil }
             + fields.flatMap { field in refusals.filter { $0.field == field.name } }

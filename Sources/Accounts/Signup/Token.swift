@@ -1,8 +1,8 @@
 internal import Crypto
 internal import Foundation
 
-/// What the client holds: the draft's id followed by 256 random bits, as 64 characters of base64url. The id finds the
-/// row; the database holds only the SHA-256 of the whole.
+/// The secret of the client: the draft's id followed by 256 random bits, as 64 characters of base64url. The id finds
+/// the row; the database stores only the SHA-256 of the whole token.
 package struct Token: Sendable {
     package let draft: ID<Draft>
     package let hash: [UInt8]
@@ -13,7 +13,7 @@ package struct Token: Sendable {
         self.init(bytes: draft.bytes + (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
-    /// Nil for anything that we cannot have issued.
+    /// Returns nil if the text cannot be a token of this service.
     package init?(_ text: String) {
         let base64 = text.utf8.map { character in
             switch character {
@@ -33,7 +33,7 @@ package struct Token: Sendable {
         draft = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     }
 
-    /// The characters that the client keeps. A secret: never in a URL, never in a log.
+    /// The characters of the token. They are secret, and must never be in a URL or a log.
     package var text: String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
     }

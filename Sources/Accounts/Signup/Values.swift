@@ -1,8 +1,8 @@
-/// What a draft holds: one value a field, and which steps were answered, if only with nothing.
+/// The contents of a draft: one value per field, and the steps that were answered, even if only with an empty answer.
 package struct Values: Sendable {
     private enum Entry: Sendable {
         case value(any StoredValue)
-        /// JSON that is not decoded yet, or is no value of the field's kind because the flow file has changed since.
+        /// JSON that is not decoded yet, or that is not a value of the field's kind because the flow file has changed.
         case other(JSON)
 
         var json: JSON {
@@ -15,9 +15,9 @@ package struct Values: Sendable {
 
     private var entries: [FieldName: Entry] = [:]
     package var answered: Set<StepName> = []
-    /// Steps that were answered once and are empty again.
+    /// Steps that were answered once and are empty now.
     private var emptied: Set<StepName> = []
-    /// The digest of the flow that every value is known to be valid under; nil if there is none.
+    /// The digest of the flow under which every value is known to be valid; nil if there is none.
     package var validFlow: String?
 
     package init() {}
@@ -27,13 +27,13 @@ package struct Values: Sendable {
         for field in fields { entries[FieldName(field.name)] = .other(field.value) }
     }
 
-    /// Nil also if the field holds JSON that is no value of its kind.
+    /// Also nil if the field holds JSON that is not a value of its kind.
     package subscript(field: FieldName) -> (any StoredValue)? {
         get { if case .value(let value) = entries[field] { value } else { nil } }
         set { entries[field] = newValue.map(Entry.value) }
     }
 
-    /// Whether the field holds anything, even what is no value of its kind.
+    /// Whether the field holds anything, including JSON that is not a value of its kind.
     package func contains(_ field: FieldName) -> Bool { entries[field] != nil }
 
     package func json(of field: FieldName) -> JSON? { entries[field]?.json }
@@ -47,7 +47,8 @@ package struct Values: Sendable {
 
     package var fields: [FieldName] { entries.keys.sorted() }
 
-    /// The form that is sealed: `{"fields":{…},"answered":[…]}`, with `"emptied":[…]` and `"valid":"…"` where there are any.
+    /// The plaintext for encryption: `{"fields":{…},"answered":[…]}`, with optional members `"emptied":[…]` and
+    /// `"valid":"…"`.
     package var sealable: [UInt8] {
         func list(_ steps: Set<StepName>) -> JSON { .array(steps.sorted().map { .string($0.rawValue) }) }
         var members: [JSON.Member] = [
@@ -60,7 +61,7 @@ package struct Values: Sendable {
         return JSON.object(members).bytes
     }
 
-    /// Reads what ``sealable`` made; nil for any other bytes. The fields hold JSON until ``decode(in:)``.
+    /// Reads the result of ``sealable``. Returns nil for any other bytes. The fields hold JSON until ``decode(in:)``.
     package init?(sealable bytes: [UInt8]) {
         guard let json = try? JSON.read(bytes), case .object(let fields)? = json["fields"],
             case .array(let answered)? = json["answered"]
@@ -73,7 +74,7 @@ package struct Values: Sendable {
         validFlow = json["valid"]?.string
     }
 
-    /// Makes values of the JSON, each of its field's kind.
+    /// Decodes the JSON of each field into a value of the field's kind.
     package mutating func decode(in flow: Flow) {
         for (name, entry) in entries {
             guard let field = flow.field(named: name), let value = field.kind.value(json: entry.json) else {
@@ -86,7 +87,7 @@ package struct Values: Sendable {
 }
 
 extension Values: Equatable {
-    /// Whether both hold the same, byte by byte.
+    /// Compares the stored values byte by byte.
     package static func == (left: Values, right: Values) -> Bool {
         left.answered == right.answered && left.emptied == right.emptied
             && left.entries.mapValues(\.json) == right.entries.mapValues(\.json)
