@@ -1,4 +1,4 @@
-/// The answers of one request, by the names of their fields, in the order of its body. No value has been validated yet.
+/// The answers of one request by field name, in the order of the body. No value has been validated yet.
 package struct Answers: Sendable {
     package struct Member: Sendable {
         package let name: FieldName
@@ -15,22 +15,22 @@ package struct Answers: Sendable {
         self.members = members
     }
 
-    /// Nil if the request does not mention the field.
+    /// Returns nil if the request does not contain the field.
     package subscript(field: FieldName) -> FieldAnswer? { members.first { $0.name == field }?.answer }
 }
 
-/// What a request says about one field.
+/// The answer of a request to one field.
 package enum FieldAnswer: Sendable {
     case json(JSON)
     /// A text that never becomes a `String`, such as a password.
     case secret(SharedSecret)
-    /// A file of a form.
+    /// A file in a form.
     case file(UploadedFile)
 
-    /// Nil for a secret and for a file.
+    /// Nil for a secret or a file.
     package var json: JSON? { if case .json(let json) = self { json } else { nil } }
 
-    /// True for what counts as no answer: null, an empty text, an empty list, or an empty file.
+    /// True if the answer counts as no answer: null, an empty text, an empty list, or an empty file.
     package var isBlank: Bool {
         switch self {
         case .json(.null): true
@@ -42,7 +42,7 @@ package enum FieldAnswer: Sendable {
         }
     }
 
-    /// The text of the answer. An empty text is `required`; anything but a text is `wrong_type`.
+    /// The text of the answer. An empty text is `required`; any other type is `wrong_type`.
     func text(of field: FieldName) throws(Refusals) -> String {
         guard case .json(.string(let text)) = self else {
             throw Refusals(field, .wrongType, ["expected": "string"])
@@ -52,7 +52,7 @@ package enum FieldAnswer: Sendable {
     }
 }
 
-/// A file of a form. The file name is not kept.
+/// A file in a form. The file name is not kept.
 package final class UploadedFile: Sendable {
     package let bytes: [UInt8]
 
@@ -62,7 +62,7 @@ package final class UploadedFile: Sendable {
 }
 
 extension Step {
-    /// The answers that the texts of a form stand for. An empty control sends an empty text, which is no answer.
+    /// The answers that the texts of a form mean. An empty control sends an empty text, which counts as no answer.
     package func answers(inForm form: Answers) -> Answers {
         Answers(
             form.members.map { member in
@@ -79,6 +79,6 @@ extension Step {
         )
     }
 
-    /// The fields that a form may give more than once.
+    /// The fields that a form may contain more than once.
     package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
 }

@@ -1,11 +1,11 @@
 extension Answers {
-    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON: pairs
-    /// with a `=`, whole escapes, UTF-8, no NUL, no name twice. Nothing is ever repaired.
+    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON:
+    /// pairs with a `=`, complete escapes, UTF-8, no NUL, no repeated name. Invalid input is refused, never repaired.
     ///
     /// - Parameters:
-    ///   - secretMembers: names whose texts are secrets, decoded straight into memory that is wiped.
+    ///   - secretMembers: names whose texts are secrets, decoded directly into memory that is wiped.
     ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings.
-    ///   - maximumValues: how many pairs there may be.
+    ///   - maximumValues: the maximum number of pairs.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
@@ -25,7 +25,7 @@ extension Answers {
     }
 }
 
-/// The members of a form that were read so far, in its order.
+/// The members of a form that were read so far, in the order of the form.
 struct FormMembers {
     let several: Set<String>
     private var left: Int
@@ -35,13 +35,13 @@ struct FormMembers {
 
     /// - Parameters:
     ///   - several: the names that may be repeated.
-    ///   - most: how many values there may be.
+    ///   - most: the maximum number of values.
     init(several: Set<String>, most: Int) {
         self.several = several
         left = most
     }
 
-    /// - Parameter offset: where the name begins.
+    /// - Parameter offset: the position of the name.
     mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {
         guard left > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
         left -= 1
@@ -61,7 +61,7 @@ struct FormMembers {
     }
 }
 
-/// One walk over the bytes of a form; the rules are those of ``Answers/readForm(_:secretMembers:several:maximumValues:)``.
+/// Reads the bytes of a form in one pass, by the rules of ``Answers/readForm(_:secretMembers:several:maximumValues:)``.
 private struct FormReader {
     let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -70,7 +70,7 @@ private struct FormReader {
         self.bytes = bytes
     }
 
-    /// Where the name and the value of the next pair stand; nil at the end.
+    /// The positions of the name and the value of the next pair; nil at the end.
     mutating func nextPair() throws(MalformedBody) -> (name: Range<Int>, value: Range<Int>)? {
         if bytes.isEmpty || position > bytes.count { return nil }
         let start = position
@@ -86,8 +86,8 @@ private struct FormReader {
         try decoded(range).withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes with their escapes resolved, known to be UTF-8. Ordinary values come this way too, so that there is one
-    /// decoder, and it is the careful one.
+    /// The bytes with their escapes resolved, validated as UTF-8. Values that are not secret use it too, so there is
+    /// only one decoder.
     func decoded(_ range: Range<Int>) throws(MalformedBody) -> Secret {
         try Secret(capacity: range.count) { (room) throws(MalformedBody) in
             var index = range.lowerBound
@@ -106,7 +106,7 @@ private struct FormReader {
         }
     }
 
-    /// The byte that stands at `index`, which moves past it.
+    /// Returns the byte at `index`, and moves `index` past it.
     private func byte(at index: inout Int, before end: Int) throws(MalformedBody) -> UInt8 {
         let start = index
         index += 1

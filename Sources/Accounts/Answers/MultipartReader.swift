@@ -1,14 +1,15 @@
 internal import Foundation
 
 extension Answers {
-    /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as the other kind: parts and
-    /// nothing around them, each with a name, no name twice, texts in UTF-8 without NUL.
+    /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files: only
+    /// parts, each with a name, no repeated name, texts in UTF-8 without NUL.
     ///
     /// - Parameters:
     ///   - boundary: the parameter of the media type.
     ///   - secretMembers: names whose texts are secrets.
-    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings or files.
-    ///   - maximumValues: how many parts there may be.
+    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings or
+    ///     files.
+    ///   - maximumValues: the maximum number of parts.
     package static func readMultipart(
         _ bytes: UnsafeRawBufferPointer,
         boundary: String,
@@ -34,7 +35,8 @@ extension Answers {
     }
 }
 
-/// One walk over the parts; the rules are those of ``Answers/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
+/// Reads the parts in one pass, by the rules of
+/// ``Answers/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
 private struct MultipartReader {
     private let bytes: UnsafeRawBufferPointer
     private let delimiter: [UInt8]
@@ -46,7 +48,7 @@ private struct MultipartReader {
         let content: Range<Int>
     }
 
-    /// The maximum bytes of a header line, and the maximum lines of a header (policy).
+    /// The maximum number of bytes in a header line, and of lines in a header (policy).
     private static let maximumLineLength = 1024
     private static let maximumLines = 8
 
@@ -55,7 +57,7 @@ private struct MultipartReader {
         delimiter = Array("--\(boundary)".utf8)
     }
 
-    /// Nil at the end.
+    /// Returns nil at the end.
     mutating func nextPart() throws(MalformedBody) -> Part? {
         if position == 0 { try skip(delimiter) }
         if peek("--") {
@@ -135,7 +137,7 @@ private struct MultipartReader {
         position += expected.count
     }
 
-    /// Where these bytes stand next.
+    /// The next position of these bytes.
     private func find(_ wanted: [UInt8]) -> Int? {
         var place = position
         while let start = bytes.baseAddress, bytes.count - place >= wanted.count,
@@ -154,7 +156,7 @@ private struct Disposition {
     let name: String
     let isFile: Bool
 
-    /// Nil for what names no part of a form.
+    /// Returns nil if the text is not the disposition of a form part.
     init?(_ text: Substring) {
         var rest = text.drop { $0 == " " }
         guard rest.lowercased().hasPrefix("form-data") else { return nil }
@@ -172,7 +174,7 @@ private struct Disposition {
         isFile = parameters["filename"] != nil || parameters["filename*"] != nil
     }
 
-    /// Between quotes, or to the next `;`.
+    /// The text between quotes, or up to the next `;` or space.
     private static func value(_ rest: inout Substring) -> String? {
         guard rest.first == "\"" else {
             let value = rest.prefix { $0 != ";" && $0 != " " }

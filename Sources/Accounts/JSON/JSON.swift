@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259). Members keep their order, and integers are told apart from other numbers.
+/// A JSON value (RFC 8259). Members keep their order, and integers are distinct from other numbers.
 package enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -18,15 +18,15 @@ package enum JSON: Sendable {
         }
     }
 
-    /// The member of that name; nil where there is none or this is no object.
+    /// The member with that name; nil if there is none or if this is not an object.
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 }
 
-/// Names and texts are equal byte by byte. Swift's `==` on strings is canonical equivalence, which is another question,
-/// and one that takes long over hostile text.
+/// Compares names and texts byte by byte. Swift's `==` on strings compares canonical equivalence, which treats
+/// different bytes as equal and is slow on hostile text.
 extension JSON.Member: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value

@@ -1,8 +1,8 @@
 extension JSON {
-    /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no name twice in one object, no NUL,
-    /// no lone surrogate, at most ``JSONReader/maximumDepth`` levels. Nothing is ever repaired.
+    /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no repeated name in an object, no NUL,
+    /// no lone surrogate, at most ``JSONReader/maximumDepth`` levels. Invalid input is refused, never repaired.
     ///
-    /// - Parameter maximumValues: how many values there may be in all, arrays and objects included.
+    /// - Parameter maximumValues: the maximum number of values in all, including arrays and objects.
     package static func read(
         _ bytes: UnsafeRawBufferPointer,
         maximumValues: Int = .max
@@ -11,20 +11,20 @@ extension JSON {
         return try reader.document()
     }
 
-    /// Reads one strict JSON text, as above.
+    /// Reads one strict JSON text, like ``read(_:maximumValues:)``.
     package static func read(_ bytes: [UInt8]) throws(MalformedBody) -> JSON {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in try read(bytes) }
     }
 }
 
 extension Answers {
-    /// Reads one strict JSON text as ``JSON/read(_:maximumValues:)`` does; nil if it is not an object.
+    /// Reads one strict JSON text like ``JSON/read(_:maximumValues:)``. Returns nil if it is not an object.
     ///
-    /// The bytes belong to the caller, who wipes them.
+    /// The caller owns the bytes and wipes them.
     ///
     /// - Parameters:
-    ///   - secretMembers: members of the object whose strings are secrets, decoded straight into memory that is wiped.
-    ///   - maximumValues: how many values there may be in all, arrays and objects included.
+    ///   - secretMembers: members of the object whose strings are secrets, decoded directly into memory that is wiped.
+    ///   - maximumValues: the maximum number of values in all, including arrays and objects.
     package static func readJSON(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
@@ -35,10 +35,11 @@ extension Answers {
     }
 }
 
-/// Why bytes are no JSON, or no form, that we accept, and where. Says nothing of what they hold, so it is safe to show and log.
+/// Why bytes are not accepted as JSON or as a form, and the position of the fault. Contains nothing of the bytes, so it
+/// is safe to show and log.
 package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package let reason: Reason
-    /// Bytes before the fault.
+    /// The number of bytes before the fault.
     package let offset: Int
 
     package enum Reason: String, Sendable {
@@ -60,14 +61,14 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(reason.rawValue) at byte \(offset)" }
 }
 
-/// One walk over the bytes of a JSON text; the rules are those of ``JSON/read(_:maximumValues:)``.
+/// Reads the bytes of a JSON text in one pass, by the rules of ``JSON/read(_:maximumValues:)``.
 package struct JSONReader {
-    /// How many arrays and objects may be open at once.
+    /// The maximum number of arrays and objects that are open at the same time.
     package static let maximumDepth = 32
 
     private let bytes: UnsafeRawBufferPointer
     private let secretMembers: Set<String>
-    /// The secrets of the top-level object, by the index of their member, which has the value null.
+    /// The secrets of the top-level object, by the index of their member, whose value is null.
     private var secrets: [Int: SharedSecret] = [:]
     private var position = 0
     private var depth = 0
@@ -162,8 +163,8 @@ package struct JSONReader {
         skipSpace()
     }
 
-    /// Whether the object has no such name yet. A handful of names is compared one by one; more are kept in a set,
-    /// so that a body full of names costs no more than its length.
+    /// Whether the object does not have the name yet. A few names are compared one by one; more are kept in a set, so
+    /// that the time stays linear in the length of the body.
     private func isNew(_ name: String, after members: [JSON.Member], _ spellings: inout Set<Spelling>) -> Bool {
         let spelling = Spelling(name: name)
         if members.count < 8 { return !members.contains { Spelling(name: $0.name) == spelling } }
@@ -171,7 +172,7 @@ package struct JSONReader {
         return spellings.insert(spelling).inserted
     }
 
-    /// A name told apart by its bytes: `String` takes a composed and a decomposed "é" for one.
+    /// A name compared by its bytes: `String` treats a composed and a decomposed "é" as equal.
     private struct Spelling: Hashable {
         let name: String
 
@@ -194,7 +195,7 @@ package struct JSONReader {
 
     // MARK: Numbers (RFC 8259, section 6)
 
-    /// An integer where the literal has neither fraction nor exponent and fits; otherwise the nearest `Double`.
+    /// An integer if the literal has neither fraction nor exponent and fits; otherwise the nearest `Double`.
     private mutating func number() throws(MalformedBody) -> JSON {
         let start = position
         skip("-")
@@ -216,7 +217,7 @@ package struct JSONReader {
         return .number(number)
     }
 
-    /// How many digits were passed; none is a fault.
+    /// Skips the digits and returns their number. Throws if there is no digit.
     @discardableResult
     private mutating func digits() throws(MalformedBody) -> Int {
         let start = position
@@ -245,7 +246,7 @@ package struct JSONReader {
         let hasEscapes: Bool
     }
 
-    /// Passes over a string and checks everything but its escapes.
+    /// Skips a string and validates everything except its escapes.
     private mutating func literal() throws(MalformedBody) -> Literal {
         let start = position + 1
         var end = start
@@ -291,9 +292,9 @@ package struct JSONReader {
         return length
     }
 
-    /// The text of a literal with its escapes resolved. No escape is shorter than what it stands for.
+    /// The text of a literal with its escapes resolved. No escape is shorter than the text it stands for.
     ///
-    /// Ordinary strings come this way too, so that there is one decoder, and it is the careful one.
+    /// Strings that are not secret use it too, so there is only one decoder.
     private func decoded(_ literal: Literal) throws(MalformedBody) -> Secret {
         try Secret(capacity: literal.content.count) { (text) throws(MalformedBody) in
             var index = literal.content.lowerBound
@@ -314,8 +315,8 @@ package struct JSONReader {
         }
     }
 
-    /// Resolves the escape at `index` and moves past it. Stays inside the text without counting, because the closing
-    /// quote ends every malformed escape.
+    /// Resolves the escape at `index` and moves past it. It needs no bounds checks, because the closing quote ends
+    /// every malformed escape.
     private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2
@@ -364,12 +365,12 @@ package struct JSONReader {
 
     // MARK: Bytes
 
-    /// The byte at hand as the ASCII character it may be; nil at the end.
+    /// The current byte as an ASCII character; nil at the end.
     private var next: Unicode.Scalar? {
         position < bytes.count ? Unicode.Scalar(bytes[position]) : nil
     }
 
-    /// Passes over the character if it is the next one.
+    /// Skips the character if it is the next one.
     @discardableResult
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == character else { return false }

@@ -9,11 +9,11 @@ extension JSON {
     /// The value as compact JSON.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Appends the value as compact JSON (RFC 8259) in UTF-8, members in order, numbers in the fewest digits that read
-    /// back as the same number.
+    /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in the fewest digits that are
+    /// read back as the same number.
     ///
-    /// Escapes what must be escaped, and DEL, U+2028 and U+2029, which break a line in logs and in older JavaScript.
-    /// A number that is not finite cannot be written; it is an error of the program.
+    /// Escapes the required characters, and DEL, U+2028 and U+2029, which break a line in logs and in older JavaScript.
+    /// A number that is not finite cannot be written; it is a programming error.
     package func write(into output: inout [UInt8]) {
         switch self {
         case .null:
@@ -46,7 +46,7 @@ extension JSON {
         }
     }
 
-    /// Appends a string in quotes: runs of plain bytes whole, the rest as escapes.
+    /// Appends a string in quotes: runs of plain bytes unchanged, other bytes as escapes.
     private static func write(_ text: String, into output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var text = text
@@ -68,7 +68,8 @@ extension JSON {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// The escape for the character that begins at `index`, and its length in bytes; nil where it stands for itself.
+    /// The escape for the character that begins at `index`, and the character's length in bytes; nil if it needs no
+    /// escape.
     private static func escape(for text: UnsafeBufferPointer<UInt8>, at index: Int) -> (escape: String, length: Int)? {
         switch text[index] {
         case UInt8(ascii: "\""): ("\\\"", 1)

@@ -1,7 +1,7 @@
 /// What a field of one kind does in each act of a sign-up, beyond holding a value.
 ///
-/// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields and
-/// call these members. Every member has a default, so a kind that only holds a value implements none of them.
+/// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields
+/// and call these members. Every member has a default, so a kind that only holds a value implements none of them.
 package protocol FieldBehavior: Sendable {
     /// The type that a draft stores; `Never` if it stores nothing.
     associatedtype Value: StoredValue
@@ -98,7 +98,8 @@ package protocol FieldBehavior: Sendable {
     /// The field as the holder of the draft sees it; nil if it has no value.
     func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
-    /// Members that describe the state of the step in addition to its fields, such as when another code may be requested.
+    /// Members that describe the state of the step in addition to its fields, such as when another code may be
+    /// requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
     /// The name of the template that renders the field. If the file does not exist, `field-input` is used.

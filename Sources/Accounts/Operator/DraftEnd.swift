@@ -33,7 +33,7 @@ extension Operator {
         }
     }
 
-    /// A statement that deletes drafts, so that their clients are told `expired`.
+    /// A statement that deletes drafts. Their clients get the reason `expired`.
     private func end(where condition: SQL) -> SQL {
         signups.end(
             in: "drafts",

@@ -3,7 +3,7 @@ package import Foundation
 package enum DraftState: String, CaseIterable, Sendable {
     /// A step is incomplete.
     case open
-    /// All required steps are complete; the commit is left.
+    /// All required steps are complete; only the commit is left.
     case review
     /// The draft has expired but is not erased yet.
     case expired

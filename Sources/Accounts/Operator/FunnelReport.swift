@@ -1,8 +1,8 @@
 /// The funnel of one version of the flow: how many people entered, completed and abandoned each step.
 package struct FunnelReport: Sendable {
-    /// Such as `default@1`.
+    /// The flow with its version, such as `default@1`.
     package let flow: String
-    /// In the order of the flow; the last is `review`.
+    /// The steps in the order of the flow; the last one is `review`.
     package let steps: [Step]
 
     package struct Step: Sendable {

@@ -97,7 +97,7 @@ extension Operator {
         }
     }
 
-    /// The tables beside `drafts` whose rows are sealed.
+    /// The tables other than `drafts` with encrypted rows.
     package static let sealedTables =
         [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
         + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }

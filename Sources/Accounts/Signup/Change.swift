@@ -20,7 +20,8 @@ package struct Effect {
     var lease: LeaseRequest?
     /// Whether the field's address counts as proved after the change.
     var proof: (field: FieldName, isProved: Bool)?
-    /// Executed in this order after the draft was written. Each must do nothing unless ``Signups/hasWritten(_:)`` is true.
+    /// Executed in this order after the draft was written. Each must do nothing unless ``Signups/hasWritten(_:)`` is
+    /// true.
     var statements: [SQL] = []
 }
 

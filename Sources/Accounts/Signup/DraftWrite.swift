@@ -138,8 +138,8 @@ extension Signups {
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
-        // Always writes the digest, because the flow file or the key may have changed. An equal digest still allows an
-        // update within the page.
+        // Always writes the digest, because the flow file or the key may have changed. If it is equal, the update can
+        // still stay within its page (HOT).
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
             UPDATE \(table(of: draft.id))

@@ -58,7 +58,8 @@ func converting<Result, Failure: Error>(
 
 /// Makes the requests of this process act on one draft one after another.
 final class DraftTurns: Sendable {
-    /// The requests that wait for a draft, in the order of their arrival; no entry means that no request acts on the draft.
+    /// The requests that wait for a draft, in the order of their arrival; no entry means that no request acts on the
+    /// draft.
     private let waiting = Mutex<[ID<Draft>: [CheckedContinuation<Void, Never>]]>([:])
 
     /// - Returns: whether the request had to wait for others.

@@ -57,7 +57,7 @@ extension Signups {
             if hasMoved { funnel.entered(after.step, of: flow) }
             return
         }
-        // A step may be answered although it was not the current one, so it counts as entered now.
+        // A step may be answered although it was not the current one; it counts as entered now.
         if hasMoved || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
         let isSkipped = step.isOptional && step.fields.allSatisfy { !after.values.contains($0.name) }
         let time = after.updatedAt.timeIntervalSince(before.updatedAt)

@@ -9,7 +9,7 @@ struct Answer: Sendable {
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
 
-    /// The answer as programs get it.
+    /// The answer as JSON, for programs.
     var response: Response {
         var response = json.map { Response(json: $0, status: status) } ?? Response(status: status)
         for field in headers { response.headers[field.name] = field.value }
@@ -34,7 +34,8 @@ extension Representations {
         Answer(json: self.draft(draft, cleared: cleared, recoveryCodes: recoveryCodes, account: account)).tagged(draft)
     }
 
-    /// For a client that gets a token with the draft: in the body if it asked for a bearer token, else in a cookie.
+    /// The answer to a client that gets a token with the draft: in the body if it asked for a bearer token, otherwise
+    /// in a cookie.
     func answer(
         _ draft: Draft,
         with token: Token,

@@ -1,7 +1,7 @@
 import Accounts
 
-/// Counts the open connections of each client network. A trusted proxy is not counted: its connections carry the requests
-/// of many clients.
+/// Counts the open connections of each client network. A trusted proxy is not counted: its connections carry the
+/// requests of many clients.
 final class ClientConnections: Sendable {
     private let proxies: Proxies
     private let limiter: ConcurrencyLimiter
@@ -11,7 +11,7 @@ final class ClientConnections: Sendable {
         limiter = ConcurrencyLimiter(perClient: maximum)
     }
 
-    /// False if the client has as many connections as it may. Release each connection that was acquired.
+    /// Returns false if the client has reached its maximum. Release each connection that was acquired.
     func acquire(for client: IPAddress) -> Bool {
         proxies.isTrusted(client) || limiter.acquire(for: Network(client))
     }

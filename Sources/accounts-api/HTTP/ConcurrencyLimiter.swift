@@ -1,7 +1,7 @@
 import Accounts
 import Synchronization
 
-/// Limits how many operations run at once: in total, and for one client network.
+/// Limits the number of concurrent operations, in total and for one client network.
 final class ConcurrencyLimiter: Sendable {
     private let maximum, maximumPerClient: Int
     private let acquired = Mutex<(total: Int, byClient: [Network: Int])>((0, [:]))
@@ -10,7 +10,7 @@ final class ConcurrencyLimiter: Sendable {
         (self.maximum, self.maximumPerClient) = (maximum, maximumPerClient)
     }
 
-    /// False if a limit is reached. Release each slot that was acquired.
+    /// Returns false if a limit is reached. Release each slot that was acquired.
     func acquire(for client: Network) -> Bool {
         acquired.withLock { acquired in
             guard acquired.total < maximum, acquired.byClient[client, default: 0] < maximumPerClient else {

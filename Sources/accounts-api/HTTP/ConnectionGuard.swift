@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Watches one connection: closes it if a request takes too long to arrive, and replaces the answers that the HTTP server
+/// Watches one connection: closes it if a request takes too long to arrive, and replaces answers that the HTTP server
 /// writes before a request reaches the router, so that they have the form of every other problem.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -17,20 +17,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let clients: ClientConnections
     private let shutdown: ShutdownSignal
     private let refusal: @Sendable (Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer)
-    /// The client that this connection is counted for.
+    /// The client for which this connection is counted.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
-    /// A header has arrived whose body has not ended.
+    /// True from a header until the end of its body.
     private var isReading = false
-    /// Requests whose answer is not complete.
+    /// The number of requests without a complete answer.
     private var unanswered = 0
     private var hasOverflowed = false
-    /// The current answer announces that it is the last.
+    /// True if the current answer announces that it is the last one.
     private var isClosing = false
-    /// Everything that still arrives on this connection is dropped (RFC 9112, §9.6).
+    /// True if further input on this connection is dropped (RFC 9112, §9.6).
     private var ignoresInput = false
 
-    /// - Parameter refusal: makes the whole answer for a problem.
+    /// - Parameter refusal: makes the complete answer for a problem.
     init(
         limits: ConnectionLimits,
         clients: ClientConnections,
@@ -69,7 +69,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if ignoresInput { return }
         switch unwrapInboundIn(data) {
         case .head where isClosing || unanswered > 0 && shutdown.isUnderWay:
-            // The answer before this request announces that it is the last.
+            // The previous answer announces that it is the last one.
             ignoresInput = true
             return
         case .head:
@@ -93,14 +93,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.headerFields[.requestID] == nil && head.status.kind != .informational:
-            // Every answer of the router has a request id: this one is the HTTP server's own.
+            // Every answer of the router has a request id. This one has none, so it comes from the HTTP server itself.
             let answer = refusal(hasOverflowed ? .headersTooLarge : .malformedRequest)
             context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
             context.write(wrapOutboundOut(.body(answer.body)), promise: promise)
         case .end:
             unanswered = max(0, unanswered - 1)
             awaitNext(context)
-            // A client that is still sending would lose the answer with the connection.
+            // Closing the connection while the client is still sending would lose the answer.
             if isClosing || ignoresInput, !isReading { return close(after: data, promise, context) }
             context.write(data, promise: promise)
         case .head(var head):
@@ -113,8 +113,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Waits for the next header once both the body and the answer have ended: an answer may come before the end of the
-    /// body. While the server works on a request there is no deadline.
+    /// Starts the deadline of the next header once both the body and the answer have ended; an answer may come before
+    /// the end of the body. While the server works on a request there is no deadline.
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
         if unanswered > 0 { deadline?.cancel() } else { close(in: limits.nextHeader, context) }

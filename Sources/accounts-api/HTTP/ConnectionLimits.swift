@@ -1,8 +1,8 @@
 import NIOCore
 
-/// What one connection may use of the server before its requests reach a route (policy).
+/// The limits of one connection before its requests reach a route (policy).
 struct ConnectionLimits: Sendable {
-    /// The size of all header fields of a request together, and of each of them, in bytes.
+    /// The maximum size in bytes of all header fields of a request together, and of each one.
     var headerBytes = 16_384
     var headerCount = 100
     /// From the start of a connection to the end of its first header.
@@ -11,8 +11,8 @@ struct ConnectionLimits: Sendable {
     var nextHeader: TimeAmount = .seconds(60)
     /// From the end of a header to the end of its body.
     var body: TimeAmount = .seconds(30)
-    /// Concurrent connections; further ones wait until one ends.
+    /// The maximum number of concurrent connections; further ones wait until one ends.
     var connections = 1000
-    /// Concurrent connections of one client network; further ones are closed.
+    /// The maximum number of concurrent connections of one client network; further ones are closed.
     var connectionsOfClient = 50
 }

@@ -6,26 +6,26 @@ import Synchronization
 /// The rest of the chain, which a middleware passes the request to.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 
-/// What is known about every request. Each middleware sets what it finds.
+/// The context of every request. Each middleware sets what it finds.
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The id of the request in the log and in the answer.
     var requestID = ""
     /// The language that the request asks for. The language of a draft takes precedence.
     var language: Language
-    /// The representation that the request asks for.
+    /// The representation that the request prefers.
     var representation = Representation.json
-    /// The other end of the connection; nil if it has no IP address.
+    /// The peer of the connection; nil if it has no IP address.
     let peer: IPAddress?
-    /// The network that limits count the client by.
+    /// The network of the client, by which rate limits count.
     var network = Network.unknown
-    /// The draft that the request is about, for the middleware outside of ``DraftLookup``.
+    /// The draft of the request, for middleware that runs outside ``DraftLookup``.
     let subject = Subject()
     var credentials = Session.Credentials()
     var step: Step?
     var answers = Answers()
     var draft: Draft?
-    /// A body that is read once the draft is found.
+    /// A body that is read only after the draft is found.
     var formWithFiles: FormWithFiles?
     var field: Field?
 
@@ -36,7 +36,7 @@ struct RequestScope: RequestContext {
     }
 }
 
-/// Passes the draft outwards: a context is copied on the way in, but all copies share this.
+/// Passes the draft to outer middleware. A context is copied on the way in, but all copies share this object.
 final class Subject: Sendable {
     struct Description {
         let id: ID<Draft>
@@ -53,7 +53,7 @@ final class Subject: Sendable {
     }
 }
 
-/// A request that belongs to a draft: a handler with this context cannot be reached without one.
+/// The context of a request for a draft. A handler with this context cannot be reached without a draft.
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -70,7 +70,7 @@ struct DraftContext: ChildRequestContext {
     }
 }
 
-/// A request for one step of the draft.
+/// The context of a request for one step of the draft.
 struct StepContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -96,7 +96,7 @@ struct StepContext: ChildRequestContext {
     }
 }
 
-/// A request for one image field of a step.
+/// The context of a request for one image field of a step.
 struct FieldContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft

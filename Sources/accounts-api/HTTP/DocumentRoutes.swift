@@ -2,10 +2,10 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers of the documents that stay the same while the server runs: the flow, and the description of the API.
+/// The handlers of the documents that do not change while the server runs: the flow, and the description of the API.
 struct DocumentRoutes: Sendable {
     let representations: Representations
-    /// Made when they are first asked for.
+    /// The documents, made on first use.
     let documents: Documents
     /// Describes all operations of the server.
     let description: @Sendable () -> JSON

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// The documents that stay the same while the server runs, each made when it is first asked for.
+/// The documents that do not change while the server runs, each made on first use.
 final class Documents: Sendable {
     private let made = Mutex<[String: Document]>([:])
 
@@ -25,7 +25,7 @@ struct Document: Sendable {
         tag = "\"\(json.digest)\""
     }
 
-    /// The document with its entity tag, or 304 if the client holds it already (RFC 9110 §13.1.2).
+    /// The document with its entity tag, or 304 if the client has it already (RFC 9110 §13.1.2).
     func response(unlessHeldBy request: Request) -> Response {
         let held = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
         let isHeld = held.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }

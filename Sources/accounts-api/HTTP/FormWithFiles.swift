@@ -1,15 +1,16 @@
 import Accounts
 
-/// A form with files, recognised by its header. It may be large, so it is read only after the draft is found and the step is
-/// known to be open: a client that may not send it has sent little.
+/// A form with files, recognised by its header. It may be large, so it is read only after the draft is found and the
+/// step is known to be open. A request that is refused before has sent little.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 
     let boundary: String
-    /// Room for all files of the step, and for the texts beside them.
+    /// The maximum size of all files of the step and of its texts.
     let maximumBytes: Int
 
-    /// Nil for every other media type, without a boundary (RFC 2046 §5.1.1), and for a step that asks for no image.
+    /// Returns nil for any other media type, without a boundary (RFC 2046 §5.1.1), and for a step without an image
+    /// field.
     init?(_ contentType: String?, to step: Step) {
         guard !step.images.isEmpty,
             let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),

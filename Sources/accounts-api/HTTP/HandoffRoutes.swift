@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers that move a sign-up to another device, by a link in a mail.
+/// The handlers that continue a sign-up on another device, by a link in a mail.
 struct HandoffRoutes: Sendable {
     let signups: Signups
     let representations: Representations
@@ -23,7 +23,8 @@ struct HandoffRoutes: Sendable {
         )
     }
 
-    /// The target of the link in the mail. Mail scanners open links, so this changes nothing. It always answers a page.
+    /// The target of the link in the mail. Mail scanners open links, so this changes nothing. The answer is always a
+    /// page.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
             throw Problem(.notFound, "The link is not whole.")

@@ -7,12 +7,12 @@ struct HealthRoutes: Sendable {
     let database: Database
     let shutdown: ShutdownSignal
 
-    /// The process answers.
+    /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
         Response(json: ["status": "live"])
     }
 
-    /// The service can do its work, and is not about to stop.
+    /// Succeeds if the service can do its work and is not shutting down.
     @Sendable func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
         let isStopping = shutdown.isUnderWay
         guard !isStopping, await database.isUp else {

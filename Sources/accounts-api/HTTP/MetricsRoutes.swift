@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The one path of the port that is for those who watch the service, and not for the world.
+/// The handler of the metrics, which are for monitoring and not for the public.
 struct MetricsRoutes: Sendable {
     let monitor: Monitor
 

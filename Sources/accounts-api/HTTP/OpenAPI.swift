@@ -1,7 +1,8 @@
 import Accounts
 import HTTPTypes
 
-/// The service as OpenAPI 3.1 describes it, made of the flow and of the same table of operations that makes the router.
+/// The description of the service in OpenAPI 3.1, made from the flow and from the table of operations that also makes
+/// the router.
 struct OpenAPI {
     let signups: Signups
     let operations: [Operation]
@@ -29,7 +30,7 @@ struct OpenAPI {
         ]
     }
 
-    /// Each step has paths of its own, since each has a body of its own.
+    /// Each step has its own paths, because each step has its own body.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
@@ -106,7 +107,7 @@ struct OpenAPI {
         return ["required": .bool(body != .start), "content": .object(content)]
     }
 
-    /// Nothing that JSON Schema can say more of.
+    /// Binary content, which JSON Schema cannot describe further.
     private static let bytes: JSON = [:]
     private static let page = JSON.Member("text/html", ["schema": ["type": "string"]])
 
@@ -148,7 +149,7 @@ struct OpenAPI {
 }
 
 extension Step {
-    /// Whether the act makes sense on this step.
+    /// Whether the step supports the act.
     fileprivate func has(_ act: Operation.Act) -> Bool {
         act != .resend || fields.contains { $0.kind.provedField != nil }
     }

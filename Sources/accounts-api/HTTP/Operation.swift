@@ -2,17 +2,17 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// One thing that a client may ask for. The table of all of them makes the router, the `Allow` of each path, and the
-/// description in OpenAPI.
+/// One operation of the API. The table of operations makes the router, the `Allow` header of each path, and the OpenAPI
+/// description.
 struct Operation: Sendable {
     let method: HTTPRequest.Method
-    /// With `:step` where the name of any step of the flow may stand, and `:field` where that of an image field of its may.
+    /// The path; `:step` stands for the name of any step of the flow, and `:field` for any image field of that step.
     let path: String
     let act: Act
     let gives: [HTTPResponse.Status: Shape]
     let handler: Handler
 
-    /// What is done, and how it is called in the description.
+    /// The act of an operation, and its name in the OpenAPI description.
     enum Act: String, Sendable {
         case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
             check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, openAPI,
@@ -20,7 +20,7 @@ struct Operation: Sendable {
         case ready, listProblems, showProblem
     }
 
-    /// What a good answer is: the name of its schema.
+    /// The body of a successful answer: the name of its schema.
     enum Shape: String, Sendable {
         case draft = "Draft"
         case step = "Step"
@@ -44,9 +44,9 @@ struct Operation: Sendable {
         case none, start, resume, answers, someAnswers, image
     }
 
-    /// A handler, by what is found before it runs.
+    /// A handler, by the context that it needs.
     enum Handler: Sendable {
-        /// Needs no draft, and answers programs and browsers alike.
+        /// Needs no draft. It makes the whole response itself, for programs and browsers.
         case plain(@Sendable (Request, RequestScope) async throws -> Response)
         /// Needs no draft.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
@@ -77,7 +77,7 @@ struct Operation: Sendable {
         case .draft, .step, .field: true
         }
     }
-    /// Whether a browser gets a page where programs get JSON.
+    /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
         case .plain: false
@@ -85,11 +85,12 @@ struct Operation: Sendable {
         case .field: act == .removePhotoForm
         }
     }
-    /// Whether a browser may be sent on to another page.
+    /// Whether a browser may be redirected to another page.
     var redirects: Bool { hasPages && act != .listProblems && act != .showProblem }
-    /// Whether a client has to take what there is; one that asks for an image may say so.
+    /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
+    /// representation.
     var isNegotiated: Bool { !act.isHealth && !gives.values.contains(.page) && act != .showPhoto }
-    /// The methods it answers to.
+    /// The methods that the operation answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
 
@@ -138,7 +139,7 @@ extension Operation.Act {
 
     var isHealth: Bool { self == .live || self == .ready }
 
-    /// The problems that this act has beside those of every request.
+    /// The problems of this act, in addition to those of every request.
     var problems: [Problem.Slug] {
         switch self {
         case .start, .resume: [.validationFailed, .rateLimited]
@@ -163,7 +164,7 @@ extension Operation.Act {
 }
 
 extension Operation {
-    /// Every problem that it may answer with.
+    /// All problems that the operation may answer with.
     var problems: [Problem.Slug] {
         var all: [Problem.Slug] = [.internal, .unavailable]
         if act.isHealth { return all + act.problems }

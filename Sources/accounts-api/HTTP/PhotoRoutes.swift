@@ -3,12 +3,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The handlers of image fields, each of which has a path of its own.
+/// The handlers of image fields. Each image field has its own path.
 struct PhotoRoutes: Sendable {
     let signups: Signups
     let uploads: Uploads
 
-    /// The draft's own photo.
+    /// Shows the photo of the draft.
     @Sendable func show(_ request: Request, _ context: FieldContext) async throws -> Response {
         if context.draft.account != nil { throw Problem.committed }
         guard let photo = try await signups.photo(in: context.field, of: context.draft) else {

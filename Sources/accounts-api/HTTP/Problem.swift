@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// An error as clients see it: `application/problem+json` (RFC 9457). Its text never quotes what a person typed.
+/// An error as clients see it: `application/problem+json` (RFC 9457). Its text never contains user input.
 struct Problem: Error {
     let slug: Slug
     let detail: String

@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-// How clients see the errors of the library. No switch has a `default`: for each new case the compiler asks what the
-// client should see. An error that only wraps another one is converted as that one.
+// The problems for the errors of the library. No switch has a `default`, so the compiler requires a decision for each
+// new case. An error that only wraps another one is converted as the wrapped one.
 
 extension DatabaseError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
@@ -65,7 +65,7 @@ extension FindError: ProblemConvertible {
         switch self {
         case .unknown: .noDraft
         case .ended(let ending): .draftExpired("This sign-up is over.", reason: ending.rawValue)
-        // Without the key that it is sealed with, a draft is lost as well.
+        // Without its key the draft cannot be decrypted, so it is lost as well.
         case .unreadable: .draftExpired("This sign-up cannot be read any more.", reason: "unreadable")
         case .database(let error): context.problem(for: error)
         }
@@ -205,7 +205,7 @@ extension Problem {
         )
     }
 
-    /// With the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers).
+    /// With the fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
     static func limited(_ reached: LimitReached) -> Problem {
         let (name, wait) = (reached.name, reached.wait.seconds)
         return Problem(
@@ -227,7 +227,7 @@ extension Problem {
 
     static let cancelled = Problem(.unavailable, "The request was given up.", headers: [.retryAfter: "1"])
 
-    /// For work that a pool did not take.
+    /// The problem for work that a pool has rejected.
     static func busy(_ error: WorkRejection, _ detail: String) -> Problem {
         switch error {
         case .busy(let wait): Problem(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
@@ -238,9 +238,9 @@ extension Problem {
 }
 
 extension Refusal {
-    /// One member of `errors`: where it is, why, and what to tell the person.
+    /// One member of `errors`: the field, the reason, and the message for the person.
     func json(in language: Language) -> JSON {
-        // RFC 6901: ~ and / have escapes in a pointer.
+        // RFC 6901: a pointer escapes ~ and /.
         let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
         return [
             "pointer": .string(pointer), "field": .string(field.rawValue), "code": .string(code.rawValue),
@@ -251,7 +251,7 @@ extension Refusal {
 }
 
 extension JSON.Member {
-    /// Where the person continues: a step, or the review.
+    /// The next page of the person: a step, or the review.
     static func next(_ step: Step?) -> JSON.Member {
         .init(
             "next",

@@ -3,9 +3,9 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// An error that a client sees as a problem. Handlers let such errors pass; ``ProblemMiddleware`` converts them.
+/// An error that a client sees as a problem. Handlers do not catch such errors; ``ProblemMiddleware`` converts them.
 protocol ProblemConvertible: Error {
-    /// The problem, or nil for an internal error: its cause goes to the log and not to the client.
+    /// The problem, or nil for an internal error, whose cause is logged but not shown to the client.
     func problem(in context: ProblemContext) -> Problem?
 }
 
@@ -13,13 +13,13 @@ extension Problem: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? { self }
 }
 
-/// What the conversion of an error needs to know about the request.
+/// The data about the request that the conversion of an error needs.
 struct ProblemContext {
     let language: Language
     let logger: Logger
     let representations: Representations
 
-    /// The problem for any error. An error that no case recognises is logged here, and answered without its cause.
+    /// The problem for any error. An unrecognised error is logged here, and answered without its cause.
     func problem(for error: any Error) -> Problem {
         if let problem = (error as? any ProblemConvertible)?.problem(in: self) { return problem }
         switch error {
@@ -37,7 +37,7 @@ struct ProblemContext {
         }
     }
 
-    /// The draft as it is now, for a client that has an older revision.
+    /// The problem with the current draft, for a client that has an older revision.
     func stale(_ current: Draft) -> Problem {
         Problem(
             .staleRevision,

@@ -5,8 +5,8 @@ import HTTPTypes
 struct Proxies: Sendable {
     let trusted: [IPBlock]
 
-    /// The network of the client: that of the peer or, behind trusted proxies, of the last address in `X-Forwarded-For` that
-    /// is not a trusted proxy. Any client can forge the addresses before it.
+    /// The network of the client: that of the peer or, behind trusted proxies, that of the last address in
+    /// `X-Forwarded-For` that is not a trusted proxy. Any client can forge earlier addresses.
     func network(of peer: IPAddress?, _ headers: HTTPFields) -> Network {
         guard var client = peer else { return .unknown }
         var named = headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }

@@ -1,14 +1,14 @@
 import CQRCode
 
-/// A QR code (ISO/IEC 18004) that a page can show without any script.
+/// A QR code (ISO/IEC 18004) that a page can show without script.
 struct QRCode {
-    /// Dark squares, row by row, each row as long as there are rows.
+    /// True for dark modules, row by row. There are as many rows as columns.
     private let rows: [[Bool]]
 
-    /// Nil for a text that is longer than a QR code holds, some 2,300 bytes.
+    /// Returns nil if the text is longer than a QR code can hold, about 2,300 bytes.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
-        // Level M survives the loss of 15 % of the squares; version 0 takes the smallest that fits.
+        // Level M tolerates the loss of 15 % of the modules; version 0 selects the smallest size that fits.
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }
         let width = Int(code.pointee.width)
@@ -17,7 +17,8 @@ struct QRCode {
         }
     }
 
-    /// As SVG, one unit a square, with the light margin of four that readers need, so that it can be read on any ground.
+    /// The code as SVG, one unit per module. It includes the light margin of four modules that readers need on any
+    /// background.
     var svg: String {
         let size = rows.count + 8
         let squares = rows.enumerated().flatMap { y, row in
@@ -29,7 +30,7 @@ struct QRCode {
             """
     }
 
-    /// Where the dark squares of a row are side by side.
+    /// The ranges of adjacent dark modules in a row.
     private static func runs(of row: [Bool]) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         for (column, isDark) in row.enumerated() where isDark {

@@ -1,12 +1,13 @@
 import Accounts
 
-/// Which of the two ways to write an answer the client wants.
+/// The representation of an answer that the client wants.
 enum Representation: Sendable {
     case json, page
 }
 
 extension Representation {
-    /// The one that `Accept` prefers, JSON where it prefers neither; nil where it takes neither (RFC 9110 §12.5.1).
+    /// The representation that `Accept` prefers, JSON if it prefers neither; nil if it accepts neither (RFC 9110
+    /// §12.5.1).
     init?(accept: String?) {
         let ranges = accept.map { Self.ranges(of: $0) } ?? []
         if ranges.isEmpty {
@@ -19,7 +20,7 @@ extension Representation {
         self = page > json ? .page : .json
     }
 
-    /// Whether JSON will do, although a page may be wanted more.
+    /// Whether JSON is acceptable, even if a page is preferred.
     static func takesJSON(_ accept: String?) -> Bool {
         accept.map { quality(of: ["application/json", "application/*", "*/*"], among: ranges(of: $0)) > 0 } ?? true
     }
@@ -32,7 +33,7 @@ extension Representation {
         }
     }
 
-    /// That of the first of the names, the most specific first, that is named; 0 where none is.
+    /// The quality of the first name that occurs in the ranges; 0 if none occurs. Pass the most specific name first.
     private static func quality(of names: [String], among ranges: [(range: String, quality: Double)]) -> Double {
         for name in names {
             if let found = ranges.first(where: { $0.range == name }) { return found.quality }

@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 
-/// The bodies that clients see. A column added to a table stays inside.
+/// The bodies that clients see. A new table column does not appear in them by itself.
 struct Representations: Sendable {
     let signups: Signups
 
@@ -47,9 +47,9 @@ struct Representations: Sendable {
         ]
     }
 
-    /// One step, with everything that a client needs to ask for it.
+    /// One step, with everything that a client needs to show its form.
     ///
-    /// - Parameter enrolment: the authenticator that the step is about to set up.
+    /// - Parameter enrolment: the authenticator that the step sets up.
     func step(_ step: Step, of draft: Draft, _ enrolment: Enrolment? = nil) -> JSON {
         let progress = signups.progress(of: draft)
         let description = description(in: draft.language)
@@ -75,7 +75,7 @@ struct Representations: Sendable {
         return .object(members + [.init("server_time", .string(draft.now.timestamp))])
     }
 
-    /// The whole flow, for clients that build their forms before anybody begins.
+    /// The whole flow, for clients that build their forms before a sign-up starts.
     func schema(in language: Language) -> JSON { description(in: language).json }
 
     private func description(in language: Language) -> FlowDescription {

@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// The revision that `If-Match` requires (RFC 9110 §13.1.1). Nil if the field is absent or `*`; a revision that does not
-    /// exist if the field names several and none of them is the current one.
+    /// The revision that `If-Match` requires (RFC 9110 §13.1.1). Nil if the header field is absent or `*`; a revision
+    /// that does not exist if it contains several tags and none of them is the current one.
     func expectedRevision(of draft: Draft) throws -> Int? {
         guard let field = headers[.ifMatch] else { return nil }
         if field == "*" { return nil }
@@ -13,7 +13,7 @@ extension Request {
         guard !tags.isEmpty, tags.allSatisfy({ isTag($0.trimmingPrefix("W/")) }) else {
             throw Problem(.malformedRequest, "If-Match names no entity tag.")
         }
-        // A weak tag is well formed, but never strong enough to match.
+        // A weak tag is valid, but never matches in the strong comparison.
         let revisions = tags.filter(isTag).compactMap { Int($0.dropFirst().dropLast()) }
         return revisions.contains(draft.revision) ? draft.revision : revisions.first ?? -1
     }

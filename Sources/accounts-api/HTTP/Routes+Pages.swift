@@ -2,8 +2,8 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// The same routes for browsers. A problem that the person can solve is shown on the page with the form; every other error
-/// goes on to ``ProblemMiddleware``.
+/// The same routes for browsers. A problem that the person can solve is shown on the page with the form;
+/// ``ProblemMiddleware`` answers every other error.
 extension Routes {
     func page(
         _ act: Operation.Act,

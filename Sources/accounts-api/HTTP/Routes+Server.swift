@@ -5,7 +5,7 @@ import HummingbirdCore
 import NIOCore
 
 extension Routes {
-    /// The server for these routes, on plain HTTP/1.1: a proxy in front of it ends TLS.
+    /// The server for these routes, on plain HTTP/1.1. A proxy in front of it must terminate TLS.
     func server(within limits: ConnectionLimits = ConnectionLimits()) -> HTTPServerBuilder {
         let clients = ClientConnections(maximum: limits.connectionsOfClient, behind: proxies)
         return .http1(
@@ -22,7 +22,7 @@ extension Routes {
         )
     }
 
-    /// The whole answer to a request that does not reach the router. The connection is closed after it.
+    /// The complete answer to a request that does not reach the router. The connection is closed after it.
     @Sendable private func refusal(_ slug: Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer) {
         let requestID = RequestLog.newRequestID()
         let detail =

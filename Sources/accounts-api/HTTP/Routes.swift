@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 
-/// The table of all routes, and the router that is made of it.
+/// The table of all routes, and the router made from it.
 struct Routes: Sendable {
     let signups: Signups
     let database: Database
@@ -49,7 +49,7 @@ struct Routes: Sendable {
         DocumentRoutes(representations: representations, documents: documents) { description }
     }
 
-    /// Everything that a client may ask for, in the order in which a person meets it.
+    /// All operations, in the order of a sign-up.
     var operations: [Operation] {
         [
             .init(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], by: .open(signup.start)),
@@ -117,7 +117,7 @@ struct Routes: Sendable {
         ]
     }
 
-    /// All operations as OpenAPI describes them.
+    /// The OpenAPI description of all operations.
     var description: JSON {
         OpenAPI(signups: signups, operations: operations, publicURL: publicURL, session: session).document
     }
@@ -128,7 +128,7 @@ struct Routes: Sendable {
 extension Routes {
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
-        // From the outside in.
+        // Middleware, the outermost first.
         router.add(middleware: CORS(allowedOrigins: allowedOrigins))
         router.add(middleware: securityHeaders)
         router.add(middleware: RequestLog(metrics: signups.metrics))
@@ -155,7 +155,7 @@ extension Routes {
 
     var securityHeaders: SecurityHeaders { SecurityHeaders(publicURL: publicURL) }
 
-    /// Cheap checks run first, and all of them before the draft is looked up in the database.
+    /// Cheap checks run first, and all of them run before the draft is looked up in the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }

@@ -1,6 +1,7 @@
 import Accounts
 
-/// The bodies as JSON Schema (2020-12), as OpenAPI 3.1 wants it. ``Representations`` writes what these describe.
+/// The bodies as JSON Schema (2020-12), as OpenAPI 3.1 requires it. These schemas describe what ``Representations``
+/// writes.
 struct Schemas {
     let flow: Flow
 
@@ -38,7 +39,7 @@ struct Schemas {
             }
     }
 
-    // MARK: What a client sends
+    // MARK: Request bodies
 
     private static let start: JSON = [
         "type": "object", "additionalProperties": false,
@@ -61,7 +62,7 @@ struct Schemas {
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    /// With files, as `multipart/form-data`; nothing for a step without.
+    /// The form with files, as `multipart/form-data`; empty for a step without image fields.
     private func form(of step: Step) -> [JSON.Member] {
         guard !step.images.isEmpty else { return [] }
         let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind.takesFile ? [:] : Self.string) }
@@ -73,14 +74,14 @@ struct Schemas {
         ]
     }
 
-    /// An optional step is skipped with an empty object, and an image comes otherwise.
+    /// An optional step is skipped with an empty object. An image is sent in another way, so it is not required here.
     private func answers(to step: Step) -> JSON {
         let asked = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
         let required = asked.map { JSON.string($0.name.rawValue) }
         return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
     }
 
-    // MARK: What it hears
+    // MARK: Response bodies
 
     private var draft: JSON {
         Self.object(
@@ -125,7 +126,7 @@ struct Schemas {
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    /// The other answers stand beside these, under the names of their fields. An account may be older than the flow.
+    /// Other values are additional members under the names of their fields. An account may be older than the flow.
     private var account: JSON {
         [
             "type": "object", "required": ["id", "created_at"],
@@ -157,7 +158,7 @@ struct Schemas {
 
     private static let field = object(.object(fieldMembers))
 
-    // MARK: Refusals
+    // MARK: Problems
 
     private static let problem = object(
         [
@@ -191,7 +192,7 @@ struct Schemas {
 
     private static let errors = list(of: reference("Error"))
 
-    // MARK: Words
+    // MARK: Shared schemas
 
     private static let string: JSON = ["type": "string"]
     private static let bool: JSON = ["type": "boolean"]
@@ -202,7 +203,7 @@ struct Schemas {
 
     private static func list(of item: JSON) -> JSON { ["type": "array", "items": item] }
 
-    /// An object of these members, all of them there but the optional ones, and no others.
+    /// An object with exactly these members; all of them are required, except the optional ones.
     private static func object(_ members: JSON, optional: JSON = [:], then rest: JSON = [:]) -> JSON {
         guard case .object(let first) = members, case .object(let others) = optional, case .object(let last) = rest
         else {

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// How the token is sent: in a cookie, or as a bearer token. Never in a URL.
+/// How the token is sent: in a cookie or as a bearer token, never in a URL.
 struct Session: Sendable {
     /// True if `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.
     let isSecure: Bool
@@ -15,7 +15,7 @@ struct Session: Sendable {
         var hasBearer = false
     }
 
-    /// The token of the request. Two tokens that differ make it malformed.
+    /// The token of the request. A request with two different tokens is malformed.
     func credentials(of request: Request) throws -> Credentials {
         let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.trimmingWhitespace()

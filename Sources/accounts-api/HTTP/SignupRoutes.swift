@@ -2,13 +2,13 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers of a sign-up and its steps, from start to commit.
+/// The handlers of a sign-up and its steps, from the start to the commit.
 struct SignupRoutes: Sendable {
     let signups: Signups
     let representations: Representations
     let session: Session
 
-    /// Starts a sign-up, or continues the open one that the token belongs to.
+    /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
         if let draft = try await openDraft(of: context.credentials.token) { return representations.answer(draft) }
@@ -24,7 +24,7 @@ struct SignupRoutes: Sendable {
         return answer
     }
 
-    /// The draft that the token opens, unless it is committed. If the database is unavailable this throws: a new sign-up
+    /// The draft of the token, unless it is committed. Throws if the database is unavailable, because a new sign-up
     /// would replace the cookie of the old one.
     private func openDraft(of token: Token?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
@@ -49,7 +49,7 @@ struct SignupRoutes: Sendable {
         return Answer(status: .noContent, headers: [.setCookie: session.clearCookie])
     }
 
-    /// For a browser without script, which asks the person to confirm.
+    /// Asks the person to confirm, for browsers without script.
     @Sendable func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed }
         return representations.answer(context.draft)

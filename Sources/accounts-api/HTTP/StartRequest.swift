@@ -6,7 +6,7 @@ struct StartRequest {
     let language: Language
 
     /// - Parameters:
-    ///   - negotiated: the language of the request, which the body may replace with another one of the flow.
+    ///   - negotiated: the language of the request. The body may replace it with another language of the flow.
     ///   - spoken: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of spoken: [Language]) throws {
         var transport = TokenTransport(body, besides: ["locale"])

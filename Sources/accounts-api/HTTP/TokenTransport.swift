@@ -5,7 +5,7 @@ struct TokenTransport {
     let isBearer: Bool
     var refusals: [Refusal]
 
-    /// - Parameter others: the members that the body may have besides.
+    /// - Parameter others: the other members that the body may have.
     init(_ body: Answers, besides others: Set<FieldName>) {
         let unknown = body.members.map(\.name).filter { $0 != "transport" && !others.contains($0) }
         refusals = unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) }

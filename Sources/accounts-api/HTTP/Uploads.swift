@@ -3,10 +3,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Reads the bodies that may be large, images and forms with files, and limits how many are in memory at once.
+/// Reads large bodies, namely images and forms with files, and limits how many are in memory at once.
 struct Uploads: Sendable {
     let signups: Signups
-    /// A client that sends many at once is told to wait, so that other clients do not wait for all of its uploads.
+    /// A client that uploads many at once is told to wait, so that other clients do not wait for all of its uploads.
     private let all = ConcurrencyLimiter(perClient: 4)
     /// For uploads that are larger than other bodies: each needs about 10 MiB of memory while it is read.
     private let large = ConcurrencyLimiter(8, perClient: 2)
@@ -15,7 +15,7 @@ struct Uploads: Sendable {
         self.signups = signups
     }
 
-    /// Reads the image, and holds a slot until `store` has returned. Nothing is read if the step cannot be written to.
+    /// Reads the image, and holds a slot until `store` has returned. Reads nothing if the step cannot be written.
     func withImage<Value>(
         of request: Request,
         _ context: FieldContext,
@@ -27,8 +27,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Reads the form into the answers of the context, and holds a slot until `handle` has returned. Nothing is read if the
-    /// step cannot be written to.
+    /// Reads the form into the answers of the context, and holds a slot until `handle` has returned. Reads nothing if
+    /// the step cannot be written.
     func withAnswers<Value>(
         in form: FormWithFiles,
         of request: Request,

@@ -18,7 +18,8 @@ package enum ResendError: Error {
 }
 
 extension Signups {
-    /// Invalidates the current code and mails a new one. The new code gets new attempts, but earlier failures still count.
+    /// Invalidates the current code and mails a new one. The new code gets new attempts, but earlier failures still
+    /// count.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     /// - Returns: the time until the next code may be requested.

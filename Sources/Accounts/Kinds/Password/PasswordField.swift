@@ -6,7 +6,7 @@ package struct PasswordField: FieldKind {
     package let policy: PasswordRules
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
-        // The check of the flow file allows less than the usual minimum only beside a second factor.
+        // The check of the flow file allows less than the usual minimum only together with a second factor.
         let least = PasswordRules.minimumBesideAuthenticator
         let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumAlone
         let max = try rules.integer("max", in: 64...256) ?? 256

@@ -4,17 +4,17 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Reads bodies of JSON and of forms: at most 64 KiB, strictly, with secrets apart. A form with files is only checked by its
-/// headers; ``Uploads`` reads it once the draft is found.
+/// Reads JSON and form bodies of at most 64 KiB strictly, and separates the secrets. A form with files is only checked
+/// by its headers; ``Uploads`` reads it after the draft is found.
 struct BodyReader: RouterMiddleware {
     static let maximumBytes = 65_536
-    /// No step has nearly as many fields, and parsing a body of many small values is expensive.
+    /// No step has nearly this many fields, and parsing a body of many small values is expensive.
     static let maximumValues = 1000
-    /// The members whose text is never a `String`: passwords and their confirmations.
+    /// The fields whose text is never a `String`: passwords and their confirmations.
     let secretMembers: Set<String>
-    /// False if a request may come without a body.
+    /// False if a request may have no body.
     var isRequired = true
-    /// Whether a form may come with files, if the step asks for images.
+    /// Whether a form may contain files, if the step asks for images.
     var takesFiles = false
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
@@ -77,7 +77,7 @@ struct BodyReader: RouterMiddleware {
                 chunk.withUnsafeReadableBytes { bytes in
                     guard let start = bytes.baseAddress else { return }
                     secret.append(bytes)
-                    // The bytes may be a password, and this slice of the network's buffer has no other reader: its owner
+                    // The bytes may be a password. No other code reads this slice of the network's buffer: its owner
                     // has handed it over and does not use it again.
                     explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
                 }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets scripts of the sites in `ALLOWED_ORIGINS` read the answers. Answers to other sites say nothing about origins.
+/// Allows scripts of the sites in `ALLOWED_ORIGINS` to read the answers. Answers to other sites have no CORS headers.
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
 

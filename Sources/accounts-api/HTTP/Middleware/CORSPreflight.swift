@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers a browser that asks, for one of the sites in `ALLOWED_ORIGINS`, whether it may send a request (Fetch Standard,
-/// “CORS-preflight fetch”). It runs inside the middleware that adds headers, so that this answer has them too.
+/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` (Fetch Standard, “CORS-preflight
+/// fetch”). It runs inside the middleware that adds headers, so that this answer has them too.
 struct CORSPreflight: RouterMiddleware {
     let allowedOrigins: Set<String>
 

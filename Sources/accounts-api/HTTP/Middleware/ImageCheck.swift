@@ -2,11 +2,11 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses from the headers alone a body that cannot be an image. ``PhotoRoutes`` reads the image itself, once the draft is
-/// found and the step may be written to.
+/// Refuses, by the headers alone, a body that cannot be an image. ``PhotoRoutes`` reads the image after the draft is
+/// found and the step is known to be writable.
 struct ImageCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        // The bytes tell which kind of image it is.
+        // The bytes show which type of image it is.
         guard let type = request.headers[.contentType], type.lowercased().hasPrefix("image/") else {
             throw Problem(
                 .unsupportedMediaType,

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a request whose `Accept` allows no representation that the route has.
+/// Refuses a request whose `Accept` allows no representation of the route.
 struct Negotiation: RouterMiddleware {
     /// Whether the route has a page as well as JSON.
     let hasPages: Bool

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses requests that change something and that another site made a browser send with the person's cookie (OWASP Cheat
+/// Refuses a state-changing request that another site has made the browser send with the person's cookie (OWASP Cheat
 /// Sheet on CSRF: Fetch Metadata, then the origin). Needs the credentials that ``TokenReader`` reads.
 struct OriginCheck: RouterMiddleware {
     /// The origin of `PUBLIC_URL`.
@@ -18,8 +18,8 @@ struct OriginCheck: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a request that changes something may pass. A request with a bearer token and no cookie passes from any
-    /// origin: no browser sends such a token by itself.
+    /// Whether a state-changing request may pass. A request with a bearer token and no cookie passes from any origin:
+    /// no browser sends such a token by itself.
     func permits(_ headers: HTTPFields, _ credentials: Session.Credentials) -> Bool {
         if credentials.hasBearer, !credentials.hasCookie { return true }
         let origin = headers[.origin]

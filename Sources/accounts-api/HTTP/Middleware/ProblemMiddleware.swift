@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Answers every error as a problem, in the language and the representation that the client asks for. Errors are converted
-/// here and, for pages that show a form again, in `Routes+Pages.swift`; no other place catches them.
+/// Answers every error as a problem, in the language and the representation of the client. Errors are converted here
+/// and, for pages that show a form again, in `Routes+Pages.swift`; no other place catches them.
 struct ProblemMiddleware: RouterMiddleware {
     let publicURL: String
     let pages: Pages
@@ -19,7 +19,7 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            // The language of the draft takes precedence over the one that the request asks for.
+            // The language of the draft takes precedence over the one of the request.
             let language = context.subject.draft?.language ?? context.language
             let problem = ProblemContext(
                 language: language,

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Gives every request an id, and writes its line in the log and its metrics.
+/// Gives every request an id, writes its log line, and records its metrics.
 struct RequestLog: RouterMiddleware {
     let metrics: Metrics
 
@@ -29,7 +29,7 @@ struct RequestLog: RouterMiddleware {
         return response
     }
 
-    /// The id that the client sent if it is harmless in a log, or a new one.
+    /// The id that the client sent if it is safe to log; otherwise a new one.
     private static func requestID(of request: Request) -> String {
         let isHarmless: (UInt8) -> Bool = { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
         if let given = request.headers[.requestID], (8...64).contains(given.utf8.count),
@@ -42,7 +42,7 @@ struct RequestLog: RouterMiddleware {
 
     static func newRequestID() -> String { ID<Request>().description }
 
-    /// The trace that the request is part of (W3C Trace Context, §3.2): 32 digits of `traceparent`, not all of them zero.
+    /// The trace id of the request (W3C Trace Context, §3.2): 32 digits of `traceparent`, not all of them zero.
     private static func traceID(of request: Request) -> Substring? {
         guard let parts = request.headers[.traceParent]?.split(separator: "-", omittingEmptySubsequences: false),
             parts.count >= 4, parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2], parts[0] != "ff",
@@ -53,7 +53,7 @@ struct RequestLog: RouterMiddleware {
         return parts[1]
     }
 
-    /// A client may send any word as the method. Only the usual ones become labels of metrics.
+    /// The method as a label of metrics. A client may send any word as the method, so unusual methods share one label.
     private static func knownMethod(_ method: HTTPRequest.Method) -> String {
         let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .patch]
         return known.contains(method) ? method.rawValue : "other"

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the headers that every answer has: what a browser may do with it, and that no cache keeps it.
+/// Adds the headers of every answer: restrictions for browsers, and no caching by default.
 struct SecurityHeaders: RouterMiddleware {
     let publicURL: String
 
@@ -31,6 +31,6 @@ struct SecurityHeaders: RouterMiddleware {
     /// The request headers that an answer may depend on.
     private static let vary = "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
 
-    /// For every answer that is not a page: the browser loads nothing and runs nothing.
+    /// The policy of every answer that is not a page: the browser loads and runs nothing.
     private static let contentPolicy = "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 }

@@ -1,7 +1,7 @@
 import Accounts
 import Hummingbird
 
-/// Finds the step that the path names.
+/// Finds the step in the path.
 struct StepLookup: RouterMiddleware {
     let flow: Flow
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Reads from the headers who sends the request: the token, and the network of the client.
+/// Reads the token of the request, and determines the network of the client.
 struct TokenReader: RouterMiddleware {
     let session: Session
     let proxies: Proxies

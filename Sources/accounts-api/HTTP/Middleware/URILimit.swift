@@ -1,7 +1,7 @@
 import Accounts
 import Hummingbird
 
-/// Refuses URIs that are longer than any of ours.
+/// Refuses URIs that are longer than any URI of this service.
 struct URILimit: RouterMiddleware {
     private static let maximumBytes = 8192
 
