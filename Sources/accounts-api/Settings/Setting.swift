@@ -58,7 +58,7 @@ struct Setting<Value: Sendable>: AnySetting {
     func read(from source: SettingSource) throws(SettingMistakes) -> Value {
         let text = try source.text(name)
         do {
-            if let text { return try parse(text) }
+            if let text { return try parse(text.value) }
             switch standard {
             case .required: throw SettingMistakes(all: ["\(name) is missing"])
             case .empty(let value): return value
@@ -67,6 +67,8 @@ struct Setting<Value: Sendable>: AnySetting {
             }
         } catch let mistakes as SettingMistakes {
             throw mistakes
+        } catch let error as InvalidSettingText {
+            throw SettingMistakes(all: ["\(name): \(error.message(isFromFile: text?.isFromFile ?? false))"])
         } catch {
             throw SettingMistakes(all: ["\(name): \(error)"])
         }

@@ -44,9 +44,9 @@ struct SettingSource: Sendable {
     /// The text of a setting, or nil if it is not set or empty. One line break at the end of a file is dropped.
     ///
     /// Reads the file, which may be a pipe, each time: call it once.
-    func text(_ name: String) throws(SettingMistakes) -> String? {
+    func text(_ name: String) throws(SettingMistakes) -> (value: String, isFromFile: Bool)? {
         for text in [flags[name], environment[name]] {
-            if let text, !text.isEmpty { return text }
+            if let text, !text.isEmpty { return (text, false) }
         }
         guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
         // A pipe may return its content in pieces, so read to the end.
@@ -54,6 +54,6 @@ struct SettingSource: Sendable {
             var text = String(validating: data, as: UTF8.self)
         else { throw SettingMistakes(all: ["\(name)_FILE cannot be read"]) }
         if text.last?.isNewline == true { text.removeLast() }
-        return text.isEmpty ? nil : text
+        return text.isEmpty ? nil : (text, true)
     }
 }

@@ -187,12 +187,16 @@ enum LogFormat: String, CaseIterable, Sendable {
 // MARK: Parsers
 
 /// A text that a parser rejects.
-private struct Unexpected: Error, CustomStringConvertible {
+struct InvalidSettingText: Error {
     let text: String
     /// What a valid text is, such as "a whole number from 1 to 60".
     let expected: String
 
-    var description: String { "\"\(text.printable)\" is invalid; use \(expected)" }
+    /// Does not quote what may contain a secret: the content of a file, and a URL with a user or password.
+    func message(isFromFile: Bool) -> String {
+        let isQuoted = !isFromFile && text.count <= 80 && !(text.contains("//") && text.contains("@"))
+        return isQuoted ? "\"\(text.printable)\" is invalid; use \(expected)" : "invalid; use \(expected)"
+    }
 }
 
 @Sendable
@@ -202,7 +206,7 @@ private func text(_ text: String) -> String { text }
 @Sendable
 private func line(_ text: String) throws -> String {
     guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
-        throw Unexpected(text: text, expected: "one line without control characters")
+        throw InvalidSettingText(text: text, expected: "one line without control characters")
     }
     return text
 }
@@ -215,7 +219,10 @@ private func items(of text: String) -> [String] {
 private func integer(in range: ClosedRange<Int>) -> @Sendable (String) throws -> Int {
     { text in
         guard let number = Int(text), range.contains(number) else {
-            throw Unexpected(text: text, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw InvalidSettingText(
+                text: text,
+                expected: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return number
     }
@@ -232,7 +239,7 @@ private func oneOf<Word: RawRepresentable<String> & CaseIterable & SendableMetat
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue)
             let all = words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
-            throw Unexpected(text: text, expected: all)
+            throw InvalidSettingText(text: text, expected: all)
         }
         return word
     }
@@ -240,14 +247,14 @@ private func oneOf<Word: RawRepresentable<String> & CaseIterable & SendableMetat
 
 @Sendable
 private func address(_ text: String) throws -> Address {
-    guard let address = Address(text) else { throw Unexpected(text: text, expected: "host:port") }
+    guard let address = Address(text) else { throw InvalidSettingText(text: text, expected: "host:port") }
     return address
 }
 
 @Sendable
 private func mailAddress(_ text: String) throws -> String {
     guard Mail.isAddress(text) else {
-        throw Unexpected(text: text, expected: "an address such as no-reply@example.com")
+        throw InvalidSettingText(text: text, expected: "an address such as no-reply@example.com")
     }
     return text
 }
@@ -255,7 +262,7 @@ private func mailAddress(_ text: String) throws -> String {
 @Sendable
 private func block(_ text: String) throws -> IPBlock {
     guard let block = IPBlock(text) else {
-        throw Unexpected(text: text, expected: "an address or a block such as 10.0.0.0/8")
+        throw InvalidSettingText(text: text, expected: "an address or a block such as 10.0.0.0/8")
     }
     return block
 }
@@ -265,7 +272,7 @@ private func block(_ text: String) throws -> IPBlock {
 private func baseURL(_ text: String) throws -> String {
     let base = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard isOrigin(base) else {
-        throw Unexpected(text: text, expected: "http:// or https:// with only a host and an optional port")
+        throw InvalidSettingText(text: text, expected: "http:// or https:// with only a host and an optional port")
     }
     return base
 }
@@ -274,7 +281,7 @@ private func baseURL(_ text: String) throws -> String {
 @Sendable
 private func origin(_ text: String) throws -> String {
     guard isOrigin(text) else {
-        throw Unexpected(text: text, expected: "an origin such as https://app.example.com")
+        throw InvalidSettingText(text: text, expected: "an origin such as https://app.example.com")
     }
     return text
 }

@@ -105,6 +105,19 @@ struct SettingsReferenceTests {
         #expect(mistakes?.all.count == 3 && mistakes?.description.contains("hunter2") == false)
     }
 
+    @Test func `a mistake does not quote the content of a file or the password of a URL`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        try Data("hunter2".utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let environment = [
+            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN_FILE": path,
+            "PUBLIC_URL": "https://kim:hunter2@a.example",
+        ]
+        let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
+        #expect(mistakes?.description.contains("LISTEN: invalid; use host:port") == true)
+        #expect(mistakes?.description.contains("hunter2") == false)
+    }
+
     @Test func `the values are those that the operator sets`() throws {
         let settings = try Settings(
             SettingSource(environment: [

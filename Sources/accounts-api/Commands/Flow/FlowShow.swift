@@ -19,7 +19,7 @@ extension FlowCommands {
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
-            let path = try SettingSource([\.flow: flowFile]).text(SettingTable.shared.flow.name)
+            let path = try SettingSource([\.flow: flowFile]).text(SettingTable.shared.flow.name)?.value
             let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
             let language = try language.map { try spoken($0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
