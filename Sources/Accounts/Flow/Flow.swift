@@ -17,7 +17,7 @@ package struct Flow: Sendable {
     package let steps: [Step]
     package var limits: Limits
 
-    /// Differs for each text of a flow file and each version of the service, which also has rules.
+    /// Differs for each text of a flow file, and for each build of the service, because the code has rules too.
     package internal(set) var digest = ""
 
     /// The name and the version, as drafts record them: `default@1`.

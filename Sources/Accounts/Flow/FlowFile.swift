@@ -28,7 +28,7 @@ extension Flow {
     }
 
     private static func digest(of yaml: String) -> String {
-        Data(SHA256.hash(data: Data("\(serviceVersion)\n\(yaml)".utf8)).prefix(12)).base64EncodedString()
+        Data(SHA256.hash(data: Data("\(buildIdentity)\n\(yaml)".utf8)).prefix(12)).base64EncodedString()
     }
 
     private init(reading yaml: String, file: String) throws(FlowFileError) {

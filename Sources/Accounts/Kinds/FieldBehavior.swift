@@ -191,7 +191,7 @@ extension FieldBehavior {
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
         guard let value = draft.values[field.name] as? Value else {
-            return draft.values.json(of: field.name).map { reveals ? $0.plain : "•••" }
+            return draft.values.json(of: field.name).map { reveals && !isHidden && !takesFile ? $0.plain : "•••" }
         }
         return reveals ? revealed(value) : masked(value)
     }

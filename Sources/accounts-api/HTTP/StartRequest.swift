@@ -10,7 +10,7 @@ struct StartRequest {
     ///   - spoken: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of spoken: [Language]) throws {
         var transport = TokenTransport(body, besides: ["locale"])
-        let locale = body["locale"]?.json ?? .null
+        let locale = body["locale"].map { $0.json ?? false } ?? .null
         if locale != .null, locale.string == nil {
             transport.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
         }

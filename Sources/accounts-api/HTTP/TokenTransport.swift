@@ -8,8 +8,8 @@ struct TokenTransport {
     /// - Parameter others: the other members that the body may have.
     init(_ body: Answers, besides others: Set<FieldName>) {
         let unknown = body.members.map(\.name).filter { $0 != "transport" && !others.contains($0) }
-        refusals = unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) }
-        let transport = body["transport"]?.json ?? "cookie"
+        refusals = unknown.prefix(Refusal.maximumUnknownFields).map { Refusal($0, .unknownField) }
+        let transport = body["transport"].map { $0.json ?? .null } ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         isBearer = transport == "bearer"
     }

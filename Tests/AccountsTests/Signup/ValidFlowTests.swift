@@ -81,6 +81,22 @@ struct ValidFlowTests {
         }
     }
 
+    @Test func `are never revealed if the flow file has made a secret of them`() async throws {
+        func flow(_ kind: String) -> String {
+            "flow: test\nversion: 1\nsteps: [{name: s, title: S, fields: [{name: pin, kind: \(kind), label: P}]}]\n"
+        }
+        let draft = try await TestSignups.with(flow: flow("text")) { service in
+            try await service.submit(["pin": "hunter2"], to: "s", of: service.start())
+        }
+        try await TestSignups.with(flow: flow("password")) { service in
+            let draft = try await service.signups.reread(draft)
+            let field = service.signups.flow.fields[0]
+            #expect(field.kind.summary(of: field, in: draft, reveals: true) == "•••")
+            #expect(field.kind.shown(field, in: draft, at: .step) == nil)
+            #expect(service.signups.progress(of: draft).states["s"] == .invalid)
+        }
+    }
+
     @Test func `belong to one text of the flow file`() throws {
         let yaml = "flow: test\nversion: 1\nsteps: [{name: s, title: S, fields: [{name: f, kind: text, label: F}]}]\n"
         let flow = try Flow(yaml: yaml, file: "test.yaml")
