@@ -13,7 +13,7 @@ package struct Refusal: Error, Hashable, Sendable {
 
     /// The maximum number of unknown names in an answer. A body of only unknown names would cause an answer of ten
     /// times its length.
-    package static let maximumUnknown = 32
+    package static let maximumUnknownFields = 32
 
     /// Each code has one meaning and one message per language.
     package enum Code: String, CaseIterable, Hashable, Sendable {

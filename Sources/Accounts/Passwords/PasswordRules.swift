@@ -7,13 +7,13 @@ package struct PasswordRules: Sendable {
     package let maximum: Int
 
     /// The minimum if the password is the only factor (SP 800-63B §3.1.1.2).
-    package static let minimumAlone = 15
+    package static let minimumWithoutAuthenticator = 15
     /// The minimum if a second factor is required too.
-    package static let minimumBesideAuthenticator = 8
+    package static let minimumWithAuthenticator = 8
     /// The maximum length in bytes, checked before everything else.
     package static let maximumBytes = 1_024
 
-    package init(minimum: Int = minimumAlone, maximum: Int = 256) {
+    package init(minimum: Int = minimumWithoutAuthenticator, maximum: Int = 256) {
         self.minimum = minimum
         self.maximum = maximum
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The id of a draft contains its day. A statement that names the partition costs PostgreSQL a third of a statement on
 /// the whole table, which opens and locks all partitions each time (docs/performance.md).
-package final class DraftDays: Sendable {
+package final class DraftPartitions: Sendable {
     /// Partitions by days since 1970.
     private let tables = Mutex<[Int: SQL]>([:])
     private let life: Duration

@@ -36,7 +36,7 @@ extension Signups {
         do throws(FindError) {
             return try await record(of: id, tokenHash, in: table(of: id))
         } catch .database(.refused(let diagnosis)) where diagnosis.isUndefinedTable {
-            days.forget(theDayOf: id)
+            partitions.forget(theDayOf: id)
             return try await record(of: id, tokenHash, in: table(of: id))
         }
     }

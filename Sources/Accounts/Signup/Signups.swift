@@ -11,7 +11,7 @@ package struct Signups: Sendable {
     let outbox: Outbox
     package let metrics: Metrics
     package let funnel: Funnel
-    package let days: DraftDays
+    package let partitions: DraftPartitions
     let turns = DraftTurns()
     /// The network of the client, by which rate limits count.
     private(set) var network = Network.unknown
@@ -35,7 +35,7 @@ package struct Signups: Sendable {
         self.outbox = outbox
         self.metrics = metrics
         funnel = Funnel(metrics: metrics)
-        days = DraftDays(life: flow.absolute)
+        partitions = DraftPartitions(life: flow.absolute)
     }
 
     /// A copy for a client in that network.
@@ -63,7 +63,7 @@ package struct Signups: Sendable {
     }
 
     /// The table of that draft, named `drafts`, for statements about this draft only.
-    func table(of draft: ID<Draft>) -> SQL { days.table(of: draft) }
+    func table(of draft: ID<Draft>) -> SQL { partitions.table(of: draft) }
 
     /// The first statement of a transaction. No other transaction can change the draft until this one ends.
     func lock(_ draft: Draft) -> SQL {

@@ -193,7 +193,7 @@ extension Signups {
         }
         return (
             context.values, inputs,
-            step.sorted(unknown.prefix(Refusal.maximumUnknown).map { Refusal($0, .unknownField) } + refusals)
+            step.sorted(unknown.prefix(Refusal.maximumUnknownFields).map { Refusal($0, .unknownField) } + refusals)
         )
     }
 }

@@ -6,11 +6,11 @@ internal import ServiceLifecycle
 /// partitions.
 package struct Partitions: Sendable {
     private let database: Database
-    private let days: DraftDays?
+    private let days: DraftPartitions?
     private let metrics: Metrics
     private let logger: Logger
 
-    package init(database: Database, days: DraftDays? = nil, metrics: Metrics = Metrics(), logger: Logger) {
+    package init(database: Database, days: DraftPartitions? = nil, metrics: Metrics = Metrics(), logger: Logger) {
         self.database = database
         self.days = days
         self.metrics = metrics

@@ -125,7 +125,7 @@ struct Server {
             services: [
                 // Services stop in reverse order, so the funnel writer still writes what the reaper counts in its last
                 // batch.
-                database, Partitions(database: database, days: signups.days, metrics: metrics, logger: logger),
+                database, Partitions(database: database, days: signups.partitions, metrics: metrics, logger: logger),
                 FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
             ],
             logger: logger

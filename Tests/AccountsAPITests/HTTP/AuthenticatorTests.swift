@@ -95,6 +95,6 @@ extension Visitor {
     func code(of step: Answer) -> String {
         let secret = step.json["secret"]?.string ?? ""
         let instant = step.json["server_time"]?.string.flatMap { try? Date($0, strategy: .iso8601) }
-        return TOTP.code(secret.base32Bytes, step: TOTP.step(at: instant ?? .distantPast))
+        return TOTP.code(secret.base32Bytes, step: TOTP.timeStep(at: instant ?? .distantPast))
     }
 }

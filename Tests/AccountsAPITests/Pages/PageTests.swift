@@ -162,7 +162,7 @@ struct PageTests {
             let page = try await kim.fill(through: "contact")
             let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)).1
             let time = try Date(#require(page.html.firstMatch(of: /data-now="([^"]+)"/)).1, strategy: .iso8601)
-            let code = TOTP.code(String(secret).base32Bytes, step: TOTP.step(at: time))
+            let code = TOTP.code(String(secret).base32Bytes, step: TOTP.timeStep(at: time))
             let codes = try await kim.post("/signup/totp", "totp=\(code)")
             #expect(codes.status == 200 && codes.has("<h1>Recovery codes</h1>") && codes.has("href=\"/signup/terms\""))
             #expect(codes.html.split(separator: "<li><code>").count == 11)

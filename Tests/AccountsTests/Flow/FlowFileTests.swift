@@ -320,7 +320,6 @@ struct FlowFileTests {
                         proves: text
                         label: {en: Code}
                 """
-        let reason = #""proves" must name a field of kind "email" in an earlier step"#
         #expect(Self.refusal(of: text) == "flow.yaml:16: \(reason)")
         #expect(Self.refusal(of: text.replacing("proves: text", with: "proves: email")) == nil)
     }

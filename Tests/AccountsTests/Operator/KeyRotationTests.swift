@@ -24,7 +24,7 @@ struct KeyRotationTests {
             )
             let step = try #require(service.signups.flow.step(named: "totp"))
             let enrolment = try #require(try await service.signups.enrolment(at: step, of: lee))
-            let code = TOTP.code(enrolment.secret.base32Bytes, step: TOTP.step(at: enrolment.now))
+            let code = TOTP.code(enrolment.secret.base32Bytes, step: TOTP.timeStep(at: enrolment.now))
             let enrolled = try await service.submit(["totp": .string(code)], to: "totp", of: lee)
             _ = try await service.signups.commit(service.submit(["terms": true], to: "terms", of: enrolled))
             try await service.deliver()

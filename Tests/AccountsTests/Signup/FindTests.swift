@@ -36,7 +36,7 @@ struct FindTests {
             #expect(found.values == submitted.values)
             #expect(found.values.json(of: "email") == "kim@example.com")
             #expect(found.revision == 2)
-            #expect(found.proofs["code"]?.namesCurrentAddress == true)
+            #expect(found.proofs["code"]?.isForCurrentAddress == true)
         }
     }
 

@@ -228,7 +228,7 @@ struct SignupProgressTests {
             "the proof names another address",
             with(["city": "Ulm", "street": "A"]),
             answered: ["email", "code", "about", "extra", "name"],
-            proof: .proved(namingCurrentAddress: false),
+            proof: .proved(forCurrentAddress: false),
             are: [.complete, .current, .locked, .locked, .locked],
             next: "code",
             missing: ["code"],
@@ -238,7 +238,7 @@ struct SignupProgressTests {
             "the address was taken away",
             ["name": "Ann"],
             answered: ["code", "about", "extra", "name"],
-            proof: .proved(namingCurrentAddress: false),
+            proof: .proved(forCurrentAddress: false),
             are: [.current, .locked, .locked, .locked, .locked],
             next: "email",
             missing: ["email", "code"],
@@ -265,7 +265,7 @@ struct SignupProgressTests {
         var context = ValidationContext(in: try Flow(yaml: steps, file: "flow.yaml"))
         context = context.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
         #expect(SignupProgress(of: context).isReady)
-        context = context.with(proofs: ["code": .proved(namingCurrentAddress: false)])
+        context = context.with(proofs: ["code": .proved(forCurrentAddress: false)])
         context.put("c@d.example", in: "email")
         let progress = SignupProgress(of: context)
         #expect(progress.states["email"] == .complete && progress.states["code"] == .current)

@@ -117,17 +117,17 @@ extension FieldKind {
 }
 
 extension Proof {
-    static func proved(namingCurrentAddress: Bool = true) -> Proof {
+    static func proved(forCurrentAddress: Bool = true) -> Proof {
         let sentAt = Date.at("2026-01-01T11:55:00Z")
         return Proof(
             generation: 1,
-            address: [],
+            addressDigest: [],
             attempts: 1,
             failures: 0,
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: sentAt + 60,
-            namesCurrentAddress: namingCurrentAddress
+            isForCurrentAddress: forCurrentAddress
         )
     }
 
@@ -135,13 +135,13 @@ extension Proof {
         let sentAt = Date.at("2026-01-01T11:55:00Z")
         return Proof(
             generation: 1,
-            address: [],
+            addressDigest: [],
             attempts: 0,
             failures: 0,
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: nil,
-            namesCurrentAddress: true
+            isForCurrentAddress: true
         )
     }
 }

@@ -72,7 +72,7 @@ extension Signups {
         var draft = draft
         for _ in 0..<Self.tries {
             if draft.values[field] is Authenticator { return nil }
-            if let spent = try await spend(on: field, of: draft) { return try judge(code, spent, field, of: draft) }
+            if let spent = try await spend(on: field, of: draft) { return try compare(code, spent, field, of: draft) }
             draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
         }
@@ -84,7 +84,7 @@ extension Signups {
         let now: Date
     }
 
-    private func judge(
+    private func compare(
         _ code: String,
         _ spent: SpentAttempt,
         _ field: FieldName,
@@ -92,7 +92,7 @@ extension Signups {
     ) throws(SubmitError) -> NewAuthenticator {
         // Also accepts a secret that was shown before a key rotation.
         for secret in secrets(of: field, spent.generation, of: draft) {
-            guard let step = TOTP.step(of: code, by: secret, at: spent.now) else { continue }
+            guard let step = TOTP.timeStep(of: code, by: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
             let authenticator = Authenticator(secret: secret, lastStep: step, recoveryCodes: codes)
             return NewAuthenticator(authenticator: authenticator, recoveryCodes: codes)
@@ -118,17 +118,17 @@ extension Signups {
                                        WHERE moment > now() - make_interval(secs => \(TOTP.period))) AS recent
                   FROM enrolments WHERE draft = \(draft.id) AND field = \(field.rawValue)
                    AND EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))
-            ), judged AS (
+            ), counted AS (
                 SELECT *, least(\(Enrolment.maximumAttempts) - cardinality(recent),
                                 (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures))
                                 % \(Enrolment.maximumFailures)) AS attempts_left FROM spent
             )
             UPDATE enrolments
-               SET failures = judged.failures,
-                   generation = judged.generation + CASE WHEN attempts_left = 0 THEN 1 ELSE 0 END,
-                   recent = CASE WHEN attempts_left = 0 THEN '{}' ELSE judged.recent END
-              FROM judged WHERE draft = \(draft.id) AND field = \(field.rawValue)
-            RETURNING judged.generation, attempts_left, now()
+               SET failures = counted.failures,
+                   generation = counted.generation + CASE WHEN attempts_left = 0 THEN 1 ELSE 0 END,
+                   recent = CASE WHEN attempts_left = 0 THEN '{}' ELSE counted.recent END
+              FROM counted WHERE draft = \(draft.id) AND field = \(field.rawValue)
+            RETURNING counted.generation, attempts_left, now()
             """
         return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             guard let row = try await database.transaction(lock(draft), begin, spend)[2].first else { return nil }

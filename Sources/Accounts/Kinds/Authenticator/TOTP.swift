@@ -11,7 +11,7 @@ package enum TOTP {
     static let secretLength = 20
 
     /// The number of the time step that contains the instant.
-    package static func step(at instant: Date) -> Int {
+    package static func timeStep(at instant: Date) -> Int {
         Int((instant.timeIntervalSince1970 / Double(period)).rounded(.down))
     }
 
@@ -29,8 +29,8 @@ package enum TOTP {
 
     /// The time step of the code: the current one, or the previous one to allow for a delay in typing (RFC 6238 §5.2).
     /// Returns nil for any other code.
-    package static func step(of code: String, by secret: [UInt8], at now: Date) -> Int? {
-        let present = step(at: now)
+    package static func timeStep(of code: String, by secret: [UInt8], at now: Date) -> Int? {
+        let present = timeStep(at: now)
         return [present, present - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }
     }
 }

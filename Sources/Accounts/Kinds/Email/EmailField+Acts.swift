@@ -23,7 +23,7 @@ extension EmailField {
             submission.change.effects.append(signups.withdrawal(of: codeField.name, from: draft))
             return
         }
-        if let proof, signups.addressDigests(address).contains(proof.address) {
+        if let proof, signups.addressDigests(address).contains(proof.addressDigest) {
             if isSame, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
             if proof.wait(by: code, at: draft.now) > .zero { return }
         }

@@ -64,7 +64,7 @@ extension CodeField {
     }
 
     package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? {
-        guard let proof = context.proofs[field.name], proof.namesCurrentAddress else { return .noCode }
+        guard let proof = context.proofs[field.name], proof.isForCurrentAddress else { return .noCode }
         if proof.isExhausted { return .exhausted }
         if proof.attempts >= attempts { return .codeUsedUp }
         return context.now < proof.expiresAt ? .codeNotGiven : .codeExpired

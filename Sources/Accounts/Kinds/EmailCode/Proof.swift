@@ -4,25 +4,26 @@ package import Foundation
 package struct Proof: Sendable {
     /// Counts the codes of this draft and field; each new code invalidates the earlier ones.
     package let generation: Int
-    /// The digest of the proved address, with the key that was current then.
-    let address: [UInt8]
+    /// The digest of the address that the code was mailed to, with the key that was current then.
+    let addressDigest: [UInt8]
+    /// Guesses at the current code.
     package let attempts: Int
     /// Wrong codes over all generations; a new code does not reset them.
     package let failures: Int
     package let sentAt: Date
     package let expiresAt: Date
     package var provedAt: Date?
-    /// False once the draft names another address.
-    package let namesCurrentAddress: Bool
+    /// False if the address in the draft has changed since the code was mailed.
+    package let isForCurrentAddress: Bool
 
     /// True if no further code is possible and the sign-up must start again.
     package var isExhausted: Bool { failures >= Self.maximumFailures }
 
-    package var isProved: Bool { namesCurrentAddress && provedAt != nil }
+    package var isProved: Bool { isForCurrentAddress && provedAt != nil }
 
     /// True while the last code can still be submitted.
     package func isUsable(by code: CodeField, at now: Date) -> Bool {
-        namesCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
+        isForCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
     }
 
     /// The time until another mail may be sent to the same address; zero if it may be sent now.

@@ -10,7 +10,7 @@ extension Signups {
         _ code: CodeField,
         of draft: Draft
     ) async throws(SubmitError) -> Int? {
-        guard let proof = draft.proofs[field], proof.namesCurrentAddress,
+        guard let proof = draft.proofs[field], proof.isForCurrentAddress,
             let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
         let charges = [charge(.guessesForAddress, Array(address.rawValue.utf8))]
@@ -40,7 +40,7 @@ extension Signups {
             // Another request was faster. The current draft shows the new state of the code.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
-            guard let now = draft.proofs[field], now.generation == proof.generation, now.namesCurrentAddress else {
+            guard let now = draft.proofs[field], now.generation == proof.generation, now.isForCurrentAddress else {
                 throw .refused([Refusal(field, .codeExpired)])
             }
             if now.isProved { return nil }

@@ -6,7 +6,7 @@ struct StoredProof {
         "field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at"
 
     let field: FieldName
-    let address: [UInt8]
+    let addressDigest: [UInt8]
     let generation, attempts, failures: Int
     let sentAt, expiresAt: Date
     let provedAt: Date?
@@ -22,18 +22,18 @@ struct StoredProof {
     /// Returns nil if an outer join found no row.
     init?(ifPresent columns: inout Columns) throws(DatabaseError) {
         let field: String? = try columns.next()
-        let address: [UInt8]? = try columns.next()
+        let addressDigest: [UInt8]? = try columns.next()
         let generation: Int? = try columns.next()
         let attempts: Int? = try columns.next()
         let failures: Int? = try columns.next()
         let sentAt: Date? = try columns.next()
         let expiresAt: Date? = try columns.next()
         provedAt = try columns.next()
-        guard let field, let address, let generation, let attempts, let failures, let sentAt, let expiresAt else {
+        guard let field, let addressDigest, let generation, let attempts, let failures, let sentAt, let expiresAt else {
             return nil
         }
         self.field = FieldName(field)
-        (self.address, self.generation, self.attempts) = (address, generation, attempts)
+        (self.addressDigest, self.generation, self.attempts) = (addressDigest, generation, attempts)
         (self.failures, self.sentAt, self.expiresAt) = (failures, sentAt, expiresAt)
     }
 }
@@ -47,17 +47,17 @@ extension Signups {
     func proofs(_ stored: [StoredProof], of values: Values) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {
-            guard let address = flow.field(named: stored.field)?.kind.provedField else { continue }
-            let current = values.address(in: address).map(addressDigests) ?? []
+            guard let addressField = flow.field(named: stored.field)?.kind.provedField else { continue }
+            let current = values.address(in: addressField).map(addressDigests) ?? []
             proofs[stored.field] = Proof(
                 generation: stored.generation,
-                address: stored.address,
+                addressDigest: stored.addressDigest,
                 attempts: stored.attempts,
                 failures: stored.failures,
                 sentAt: stored.sentAt,
                 expiresAt: stored.expiresAt,
                 provedAt: stored.provedAt,
-                namesCurrentAddress: current.contains(stored.address)
+                isForCurrentAddress: current.contains(stored.addressDigest)
             )
         }
         return proofs

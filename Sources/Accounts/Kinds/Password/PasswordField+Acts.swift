@@ -9,7 +9,7 @@ extension PasswordField {
         let hasAuthenticator = steps.contains { step in
             !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
         }
-        if policy.minimum < PasswordRules.minimumAlone, !hasAuthenticator {
+        if policy.minimum < PasswordRules.minimumWithoutAuthenticator, !hasAuthenticator {
             throw entry.error("a minimum below 15 needs a required field of kind \"totp\" in the flow", at: "min")
         }
     }

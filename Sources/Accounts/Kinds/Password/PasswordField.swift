@@ -7,8 +7,8 @@ package struct PasswordField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         // The check of the flow file allows less than the usual minimum only together with a second factor.
-        let least = PasswordRules.minimumBesideAuthenticator
-        let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumAlone
+        let least = PasswordRules.minimumWithAuthenticator
+        let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumWithoutAuthenticator
         let max = try rules.integer("max", in: 64...256) ?? 256
         policy = PasswordRules(minimum: min, maximum: max)
     }
@@ -55,14 +55,15 @@ package struct PasswordHash: StoredValue {
 extension PasswordHash {
     package init?(json: JSON) {
         guard let phc = json["phc"]?.string.flatMap({ try? PHCString($0) }),
-            case .integer(let minimum) = json["min"] ?? .integer(PasswordRules.minimumAlone)
+            case .integer(let minimum) = json["min"] ?? .integer(PasswordRules.minimumWithoutAuthenticator)
         else { return nil }
         self.init(phc: phc, minimum: minimum)
     }
 
     /// An object, not a string, so that a flow file that turns the password into a text can never show it.
     package var json: JSON {
-        let minimum = minimum == PasswordRules.minimumAlone ? [] : [JSON.Member("min", .integer(minimum))]
+        let minimum =
+            minimum == PasswordRules.minimumWithoutAuthenticator ? [] : [JSON.Member("min", .integer(minimum))]
         return .object([JSON.Member("phc", .string(phc.rawValue))] + minimum)
     }
 }

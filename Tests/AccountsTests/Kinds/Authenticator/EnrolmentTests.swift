@@ -197,7 +197,7 @@ struct EnrolmentTests {
             .only.decode([UInt8].self, Int.self)
             let secret = try KeyRing(TestSignups.keys).open(sealed, for: account.id.bytes)
             #expect(secret.base32.uppercased() == enrolment.secret)
-            #expect(abs(step - TOTP.step(at: enrolment.now)) <= 1)
+            #expect(abs(step - TOTP.timeStep(at: enrolment.now)) <= 1)
             let digests = try session.query("SELECT digest FROM recovery_codes WHERE account = \(account.id)")
                 .map { try $0.decode([UInt8].self) }
             let expected = outcome.recoveryCodes.map { code in
@@ -243,7 +243,7 @@ extension TestSignups {
     /// What the app shows now.
     fileprivate func totpCode(_ draft: Draft) async throws -> String {
         let enrolment = try await enrolment(draft)
-        return TOTP.code(enrolment.secret.base32Bytes, step: TOTP.step(at: enrolment.now))
+        return TOTP.code(enrolment.secret.base32Bytes, step: TOTP.timeStep(at: enrolment.now))
     }
 
     fileprivate func enrol(_ draft: Draft) async throws -> Outcome {

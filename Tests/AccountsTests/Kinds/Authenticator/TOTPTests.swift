@@ -23,20 +23,20 @@ struct TOTPTests {
     ])
     func `they are those of RFC 6238`(seconds: Double, code: String) {
         let instant = Date(timeIntervalSince1970: seconds)
-        #expect(TOTP.code(Self.secret, step: TOTP.step(at: instant), digits: 8) == code)
-        #expect(TOTP.code(Self.secret, step: TOTP.step(at: instant)) == String(code.suffix(6)))
-        #expect(TOTP.step(of: String(code.suffix(6)), by: Self.secret, at: instant) == TOTP.step(at: instant))
+        #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant), digits: 8) == code)
+        #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant)) == String(code.suffix(6)))
+        #expect(TOTP.timeStep(of: String(code.suffix(6)), by: Self.secret, at: instant) == TOTP.timeStep(at: instant))
     }
 
     @Test func `the present one and the one before are accepted, and no other`() {
         // At 59 seconds the second step is about to end.
         let now = Date(timeIntervalSince1970: 59)
         let accepted = (-3...4).filter {
-            TOTP.step(of: TOTP.code(Self.secret, step: $0 + 5), by: Self.secret, at: now + 120) != nil
+            TOTP.timeStep(of: TOTP.code(Self.secret, step: $0 + 5), by: Self.secret, at: now + 120) != nil
         }
         #expect(accepted == [-1, 0])
-        #expect(TOTP.step(of: "", by: Self.secret, at: now) == nil)
-        #expect(TOTP.step(of: "2870821", by: Self.secret, at: now) == nil)
+        #expect(TOTP.timeStep(of: "", by: Self.secret, at: now) == nil)
+        #expect(TOTP.timeStep(of: "2870821", by: Self.secret, at: now) == nil)
     }
 
     @Test(arguments: [

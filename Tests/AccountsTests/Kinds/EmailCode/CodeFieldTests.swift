@@ -67,7 +67,7 @@ struct CodeFieldTests {
             #expect(!code.holds(stored))
             code.context = code.context.with(proofs: ["code": .pending])
             #expect(!code.holds(stored))
-            code.context = code.context.with(proofs: ["code": .proved(namingCurrentAddress: false)])
+            code.context = code.context.with(proofs: ["code": .proved(forCurrentAddress: false)])
             #expect(!code.holds(stored))
             code.context = code.context.with(proofs: ["other": .proved()])
             #expect(!code.holds(stored))
@@ -105,20 +105,20 @@ struct PendingCodeTests {
         attempts: Int = 0,
         failures: Int = 0,
         after seconds: Double = 0,
-        namesCurrentAddress: Bool = true
+        isForCurrentAddress: Bool = true
     ) throws -> Bool {
         let flow = try Flow.asking([["name: email, kind: email"], ["name: code, kind: code, proves: email"]])
         let code = try #require(flow.code(proving: "email")?.kind)
         let sentAt = Date.at("2026-01-01T12:00:00Z")
         let proof = Proof(
             generation: 1,
-            address: [],
+            addressDigest: [],
             attempts: attempts,
             failures: failures,
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: nil,
-            namesCurrentAddress: namesCurrentAddress
+            isForCurrentAddress: isForCurrentAddress
         )
         return proof.isUsable(by: code, at: sentAt + seconds)
     }
@@ -131,12 +131,12 @@ struct PendingCodeTests {
         #expect(try !isUsable(attempts: 5))
         #expect(try isUsable(failures: 24))
         #expect(try !isUsable(failures: 25))
-        #expect(try !isUsable(namesCurrentAddress: false))
+        #expect(try !isUsable(isForCurrentAddress: false))
     }
 
     @Test func `an address is proved only while the draft names it`() {
         #expect(Proof.proved().isProved)
         #expect(!Proof.pending.isProved)
-        #expect(!Proof.proved(namingCurrentAddress: false).isProved)
+        #expect(!Proof.proved(forCurrentAddress: false).isProved)
     }
 }
