@@ -54,7 +54,7 @@ package protocol FieldBehavior: Sendable {
     /// Validates the stored value again after an answer to another step has changed a name of the person.
     func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError)
 
-    /// Updates the change when the person's address changes: the field of that step may have to be emptied.
+    /// Updates the change when the person's address changes. A kind that depends on the address empties its field.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
     /// The refusals that a check adds for a valid value, such as a name that is taken.

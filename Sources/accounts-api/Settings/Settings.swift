@@ -72,7 +72,7 @@ extension Argon2Parameters {
                 "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are above the maximum of 262144 KiB and 10 iterations"
             )
         }
-        // Each worker uses 2 MiB besides the memory of the hash.
+        // Each worker uses 2 MiB in addition to the memory of the hash.
         let (needed, available) = (workers * (memoryKiB / 1024 + 2), Machine.memory >> 20)
         if needed >= available {
             mistakes.append(
