@@ -55,18 +55,18 @@ package final class Database: Sendable {
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
-                return try await outcome(of: Job([sql]), on: grouped)[0]
+                return try await grouped.submit(Job([sql])).outcome().get()[0]
             } catch .outcomeUnknown {
                 continue
             }
         }
-        return try await outcome(of: Job([sql]), on: grouped)[0]
+        return try await grouped.submit(Job([sql])).outcome().get()[0]
     }
 
     /// Runs one statement that writes only the given row and cannot violate a constraint. Another write to the same row
     /// may run before it, so its WHERE must state the rule.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
-        try await outcome(of: Job([sql], writes: row), on: grouped)[0]
+        try await grouped.submit(Job([sql], writes: row)).outcome().get()[0]
     }
 
     /// Runs one transaction in one round trip. Returns the rows of each statement.
@@ -76,7 +76,7 @@ package final class Database: Sendable {
 
     /// Runs one transaction in one round trip. Returns the rows of each statement.
     package func transaction(_ statements: [SQL]) async throws(DatabaseError) -> [Rows] {
-        try await outcome(of: Job(statements), on: alone)
+        try await alone.submit(Job(statements)).outcome().get()
     }
 
     /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement. No statement is sent
@@ -124,11 +124,6 @@ package final class Database: Sendable {
                 loads.map { ($0, Double($1.lanes)) }
             ),
         ]
-    }
-
-    private func outcome(of job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {
-        queue.submit(job)
-        return try await job.outcome().get()
     }
 
     /// Rejects waiting jobs, lets running jobs finish, and closes the connections.

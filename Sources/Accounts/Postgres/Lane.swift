@@ -77,7 +77,7 @@ struct Lane {
                 continue
             }
             defer { queue.groupHasEnded(group.number) }
-            try run(group, on: &pipeline)
+            try run(group.jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) })
             failures = 0
         }
     }
@@ -95,9 +95,29 @@ struct Lane {
         if sources[1].revents != 0 { queue.consumeWakeup() }
     }
 
-    private func run(_ group: Waiting.Group, on pipeline: inout Pipeline) throws(DatabaseError) {
-        let jobs = group.jobs
-        switch try exchange(jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) }) {
+    /// Sends the jobs with one Sync, and answers them. If they were rolled back, each job but the one that caused it
+    /// runs again, with its own Sync.
+    ///
+    /// - Parameters:
+    ///   - isRetry: the job runs again, so an error is final.
+    ///   - whenSlow: called if other lanes should start a group meanwhile.
+    private func run(
+        _ jobs: [Job],
+        isRetry: Bool = false,
+        on pipeline: inout Pipeline,
+        whenSlow: @escaping () -> Void = {}
+    ) throws(DatabaseError) {
+        let start = ContinuousClock.now
+        let outcome: Pipeline.Outcome
+        do throws(DatabaseError) {
+            outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
+        } catch {
+            for job in jobs { job.answer(.failure(error)) }
+            throw error
+        }
+        metrics.groups.record(Double(jobs.count), kind)
+        metrics.exchanges.record(ContinuousClock.now - start, kind)
+        switch outcome {
         case .committed(let rows):
             for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
@@ -106,43 +126,23 @@ struct Lane {
             for job in jobs { job.answer(.failure(error)) }
             throw error
         case .undone(let culprit, let diagnosis):
-            let isFinal = (culprit != nil || jobs.count == 1) && !diagnosis.isWorthRetrying
-            if isFinal { jobs[culprit ?? 0].answer(.failure(.refused(diagnosis))) }
-            let others = jobs.indices.filter { !isFinal || $0 != culprit ?? 0 }.map { jobs[$0] }
-            queue.groupTakesLong(group.number)
+            var others = jobs
+            if isRetry || !diagnosis.isWorthRetrying, let culprit = jobs.count == 1 ? 0 : culprit {
+                others.remove(at: culprit).answer(.failure(.refused(diagnosis)))
+            }
+            whenSlow()
             try retryOneByOne(others, on: &pipeline)
         }
     }
 
-    /// Runs each job with its own Sync. An error is final now.
     private func retryOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
         for (index, job) in jobs.enumerated() {
             do throws(DatabaseError) {
-                switch try exchange([job], on: &pipeline) {
-                case .committed(let rows): job.answer(.success(rows[0]))
-                case .undone(_, let diagnosis): job.answer(.failure(.refused(diagnosis)))
-                }
+                try run([job], isRetry: true, on: &pipeline)
             } catch {
                 for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }
                 throw error
             }
-        }
-    }
-
-    private func exchange(
-        _ jobs: [Job],
-        on pipeline: inout Pipeline,
-        whenSlow: @escaping () -> Void = {}
-    ) throws(DatabaseError) -> Pipeline.Outcome {
-        let start = ContinuousClock.now
-        do throws(DatabaseError) {
-            let outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
-            metrics.groups.record(Double(jobs.count), kind)
-            metrics.exchanges.record(ContinuousClock.now - start, kind)
-            return outcome
-        } catch {
-            for job in jobs { job.answer(.failure(error)) }
-            throw error
         }
     }
 }

@@ -143,11 +143,14 @@ final class LaneQueue: Sendable {
         close(end)
     }
 
-    func submit(_ job: Job) {
+    /// Queues the job, or rejects it. Returns it, so that the caller can wait for its outcome.
+    @discardableResult
+    func submit(_ job: Job) -> Job {
         switch waiting.withLock({ $0.add(job) }) {
         case .taken(let wake): if wake { signal(wakeup) }
         case .refused(let reason): job.answer(.failure(.unavailable(reason)))
         }
+        return job
     }
 
     func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
