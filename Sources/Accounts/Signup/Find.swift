@@ -32,38 +32,27 @@ extension Signups {
         return try draft(id, tokenHash, record)
     }
 
+    /// Reads the draft with its proofs, and tries again if the partition of its day has been dropped.
     private func record(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> Record? {
-        do throws(FindError) {
-            return try await record(of: id, tokenHash, in: table(of: id))
-        } catch .database(.refused(let diagnosis)) where diagnosis.isUndefinedTable {
-            partitions.forget(theDayOf: id)
-            return try await record(of: id, tokenHash, in: table(of: id))
+        try await converting(to: FindError.database) { () throws(DatabaseError) in
+            do throws(DatabaseError) {
+                return try Record(await database.read(select(id, tokenHash)))
+            } catch .refused(let diagnosis) where diagnosis.isUndefinedTable {
+                partitions.forget(theDayOf: id)
+                return try Record(await database.read(select(id, tokenHash)))
+            }
         }
     }
 
-    /// Returns the draft's row once for each of its proofs, or once if it has none.
-    private func record(
-        of id: ID<Draft>,
-        _ tokenHash: [UInt8],
-        in table: SQL
-    ) async throws(FindError) -> Record? {
-        let select: SQL = """
-            SELECT \(Record.columns), deadline, now() < deadline, \(StoredProof.columns)
-              FROM \(table) LEFT JOIN proofs ON proofs.draft = drafts.id,
-                   LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
-             WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
-            """
-        return try await converting(to: FindError.database) { () throws(DatabaseError) in
-            var record: Record?
-            for row in try await database.read(select) {
-                var columns = row.columns
-                let found = try Record(&columns)
-                let proof = try StoredProof(ifPresent: &columns)
-                record = record ?? found
-                if let proof { record?.proofs.append(proof) }
-            }
-            return record
-        }
+    /// Selects the draft's row once for each of its proofs, or once if it has none.
+    private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
+        """
+        SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),
+               deadline, now() < deadline
+          FROM \(table(of: id)) LEFT JOIN proofs ON proofs.draft = drafts.id,
+               LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
+         WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
+        """
     }
 
     private func draft(_ id: ID<Draft>, _ tokenHash: [UInt8], _ record: Record) throws(FindError) -> Draft {
@@ -103,28 +92,36 @@ extension Signups {
         return try await converting(to: FindError.database) { () throws(DatabaseError) in
             guard let row = try await database.read(select).first else {
                 let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
-                return flow.idle <= age && age < flow.absolute + .seconds(86_400) ? .ended(.expired) : .unknown
+                let isRecent = age < flow.absolute + .seconds(86_400)
+                return flow.idle <= age && isRecent ? .ended(.expired) : .unknown
             }
             return Termination(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
         }
     }
 }
 
-/// The columns of a draft without its proofs.
+/// A row of `drafts` with its proofs.
 private struct Record {
-    static let columns: SQL =
-        "drafts.flow, locale, step, revision, sealed, account_id, updated_at, now()"
-
     let flow, locale, step: String
     let revision: Int
     let sealed: [UInt8]
     let account: ID<Account>?
     let updatedAt, now, expiresAt: Date
     let isAlive: Bool
-    var proofs: [StoredProof] = []
+    let proofs: [StoredProof]
 
-    /// Reads ``columns``, then the deadline and whether it is in the future.
-    init(_ columns: inout Columns) throws(DatabaseError) {
+    /// Nil if there are no rows.
+    init?(_ rows: Rows) throws(DatabaseError) {
+        var proofs: [StoredProof] = []
+        var draft: Columns?
+        for row in rows {
+            var columns = row.columns
+            if let proof = try StoredProof(ifPresent: &columns) { proofs.append(proof) }
+            // The columns of the draft are the same in each row.
+            draft = draft ?? columns
+        }
+        guard var columns = draft else { return nil }
+        self.proofs = proofs
         flow = try columns.next()
         locale = try columns.next()
         step = try columns.next()
