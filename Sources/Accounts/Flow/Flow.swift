@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A sign-up: its ordered steps with their fields and rules, and the lifetime of a draft.
+/// A sign-up: its ordered steps with their fields and rules, and the expiry of a draft.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
@@ -10,10 +10,7 @@ package struct Flow: Sendable {
     package let zone: TimeZone
     /// The name of the service in mail, unless `SERVICE_NAME` is set.
     package let serviceName: String?
-    /// The lifetime of a draft after its last change.
-    package let idle: Duration
-    /// The maximum lifetime of a draft.
-    package let absolute: Duration
+    package let expiry: DraftExpiry
     package let steps: [Step]
     package var limits: Limits
 

@@ -59,11 +59,7 @@ extension Flow {
         entry = entry.speaking(languages)
         serviceName = try entry.optionalText("service")
         zone = try entry.zone("zone") ?? .gmt
-        var draft = try entry.entry("draft")
-        idle = try draft?.duration("idle", in: .seconds(60) ... .seconds(30 * 86_400)) ?? .seconds(86_400)
-        absolute = try draft?.duration("absolute", in: .seconds(60) ... .seconds(90 * 86_400)) ?? .seconds(7 * 86_400)
-        try draft?.finish()
-        if idle > absolute { throw entry.error("\"idle\" must not be longer than \"absolute\"", at: "draft") }
+        expiry = try DraftExpiry(in: &entry)
         steps = try Self.steps(&entry)
         limits = try Limits(of: &entry)
     }

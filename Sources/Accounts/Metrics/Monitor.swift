@@ -132,7 +132,7 @@ extension Signups {
                  WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.maximumCounted)
             ), oldest AS (
                 SELECT \(deadline) AS deadline FROM drafts
-                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.idle.seconds)))
+                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))
                  ORDER BY id LIMIT \(Self.maximumCounted)
             ), overdue AS (
                 SELECT deadline FROM oldest WHERE deadline <= now()

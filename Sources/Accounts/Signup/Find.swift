@@ -92,8 +92,8 @@ extension Signups {
         return try await converting(to: FindError.database) { () throws(DatabaseError) in
             guard let row = try await database.read(select).first else {
                 let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
-                let isRecent = age < flow.absolute + .seconds(86_400)
-                return flow.idle <= age && isRecent ? .ended(.expired) : .unknown
+                let isRecent = age < flow.expiry.absolute + .seconds(86_400)
+                return flow.expiry.idle <= age && isRecent ? .ended(.expired) : .unknown
             }
             return Termination(rawValue: try row.decode(String.self)).map(FindError.ended) ?? .unknown
         }

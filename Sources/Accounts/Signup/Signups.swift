@@ -35,7 +35,7 @@ package struct Signups: Sendable {
         self.outbox = outbox
         self.metrics = metrics
         funnel = Funnel(metrics: metrics)
-        partitions = DraftPartitions(life: flow.absolute)
+        partitions = DraftPartitions(life: flow.expiry.absolute)
     }
 
     /// A copy for a client in that network.
@@ -68,11 +68,6 @@ package struct Signups: Sendable {
     /// The first statement of a transaction. No other transaction can change the draft until this one ends.
     func lock(_ draft: Draft) -> SQL {
         "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
-    }
-
-    /// The time when a draft expires without further activity, as SQL over the columns of `drafts`.
-    var deadline: SQL {
-        "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.idle.seconds)))"
     }
 
     /// The condition of every write: the draft is at the revision that was read, and is neither committed nor expired.

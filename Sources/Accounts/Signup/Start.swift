@@ -15,7 +15,7 @@ extension Signups {
         let limits = [charge(.starts, network.prefix)]
         let insert: SQL = """
             INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
-            SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.absolute.seconds)),
+            SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
                    \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed)
              WHERE \(Self.isWithinLimits)
             RETURNING now(), \(deadline), revision

@@ -131,7 +131,7 @@ extension Signups {
     /// The draft has reached its maximum number of revisions. Waiting does not help.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
-        return reached("revisions", Limit(flow.limits.revisions, per: flow.absolute), wait: left)
+        return reached("revisions", Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
     }
 
     private func change(

@@ -114,7 +114,7 @@ package struct Reaper: Sendable {
                         SELECT id FROM \(table)
                          WHERE account_id IS NULL AND (SELECT mine FROM turn)
                            AND id > \(last)
-                           AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.idle.seconds)))
+                           AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.expiry.idle.seconds)))
                          ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
                     ), expired AS (
                         SELECT id FROM \(table)
@@ -157,7 +157,7 @@ package struct Reaper: Sendable {
 
     /// The maximum lifetime of a draft that no operator has extended. The token of such a draft shows that it has
     /// expired.
-    private var life: SQL { "make_interval(secs => \(signups.flow.absolute.seconds))" }
+    private var life: SQL { "make_interval(secs => \(signups.flow.expiry.absolute.seconds))" }
 
     // MARK: - Other expired rows
 

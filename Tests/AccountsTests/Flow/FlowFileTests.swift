@@ -15,7 +15,7 @@ struct StandardFlowTests {
 
     @Test func `it lives a day without a change and a week at most`() throws {
         let flow = try Flow.standard()
-        #expect(flow.idle == .seconds(86_400) && flow.absolute == .seconds(604_800))
+        #expect(flow.expiry.idle == .seconds(86_400) && flow.expiry.absolute == .seconds(604_800))
         #expect(flow.zone.identifier == "Asia/Seoul" && flow.languages == [.english, .korean])
     }
 
@@ -105,7 +105,7 @@ struct FlowFileTests {
     @Test func `what it leaves out is filled in`() throws {
         let flow = try Flow(yaml: Self.file("name: text, kind: text"), file: "flow.yaml")
         #expect(flow.id == "test@1" && flow.zone == .gmt && flow.languages == [.english])
-        #expect(flow.idle == .seconds(86_400) && flow.absolute == .seconds(604_800))
+        #expect(flow.expiry.idle == .seconds(86_400) && flow.expiry.absolute == .seconds(604_800))
         #expect(flow.fields.map(\.isRequired) == [true, true] && flow.fields.map(\.isIdentifier) == [false, false])
         #expect(flow.steps.map(\.isOptional) == [false, false])
     }

@@ -1,0 +1,28 @@
+/// The lifetimes of an unfinished draft: the member `draft` of the flow file.
+package struct DraftExpiry: Sendable {
+    /// The lifetime after the last change. One minute to 30 days; 24 hours by default.
+    package let idle: Duration
+    /// The lifetime after the start, whatever is changed. One minute to 90 days; 7 days by default.
+    package let absolute: Duration
+
+    /// - Parameter file: the outermost mapping of the flow file.
+    init(in file: inout FlowEntry) throws(FlowFileError) {
+        var entry = try file.entry("draft")
+        idle = try entry?.duration("idle", in: .minutes(1) ... .days(30)) ?? .days(1)
+        absolute = try entry?.duration("absolute", in: .minutes(1) ... .days(90)) ?? .days(7)
+        try entry?.finish()
+        if idle > absolute { throw file.error("\"idle\" must not be longer than \"absolute\"", at: "draft") }
+    }
+}
+
+extension Signups {
+    /// The time when a draft expires without further activity, as SQL over the columns of `drafts`.
+    var deadline: SQL {
+        "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.expiry.idle.seconds)))"
+    }
+}
+
+extension Duration {
+    fileprivate static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
+    fileprivate static func days(_ count: Int) -> Duration { .seconds(86_400 * count) }
+}
