@@ -122,3 +122,59 @@ extension Signups {
         return nil
     }
 }
+
+extension CommitPlan {
+    /// One row with the column `id`, or no row if the account was not created.
+    var newAccount: SQL { "(SELECT id FROM accounts WHERE id = \(account)) AS account" }
+
+    /// Whether the draft is at the revision that was validated, and no other account has its identifiers.
+    fileprivate var isPossible: SQL {
+        (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
+    }
+
+    private var areIdentifiersFree: SQL {
+        identifiers.reduce("true") { free, identifier in
+            """
+            \(free) AND NOT EXISTS (
+                SELECT FROM identifiers WHERE kind = \(identifier.kind) AND value = \(identifier.value))
+            """
+        }
+    }
+
+    private var identifiers: [(kind: String, value: String)] {
+        signups.flow.fields.filter(\.isIdentifier).compactMap { field in
+            draft.values.json(of: field.name)?.string.map { (type(of: field.kind).name, $0) }
+        }
+    }
+
+    fileprivate var insertAccount: SQL {
+        """
+        INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
+        SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
+               \(draft.language.rawValue), \(signups.flow.id)
+         WHERE \(isPossible) AND \(Signups.isWithinLimits)
+        RETURNING email, username, profile::text, created_at
+        """
+    }
+
+    /// Keeps the draft for as long as its token may be used to read the account.
+    fileprivate var closeDraft: SQL {
+        """
+        UPDATE \(signups.table(of: draft.id))
+           SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = '',
+               email_digest = NULL
+          FROM \(newAccount) WHERE drafts.id = \(draft.id)
+        """
+    }
+
+    fileprivate var insertIdentifiers: [SQL] {
+        identifiers.map { kind, value in
+            "INSERT INTO identifiers (kind, value, account) SELECT \(kind), \(value), id FROM \(newAccount)"
+        }
+    }
+
+    /// - Parameter row: the result of ``insertAccount``.
+    fileprivate func account(_ row: Row) throws(DatabaseError) -> Account {
+        try Account(account, row)
+    }
+}
