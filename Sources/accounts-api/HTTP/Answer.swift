@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// The answer to a request, before it is written as JSON for programs or as a page for a browser.
 struct Answer: Sendable {
@@ -11,7 +12,13 @@ struct Answer: Sendable {
 
     /// The answer as JSON, for programs.
     var response: Response {
-        var response = json.map { Response(json: $0, status: status) } ?? Response(status: status)
+        var response = Response(status: status)
+        if let json {
+            let body = ByteBuffer(bytes: json.bytes)
+            response.headers[.contentType] = "application/json; charset=utf-8"
+            response.headers[.contentLength] = "\(body.readableBytes)"
+            response.body = ResponseBody(byteBuffer: body)
+        }
         for field in headers { response.headers[field.name] = field.value }
         return response
     }

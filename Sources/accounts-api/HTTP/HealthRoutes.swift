@@ -9,7 +9,7 @@ struct HealthRoutes: Sendable {
 
     /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
-        Response(json: ["status": "live"])
+        Answer(json: ["status": "live"]).response
     }
 
     /// Succeeds if the service can do its work and is not shutting down.
@@ -22,6 +22,6 @@ struct HealthRoutes: Sendable {
                 headers: [.retryAfter: "1"]
             )
         }
-        return Response(json: ["status": "ready"])
+        return Answer(json: ["status": "ready"]).response
     }
 }

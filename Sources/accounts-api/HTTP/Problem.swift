@@ -74,14 +74,3 @@ extension ProblemKind {
         }
     }
 }
-
-extension Response {
-    init(json: JSON, status: HTTPResponse.Status = .ok) {
-        let body = ByteBuffer(bytes: json.bytes)
-        self.init(
-            status: status,
-            headers: [.contentType: "application/json; charset=utf-8", .contentLength: "\(body.readableBytes)"],
-            body: ResponseBody(byteBuffer: body)
-        )
-    }
-}
