@@ -16,8 +16,7 @@ extension Signups {
     /// The maximum number of attempts for a draft that other requests keep changing.
     static let tries = 8
 
-    /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
-    /// attempt.
+    /// Runs an act in the draft's turn until it returns a result; nil means that the draft has changed.
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
     /// one read and one write. Other servers, a cancel and a hand-off to another device can still interfere.
@@ -29,6 +28,16 @@ extension Signups {
         defer { turns.end(draft.id) }
         var draft = draft
         if hasWaited { draft = try await reread(draft, orThrow: Failure.find) }
+        return try await retryingOutsideTurn(draft, act)
+    }
+
+    /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
+    /// attempt.
+    func retryingOutsideTurn<Result, Failure: RetriedActError>(
+        _ draft: Draft,
+        _ act: (Draft) async throws(Failure) -> Result?
+    ) async throws(Failure) -> Result {
+        var draft = draft
         for attempt in 1...Self.tries {
             if let result = try await act(draft) { return result }
             if attempt == Self.tries { break }

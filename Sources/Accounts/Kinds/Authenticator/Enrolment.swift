@@ -69,14 +69,20 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) async throws(SubmitError) -> NewAuthenticator? {
-        var draft = draft
-        for _ in 0..<Self.tries {
-            if draft.values[field] is Authenticator { return nil }
-            if let spent = try await spend(on: field, of: draft) { return try compare(code, spent, field, of: draft) }
-            draft = try await reread(draft, orThrow: SubmitError.find)
+        // This is slow work before the turn, or a repetition of it inside the turn.
+        let guess = try await retryingOutsideTurn(draft) { (draft) throws(SubmitError) -> Guess? in
             if draft.account != nil { throw .committed }
+            if draft.values[field] is Authenticator { return .unnecessary }
+            guard let spent = try await spend(on: field, of: draft) else { return nil }
+            return .correct(try compare(code, spent, field, of: draft))
         }
-        throw .contended
+        return if case .correct(let authenticator) = guess { authenticator } else { nil }
+    }
+
+    private enum Guess {
+        case correct(NewAuthenticator)
+        /// The draft has an authenticator already.
+        case unnecessary
     }
 
     private struct SpentAttempt {
