@@ -55,6 +55,23 @@ extension TOTPField {
         ]
     }
 
+    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+        AccountQuery(
+            select: """
+                SELECT EXISTS (SELECT FROM authenticators WHERE account = \(account)),
+                       (SELECT count(*) FROM recovery_codes WHERE account = \(account))
+                """
+        ) { rows throws(DatabaseError) in
+            let (exists, codes) = try rows.only.decode(Bool.self, Int.self)
+            return AccountSection(
+                precedesValues: true,
+                entries: exists
+                    ? [.init(label: "factor", text: "authenticator", note: "\(codes) recovery codes left")] : [],
+                members: [.init("authenticator", .bool(exists)), .init("recovery_codes", .integer(codes))]
+            )
+        }
+    }
+
     package func masked(_ value: Authenticator) -> String { "set" }
     package func revealed(_ value: Authenticator) -> String { "set" }
 

@@ -90,6 +90,26 @@ package struct ConsentField: FieldKind {
         )
     }
 
+    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+        AccountQuery(
+            select: "SELECT field, version, accepted, given_at FROM consents WHERE account = \(account) ORDER BY field"
+        ) { rows throws(DatabaseError) in
+            var section = AccountSection()
+            var consents: [JSON] = []
+            for row in rows {
+                let (field, version, accepted, time) = try row.decode(String.self, String.self, Bool.self, Date.self)
+                let text = accepted ? "accepted" : "not accepted"
+                section.entries.append(.init(label: field, text: text, time: time, note: "version \(version)"))
+                consents.append([
+                    "field": .string(field), "version": .string(version), "accepted": .bool(accepted),
+                    "at": .string(time.timestamp),
+                ])
+            }
+            section.members = [.init("consents", .array(consents))]
+            return section
+        }
+    }
+
     package func masked(_ value: Consent) -> String { value.isAccepted ? "accepted" : "not accepted" }
     package func revealed(_ value: Consent) -> String { masked(value) }
 

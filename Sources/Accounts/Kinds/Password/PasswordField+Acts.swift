@@ -57,6 +57,20 @@ extension PasswordField {
         )
     }
 
+    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+        AccountQuery(
+            select: "SELECT kind FROM credentials WHERE account = \(account) ORDER BY kind"
+        ) { rows throws(DatabaseError) in
+            var kinds: [String] = []
+            for row in rows { kinds.append(try row.decode(String.self)) }
+            return AccountSection(
+                precedesValues: true,
+                entries: kinds.map { .init(label: "factor", text: $0) },
+                members: [.init("credentials", .array(kinds.map(JSON.string)))]
+            )
+        }
+    }
+
     package func masked(_ value: PasswordHash) -> String { "set" }
     package func revealed(_ value: PasswordHash) -> String { "set" }
 

@@ -60,6 +60,22 @@ extension ImageField {
         )
     }
 
+    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+        AccountQuery(
+            select: "SELECT field, length(image) FROM photos WHERE account = \(account) ORDER BY field"
+        ) { rows throws(DatabaseError) in
+            var section = AccountSection()
+            var sizes: [JSON.Member] = []
+            for row in rows {
+                let (field, bytes) = try row.decode(String.self, Int.self)
+                section.entries.append(.init(label: field, text: "photo", note: "\(bytes) bytes"))
+                sizes.append(.init(field, .integer(bytes)))
+            }
+            section.members = [.init("photos", .object(sizes))]
+            return section
+        }
+    }
+
     package func masked(_ value: StoredPhoto) -> String { "set" }
     package func revealed(_ value: StoredPhoto) -> String { "set" }
 

@@ -25,7 +25,7 @@ extension AccountCommands {
                     if let address { try await worker.account(named: address) } else {
                         UUID(uuidString: account).map { ID<Account>($0) }
                     }
-                guard let id, let detail = try await worker.account(id) else { return nil }
+                guard let id, let detail = try await worker.account(id, reveals: reveal) else { return nil }
                 if reveal { try await worker.note(.revealAccount, of: id) }
                 return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
             }
@@ -59,43 +59,39 @@ private struct AccountReport {
             }
     }
 
-    private var factors: [String] {
-        detail.credentials
-            + (detail.hasAuthenticator ? ["authenticator, \(detail.recoveryCodes) recovery codes left"] : [])
+    private var before: [AccountSection] { detail.sections.filter(\.precedesValues) }
+    private var after: [AccountSection] { detail.sections.filter { !$0.precedesValues } }
+
+    private func text(of entry: AccountSection.Entry) -> String {
+        let time = entry.time.map { " \(relative($0, to: detail.now))" } ?? ""
+        let note = entry.note.map { ", \($0)" } ?? ""
+        return entry.text + time + note
     }
 
     var text: String {
         var lines = [
-            "account   \(detail.account.id)", "flow      \(detail.flow)",
-            "created   \(relative(detail.account.createdAt, to: detail.now))",
+            ("account", "\(detail.account.id)"), ("flow", detail.flow),
+            ("created", relative(detail.account.createdAt, to: detail.now)),
         ]
-        if let proved = detail.provedAt { lines.append("verified  \(relative(proved, to: detail.now))") }
-        lines += factors.map { "factor    \($0)" }
-        var rows = values.map { [Table.Cell($0.name), Table.Cell($0.value)] }
-        rows += detail.photos.map { [.init($0.field), .init("photo, \($0.bytes) bytes")] }
-        rows += detail.consents.map { consent in
-            let answer = consent.isAccepted ? "accepted" : "not accepted"
-            let given = relative(consent.givenAt, to: detail.now)
-            return [.init(consent.field), .init("\(answer) \(given), version \(consent.version)")]
-        }
-        return lines.joined(separator: "\n") + "\n\n" + Table(["FIELD", "VALUE"], rows).text
+        if let proved = detail.provedAt { lines.append(("verified", relative(proved, to: detail.now))) }
+        lines += before.flatMap(\.entries).map { ($0.label, text(of: $0).printable) }
+        let head = lines.map { $0 + String(repeating: " ", count: max(2, 10 - $0.columns)) + $1 }
+
+        // Values first, then what happened at a time, such as a consent.
+        let entries = after.flatMap(\.entries)
+        let ordered = entries.filter { $0.time == nil } + entries.filter { $0.time != nil }
+        let rows = values + ordered.map { (name: $0.label, value: text(of: $0)) }
+        return head.joined(separator: "\n") + "\n\n"
+            + Table(["FIELD", "VALUE"], rows.map { [.init($0.name), .init($0.value)] }).text
     }
 
     var json: JSON {
-        let consents = detail.consents.map { consent -> JSON in
-            [
-                "field": .string(consent.field), "version": .string(consent.version),
-                "accepted": .bool(consent.isAccepted), "at": .string(consent.givenAt.timestamp),
-            ]
-        }
-        return [
-            "id": .string("\(detail.account.id)"), "flow": .string(detail.flow),
-            "created_at": .string(detail.account.createdAt.timestamp),
-            "proved_at": detail.provedAt.map { .string($0.timestamp) } ?? .null,
-            "credentials": .array(detail.credentials.map(JSON.string)),
-            "authenticator": .bool(detail.hasAuthenticator), "recovery_codes": .integer(detail.recoveryCodes),
-            "values": .object(values.map { .init($0.name, .string($0.value)) }), "consents": .array(consents),
-            "photos": .object(detail.photos.map { .init($0.field, .integer($0.bytes)) }),
+        let members: [JSON.Member] = [
+            .init("id", .string("\(detail.account.id)")), .init("flow", .string(detail.flow)),
+            .init("created_at", .string(detail.account.createdAt.timestamp)),
+            .init("proved_at", detail.provedAt.map { .string($0.timestamp) } ?? .null),
         ]
+        let values = JSON.Member("values", .object(values.map { .init($0.name, .string($0.value)) }))
+        return .object(members + before.flatMap(\.members) + [values] + after.flatMap(\.members))
     }
 }

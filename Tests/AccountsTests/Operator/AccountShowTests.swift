@@ -1,0 +1,74 @@
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("What an operator sees of an account", .freshDatabase)
+struct AccountShowTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    /// The tables that refer to an account, except `identifiers`, which belongs to no kind.
+    private func tables() throws -> [String] {
+        try session.query(
+            """
+            SELECT conrelid::regclass::text FROM pg_constraint
+             WHERE contype = 'f' AND confrelid = 'accounts'::regclass AND conrelid <> 'identifiers'::regclass
+             ORDER BY 1
+            """
+        )
+        .map { try $0.decode(String.self) }
+    }
+
+    @Test func `the rows of every table are shown`() async throws {
+        try await TestSignups.with { service in
+            let id = try await service.signups.commit(service.readyDraft()).account.id
+            try session.run(
+                """
+                INSERT INTO authenticators (account, sealed, last_step) VALUES ('\(id)', '', 0);
+                INSERT INTO recovery_codes (account, digest) VALUES ('\(id)', '1');
+                INSERT INTO photos (account, field, type, image) VALUES ('\(id)', 'photo', 'image/jpeg', '1')
+                """
+            )
+            let mina = Operator(service.signups, name: "mina")
+            let tables = try tables()
+            #expect(tables.count >= 5)
+            for table in tables {
+                let shown = try await mina.account(id, reveals: false)?.sections.flatMap(\.members)
+                let deleted = try session.query(SQL(stringLiteral: "DELETE FROM \(table) RETURNING 1"))
+                #expect(!deleted.isEmpty, "this test needs a row in \(table)")
+                let rest = try await mina.account(id, reveals: false)?.sections.flatMap(\.members)
+                #expect(shown != rest, "no kind shows the rows of \(table)")
+                #expect(shown?.map(\.name) == rest?.map(\.name), "every account has the same members")
+            }
+        }
+    }
+
+    @Test func `the rows of a field are shown although the flow does not have it`() async throws {
+        let id = try await TestSignups.with { service in
+            try await service.signups.commit(service.readyDraft()).account.id
+        }
+        let flow = """
+            flow: other
+            version: 1
+            steps:
+              - name: all
+                title: All
+                fields: [{name: nick, kind: text, label: Name}]
+            """
+        try await TestSignups.with(flow: flow) { service in
+            let account = try #require(try await Operator(service.signups, name: "mina").account(id, reveals: false))
+            #expect(account.sections.flatMap(\.entries).map(\.text) == ["accepted", "password"])
+        }
+    }
+
+    @Test func `an account that does not exist is not shown`() async throws {
+        try await TestSignups.with { service in
+            let account = try await Operator(service.signups, name: "mina").account(ID(), reveals: false)
+            #expect(account == nil)
+        }
+    }
+}
