@@ -63,6 +63,20 @@ struct CommitTests {
         }
     }
 
+    @Test func `a changed password replaces the hash`() async throws {
+        try await TestSignups.with { service in
+            let answers: Answers = [
+                "password": .password("another pass phrase"), "confirmation": .password("another pass phrase"),
+            ]
+            let draft = try await service.submit(answers, to: "password", of: service.readyDraft())
+            _ = try await service.signups.commit(draft)
+            let hash = try PHCString(session.query("SELECT secret FROM credentials").only.decode(String.self))
+            let hashing = service.signups.hashing
+            #expect(try await hashing.verify(SharedSecret(text: "another pass phrase"), against: hash))
+            #expect(try await !hashing.verify(SharedSecret(text: "a pass phrase of mine"), against: hash))
+        }
+    }
+
     @Test(arguments: Language.allCases)
     func `a consent says to what, when and in which language it was given`(language: Language) async throws {
         try await TestSignups.with { service in
