@@ -7,11 +7,11 @@ extension Answers: ExpressibleByDictionaryLiteral {
 
     /// The members of an object.
     package init(_ json: JSON) {
-        guard case .object(let members) = json else { preconditionFailure("answers are an object") }
+        guard case .object(let members) = json else { preconditionFailure("answers must be an object") }
         self.init(members.map { Member(FieldName($0.name), .json($0.value)) })
     }
 
-    /// All answers as JSON; there must be no secret and no file.
+    /// All answers as JSON. None of them may be a secret or a file.
     package var json: JSON {
         .object(
             members.map { member in
@@ -38,7 +38,7 @@ extension FieldAnswer: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
     package static func bool(_ value: Bool) -> FieldAnswer { .json(.bool(value)) }
     package static func number(_ number: Double) -> FieldAnswer { .json(.number(number)) }
 
-    /// A secret, as the readers make it of a password.
+    /// A secret answer, as the readers create it from a password.
     package static func password(_ text: String) -> FieldAnswer {
         .secret(
             SharedSecret(

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A PostgreSQL cluster of the test's own, for what the shared server must not suffer: a killed backend makes a whole
-/// cluster restart.
+/// A separate PostgreSQL cluster for tests that would disturb the shared server: killing a backend restarts the whole
+/// cluster.
 ///
-/// It has a unix socket and no port, and runs as another user where the tests run as root, because PostgreSQL
-/// refuses to be root.
+/// It has a Unix socket and no port. If the tests run as root, it runs as another user, because PostgreSQL refuses to
+/// run as root.
 package struct Cluster: Sendable {
-    /// Holds the data and the socket.
+    /// Contains the data and the socket.
     private let folder: URL
     private let binaries: URL
     private let settings: String
-    /// Who runs the server; nil for who runs the tests.
+    /// The user that runs the server; nil for the user that runs the tests.
     private let owner: Owner?
 
     /// A libpq connection string, for the superuser.
@@ -20,16 +20,16 @@ package struct Cluster: Sendable {
     ///
     /// - Parameters:
     ///   - fsync: whether a commit waits for the disk. Without it a killed server still loses nothing.
-    ///   - more: other settings, such as `log_statement=all`.
+    ///   - settings: additional settings, such as `log_statement=all`.
     @discardableResult
     package static func withRunning<Value>(
         fsync: Bool = false,
-        settings more: [String] = [],
+        settings extraSettings: [String] = [],
         _ body: (Cluster) async throws -> Value
     ) async throws -> Value {
-        let cluster = try Cluster(fsync: fsync, more)
+        let cluster = try Cluster(fsync: fsync, extraSettings)
         do {
-            try await cluster.make()
+            try await cluster.initialize()
             try await cluster.start()
             let value = try await body(cluster)
             await cluster.remove()
@@ -40,21 +40,21 @@ package struct Cluster: Sendable {
         }
     }
 
-    private init(fsync: Bool, _ more: [String]) throws {
+    private init(fsync: Bool, _ extraSettings: [String]) throws {
         let versions = URL(filePath: "/usr/lib/postgresql")
         let newest = try FileManager.default.contentsOfDirectory(atPath: versions.path).compactMap(Int.init).max()
-        guard let newest else { throw Failure(description: "there is no PostgreSQL server in \(versions.path)") }
+        guard let newest else { throw Failure(description: "no PostgreSQL server is installed in \(versions.path)") }
         binaries = versions.appending(path: "\(newest)/bin")
-        // Not the folder for temporary files: a socket's path has at most 107 bytes.
+        // Not in the folder for temporary files, because the path of a socket has at most 107 bytes.
         folder = URL(filePath: "/tmp/cluster-\(UUID().uuidString.prefix(13))")
-        let all = [
+        let defaults = [
             "listen_addresses=", "unix_socket_directories=\(folder.path)", "max_connections=50", "shared_buffers=16MB",
             "fsync=\(fsync ? "on" : "off")",
         ]
-        settings = (all + more).map { "-c \($0)" }.joined(separator: " ")
+        settings = (defaults + extraSettings).map { "-c \($0)" }.joined(separator: " ")
         if geteuid() == 0 {
             guard let entry = getpwnam("postgres") ?? getpwnam("nobody") else {
-                throw Failure(description: "PostgreSQL must not run as root, and there is nobody else")
+                throw Failure(description: "PostgreSQL must not run as root, and there is no user postgres or nobody")
             }
             owner = Owner(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
         } else {
@@ -62,20 +62,20 @@ package struct Cluster: Sendable {
         }
     }
 
-    private func make() async throws {
+    private func initialize() async throws {
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700]
         )
         if let owner, chown(folder.path, owner.user, owner.group) != 0 {
-            throw Failure(description: "\(folder.path) cannot be given away")
+            throw Failure(description: "the owner of \(folder.path) cannot be changed")
         }
         let options = ["--username=accounts", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
         try await run("initdb", options)
     }
 
-    /// Returns when the server takes connections.
+    /// Starts the server, and returns when it accepts connections.
     package func start() async throws {
         try await run("pg_ctl", ["start", "--wait", "--log=\(folder.path)/log", "--options=\(settings)"])
     }
@@ -83,12 +83,12 @@ package struct Cluster: Sendable {
     /// What the server has logged so far.
     package func log() throws -> String { try String(contentsOf: folder.appending(path: "log"), encoding: .utf8) }
 
-    /// Ends all sessions and the server, in order. What was committed stays.
+    /// Ends all sessions, then the server. Committed data stays.
     package func stop() async throws {
         try await run("pg_ctl", ["stop", "--wait", "--mode=fast"])
     }
 
-    /// As after a loss of power: the server ends without a word and recovers from its log.
+    /// Simulates a power loss: the server stops without a checkpoint and recovers from its log.
     package func crashAndRestart() async throws {
         try await run("pg_ctl", ["stop", "--wait", "--mode=immediate"])
         try await start()
@@ -99,7 +99,7 @@ package struct Cluster: Sendable {
         try await start()
     }
 
-    /// SIGKILL to one backend, whereupon the server ends all others too and recovers.
+    /// Sends SIGKILL to one backend. The server then ends all others too and recovers.
     package func kill(backend pid: Int) throws {
         guard Foundation.kill(pid_t(pid), SIGKILL) == 0 else {
             throw Failure(description: "there is no backend \(pid)")
@@ -111,19 +111,19 @@ package struct Cluster: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Runs a program of PostgreSQL on the data, and returns when it has ended well.
+    /// Runs a PostgreSQL program on the data, and returns when it has succeeded.
     private func run(_ program: String, _ arguments: [String]) async throws {
         var command = [binaries.appending(path: program).path] + arguments + ["--pgdata=\(folder.path)/data"]
         if let owner {
             command = ["setpriv", "--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups", "--"] + command
         }
-        // Wherever the tests run may be out of the other user's reach.
+        // The other user may have no access to the present folder.
         command = ["env", "--chdir=\(folder.path)"] + command
         let status = try await onThread { [command] in try Self.status(of: command) }
         guard status == 0 else { throw Failure(description: "\(program) ended with \(status)") }
     }
 
-    /// Blocks until the program ends. Foundation's `Process` would wait for the server that it leaves behind as well.
+    /// Blocks until the program ends. Foundation's `Process` would also wait for the server that the program starts.
     private static func status(of command: [String]) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -131,17 +131,17 @@ package struct Cluster: Sendable {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
-        // The server shall not inherit what other tests have open; a number that is not open does no harm.
+        // The server must not inherit the descriptors of other tests. Closing one that is not open does no harm.
         for descriptor in 3..<min(getdtablesize(), 1024) { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var arguments = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
 
         var process = pid_t()
-        let refusal = posix_spawnp(&process, command[0], &actions, nil, &arguments, environ)
-        guard refusal == 0 else { throw Failure(description: "\(command[0]): \(String(cString: strerror(refusal)))") }
+        let failure = posix_spawnp(&process, command[0], &actions, nil, &arguments, environ)
+        guard failure == 0 else { throw Failure(description: "\(command[0]): \(String(cString: strerror(failure)))") }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
-            guard errno == EINTR else { throw Failure(description: "\(command[0]) cannot be waited for") }
+            guard errno == EINTR else { throw Failure(description: "waitpid failed for \(command[0])") }
         }
         return status
     }

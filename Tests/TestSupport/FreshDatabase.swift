@@ -2,26 +2,26 @@ internal import Accounts
 internal import Foundation
 package import Testing
 
-/// A database of the test's own, on the server that `TEST_DATABASE_URL` names; it is gone when the test ends.
+/// A new database for one test, on the server in `TEST_DATABASE_URL`. It is dropped when the test ends.
 ///
 ///     @Suite("Proving the address", .freshDatabase)
 package struct FreshDatabase: Sendable {
     /// A libpq connection string.
     package let conninfo: String
 
-    @TaskLocal fileprivate static var lent: FreshDatabase?
+    @TaskLocal fileprivate static var ofTest: FreshDatabase?
 
-    /// The database of the running test, which has to wear the trait `.freshDatabase`.
+    /// The database of the running test, which must have the trait `.freshDatabase`.
     package static var current: FreshDatabase {
-        guard let lent else { preconditionFailure("the test has no trait .freshDatabase") }
-        return lent
+        guard let ofTest else { preconditionFailure("the test has no trait .freshDatabase") }
+        return ofTest
     }
 }
 
 extension Trait where Self == FreshDatabaseTrait {
-    /// A database for each case, with all migrations applied.
+    /// Gives each test case a database with all migrations applied.
     package static var freshDatabase: Self { Self(isMigrated: true) }
-    /// A database for each case, without a table in it.
+    /// Gives each test case an empty database.
     package static var emptyDatabase: Self { Self(isMigrated: false) }
 }
 
@@ -38,13 +38,13 @@ package struct FreshDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await Turnstile.databases.pass {
+        try await ConcurrencyLimiter.databases.run {
             let server = try TestServer()
             let database = try await onThread { try server.makeDatabase(isMigrated: isMigrated) }
             let outcome: Result<Void, any Error>
             do {
-                let lent = FreshDatabase(conninfo: server.conninfo(of: database))
-                outcome = .success(try await FreshDatabase.$lent.withValue(lent, operation: function))
+                let fresh = FreshDatabase(conninfo: server.conninfo(of: database))
+                outcome = .success(try await FreshDatabase.$ofTest.withValue(fresh, operation: function))
             } catch {
                 outcome = .failure(error)
             }
@@ -54,10 +54,11 @@ package struct FreshDatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-/// The server that lends the databases. All of this blocks.
+/// The server on which the databases are created. All its functions block.
 private struct TestServer: Sendable {
     struct Missing: Error, CustomStringConvertible {
-        let description = "TEST_DATABASE_URL names no PostgreSQL server for the tests; scripts/test starts one"
+        let description =
+            "set TEST_DATABASE_URL to a PostgreSQL server for the tests, or use scripts/test, which starts one"
     }
 
     let conninfo: String
@@ -69,7 +70,7 @@ private struct TestServer: Sendable {
         self.conninfo = conninfo
     }
 
-    /// In both forms of a connection string, what comes last wins.
+    /// The last value of a key wins in both forms of a connection string.
     func conninfo(of database: String) -> String {
         guard conninfo.hasPrefix("postgres://") || conninfo.hasPrefix("postgresql://") else {
             return conninfo + " dbname=\(database)"
@@ -90,15 +91,15 @@ private struct TestServer: Sendable {
 
     private func run(_ statement: String) throws {
         let connection = try Connection(to: conninfo)
-        // Many tests at once make a server slow.
+        // Many concurrent tests slow the server down.
         try connection.run("SET statement_timeout = '60s'; SET lock_timeout = '60s'")
         try connection.run(statement)
     }
 
-    /// Other processes may use the same server at the same time.
+    /// Unique, because other processes may use the same server at the same time.
     private static let prefix = "test_\(getpid())_\(UInt32.random(in: 0...(.max)))"
 
-    /// Made when the first test asks, and dropped when the process exits.
+    /// Created for the first test, and dropped when the process exits.
     private static let template = Result {
         let server = try TestServer()
         let name = "\(prefix)_template"
@@ -109,29 +110,29 @@ private struct TestServer: Sendable {
     }
 }
 
-/// Lets so many through at once, in order of arrival: each test takes several connections, and a server has only so many.
-private actor Turnstile {
-    static let databases = Turnstile(places: 8)
+/// Limits the number of concurrent tests, in order of arrival: each test needs several connections of the server.
+private actor ConcurrencyLimiter {
+    static let databases = ConcurrencyLimiter(maximum: 8)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(places: Int) {
-        free = places
+    init(maximum: Int) {
+        free = maximum
     }
 
-    nonisolated func pass(_ body: () async throws -> Void) async throws {
-        await enter()
+    nonisolated func run(_ body: () async throws -> Void) async throws {
+        await acquire()
         do {
             try await body()
         } catch {
-            await leave()
+            await release()
             throw error
         }
-        await leave()
+        await release()
     }
 
-    private func enter() async {
+    private func acquire() async {
         if free > 0 {
             free -= 1
         } else {
@@ -139,7 +140,7 @@ private actor Turnstile {
         }
     }
 
-    private func leave() {
+    private func release() {
         if waiting.isEmpty {
             free += 1
         } else {

@@ -2,11 +2,11 @@ package import Accounts
 package import Logging
 
 extension Logger {
-    /// For code under test whose log nobody reads.
+    /// A logger that discards everything, for code under test.
     package static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }
 
-/// Lends a client of the test's own database, and shuts it down afterwards.
+/// Lends a client of the test's database, and shuts it down afterwards.
 @discardableResult
 package func withDatabase<Value>(
     _ conninfo: String = FreshDatabase.current.conninfo,

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// `scripts/mail-catcher` at work: a real SMTP server on a port of its own that shows what it received.
+/// A running `scripts/mail-catcher`: a real SMTP server on a free port that reports what it received.
 package final class MailCatcher: Sendable {
     /// A mail as it arrived, decoded.
     package struct Mail: Decodable {
@@ -10,11 +10,11 @@ package final class MailCatcher: Sendable {
         package let subject: String
         package let text: String
         package let headers: [String: String]
-        /// Whether it came through TLS.
+        /// Whether it was received over TLS.
         package let tls: Bool
     }
 
-    /// A certificate and its key, both paths of PEM files.
+    /// The paths of a certificate and its key, both PEM files.
     package struct Certificate {
         package let certificate: String
         package let key: String
@@ -28,7 +28,7 @@ package final class MailCatcher: Sendable {
     package enum Option {
         case starttls(Certificate)
         case smtps(Certificate)
-        /// Asks for this login, and offers it without TLS too.
+        /// Requires this login, and offers it without TLS too.
         case auth(user: String, password: String)
         /// Answers every recipient with 451 or 550.
         case refuse(Int)
@@ -43,22 +43,23 @@ package final class MailCatcher: Sendable {
         }
     }
 
-    /// Something the catcher says: a mail, or who tried to log in.
+    /// An event that the catcher reports: a received mail, or the user name of a login.
     package enum Event {
         case mail(Mail)
         case login(String)
     }
 
-    package struct Ended: Error {}
+    /// The catcher has stopped.
+    package struct Stopped: Error {}
 
     package let port: Int
     private let process: CatcherProcess
     private let lines: AsyncStream<Data>
 
-    /// Where to deliver: `smtp://127.0.0.1:PORT`.
+    /// The URL of the server: `smtp://127.0.0.1:PORT`.
     package var url: String { "smtp://127.0.0.1:\(port)" }
 
-    /// Starts the script with the interpreter that `PYTHON` names, and returns when it listens.
+    /// Starts the script with the interpreter that `PYTHON` names, and returns when it accepts connections.
     package static func start(_ options: Option...) async throws -> MailCatcher {
         let process = try CatcherProcess(arguments: options.flatMap(\.arguments))
         let lines = process.lines
@@ -66,7 +67,7 @@ package final class MailCatcher: Sendable {
             let port = try JSONDecoder().decode([String: Int].self, from: line)["port"]
             if let port { return MailCatcher(port: port, process: process, lines: lines) }
         }
-        throw Ended()
+        throw Stopped()
     }
 
     private init(port: Int, process: CatcherProcess, lines: AsyncStream<Data>) {
@@ -75,15 +76,15 @@ package final class MailCatcher: Sendable {
         self.lines = lines
     }
 
-    /// The next mail; waits for it, and throws `Ended` once the catcher has stopped.
+    /// Waits for the next mail; throws `Stopped` if the catcher has stopped.
     package func next() async throws -> Mail {
         for await line in lines {
             if case .mail(let mail) = try Self.event(line) { return mail }
         }
-        throw Ended()
+        throw Stopped()
     }
 
-    /// Ends the catcher, and returns what it said that nobody has read.
+    /// Stops the catcher, and returns the events that were not read yet.
     @discardableResult
     package func stop() async throws -> [Event] {
         process.end()
@@ -100,7 +101,7 @@ package final class MailCatcher: Sendable {
     }
 }
 
-/// The running script and the lines it prints. It ends with the last reference at the latest.
+/// The running script and the lines that it prints. Without references the script is ended.
 private final class CatcherProcess: Sendable {
     let lines: AsyncStream<Data>
     private let process: Mutex<Process>
@@ -121,14 +122,14 @@ private final class CatcherProcess: Sendable {
         self.lines = lines
         let unfinished = Mutex(Data())
         output.fileHandleForReading.readabilityHandler = { handle in
-            let piece = handle.availableData
-            guard !piece.isEmpty else {
+            let data = handle.availableData
+            guard !data.isEmpty else {
                 handle.readabilityHandler = nil
                 continuation.finish()
                 return
             }
             unfinished.withLock { buffer in
-                buffer.append(piece)
+                buffer.append(data)
                 while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                     continuation.yield(Data(buffer[..<end]))
                     buffer = Data(buffer[buffer.index(after: end)...])
@@ -139,7 +140,7 @@ private final class CatcherProcess: Sendable {
 
     deinit { end() }
 
-    /// Kills: Dispatch blocks the gentler signals on its threads, and a child started from one inherits that.
+    /// Sends SIGKILL: Dispatch blocks other signals on its threads, and a child inherits the signal mask.
     func end() {
         process.withLock { process in
             guard process.isRunning else { return }

@@ -1,6 +1,6 @@
 internal import Accounts
 
-/// Runs what blocks on a thread of its own, and waits for it without holding up other tests.
+/// Runs blocking code on a new thread, and waits for it without blocking other tests.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     var thread: DedicatedThread?
     let outcome = await withCheckedContinuation { finished in

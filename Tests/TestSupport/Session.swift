@@ -1,7 +1,8 @@
 package import Accounts
 internal import Synchronization
 
-/// A session of the test's own, beside those of the code under test. What it runs blocks, so it should be quick.
+/// A database session of the test, separate from those of the code under test. Its functions block, so use only fast
+/// statements.
 package final class Session: Sendable {
     private let connection: Mutex<Connection>
 
@@ -9,7 +10,7 @@ package final class Session: Sendable {
         connection = Mutex(try Connection(to: conninfo))
     }
 
-    /// Several statements without values.
+    /// Runs several statements without parameters.
     package func run(_ script: String) throws {
         try connection.withLock { try $0.run(script) }
     }
@@ -19,23 +20,22 @@ package final class Session: Sendable {
         try connection.withLock { try $0.query(sql) }
     }
 
-    /// Asks the server again and again until the statement returns a row, which it returns. Half a minute without one is
-    /// an error.
+    /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` after 30 seconds.
     @discardableResult
     package func wait(for statement: SQL) async throws -> Row {
         let deadline = ContinuousClock.now + .seconds(30)
         while true {
             if let row = try query(statement).first { return row }
-            guard ContinuousClock.now < deadline else { throw NeverCame(statement: "\(statement)") }
+            guard ContinuousClock.now < deadline else { throw WaitTimeout(statement: "\(statement)") }
             await Task.yield()
         }
     }
 
-    /// Waits until another session in this database waits for a lock, and returns its backend. Not inside a
-    /// transaction, to which the server shows one picture of its sessions.
+    /// Waits until another session in this database waits for a lock, and returns the process id of its backend. Do not
+    /// use it in a transaction, which always sees the same snapshot of `pg_stat_activity`.
     ///
-    /// The backend comes with the answer that one waits: asked a moment later, a session that wakes to search for a
-    /// deadlock would look busy.
+    /// One statement both waits and returns the backend: a moment later, a session that wakes up to check for deadlocks
+    /// would look busy.
     @discardableResult
     package func waitUntilSomebodyIsBlocked() async throws -> Int {
         try await wait(
@@ -46,7 +46,7 @@ package final class Session: Sendable {
         ).decode(Int.self)
     }
 
-    /// Ages everything that waits for a time, as if that much of it had passed; `time` is an interval of PostgreSQL's.
+    /// Moves all stored times into the past, as if `time` had passed. `time` is a PostgreSQL interval.
     package func letPass(_ time: String) throws {
         func ages(_ table: String, _ columns: String...) -> String {
             let ages = columns.map { "\($0) = \($0) - interval '\(time)'" }
@@ -68,8 +68,8 @@ package final class Session: Sendable {
     }
 }
 
-package struct NeverCame: Error, CustomStringConvertible {
+package struct WaitTimeout: Error, CustomStringConvertible {
     let statement: String
 
-    package var description: String { "this never returned a row: \(statement)" }
+    package var description: String { "no row after 30 seconds: \(statement)" }
 }

@@ -3,18 +3,18 @@ package import Foundation
 internal import Logging
 internal import Synchronization
 
-/// The whole library at work on the database of the running test, with a mailbox instead of a mail server.
+/// The whole library on the database of the running test, with a mailbox instead of a mail server.
 package struct TestSignups: Sendable {
     package let database: Database
     package let signups: Signups
     package let sender: OutboxSender
     package let mailbox: Mailbox
 
-    /// Lends a service and clears it afterwards.
+    /// Lends a service, and shuts it down afterwards.
     ///
     /// - Parameters:
-    ///   - flow: another flow than the standard one, as YAML.
-    ///   - limits: other limits than those of the flow; nil leaves them alone.
+    ///   - flow: the flow as YAML; nil for the built-in flow.
+    ///   - limits: limits that replace those of the flow; nil keeps the limits of the flow.
     @discardableResult
     package static func with<Value>(
         flow yaml: String? = nil,
@@ -78,25 +78,25 @@ package struct TestSignups: Sendable {
         )
     }
 
-    /// A ring of one key.
+    /// A key ring with one key.
     package static let keys = "test:" + Data(repeating: 7, count: 32).base64EncodedString()
 
-    /// The executable that was built beside the tests makes photos for all of them.
+    /// The image workers of all tests. They run the executable that was built with the tests.
     package static let images = ImagePool(program: program.path, workers: 2, queue: 100)
 
     package static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "accounts-api")
 
-    /// One pool for all tests, at the cheapest parameters that are still allowed.
+    /// One pool for all tests, with the cheapest parameters that meet the floor.
     private static let hashing = Result {
         try HashingPool(parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5), workers: 2, queue: 512)
     }
 }
 
-// MARK: - What a person does
+// MARK: - Actions of a person
 
 extension TestSignups {
-    /// An answer to every required field of the standard flow but the code.
+    /// Answers to every required field of the built-in flow except the code.
     package static func answers(email: String, username: String) -> [StepName: Answers] {
         [
             "email": ["email": .string(email)],
@@ -118,7 +118,7 @@ extension TestSignups {
         try await signups.submit(answers, to: signups.flow.step(named: step)!, of: draft).draft
     }
 
-    /// Submits the steps up to that one in order, reading the code from the mailbox.
+    /// Submits the steps in order up to `last`, with the code from the mailbox.
     package func fill(
         _ draft: Draft,
         through last: StepName = "terms",
@@ -136,42 +136,42 @@ extension TestSignups {
         return draft
     }
 
-    /// A draft that only wants the commit.
+    /// A complete draft that can be committed.
     package func readyDraft(email: String = "kim@example.com", username: String = "kim") async throws -> Draft {
         try await fill(start(), email: email, username: username)
     }
 
-    /// The code of the last mail to that address, after everything due was delivered.
+    /// Delivers all due mail, and returns the code in the last mail to the address.
     package func readCode(for address: String) async throws -> String {
         try await deliver()
         return try mailbox.code(for: address)
     }
 
-    /// Delivers everything that is due.
+    /// Delivers all mail that is due.
     package func deliver() async throws {
         while try await sender.deliverNext() {}
     }
 }
 
 extension Limits {
-    /// More than any test that is not about limits can use.
+    /// Limits that no test reaches, except tests of limits.
     package static let lavish = Limits(
         byName: Dictionary(uniqueKeysWithValues: Name.allCases.map { ($0, Limit(100_000, per: .seconds(3600))) }),
         revisions: 1_000_000
     )
 }
 
-/// Where mail ends up in tests.
+/// A mailer that keeps the mail in memory.
 package final class Mailbox: Mailer {
     private let state = Mutex<(mails: [Mail], attempts: [Mail], refusal: MailError?)>(([], [], nil))
 
     package struct NoMail: Error {}
 
     package var mails: [Mail] { state.withLock { $0.mails } }
-    /// Those that were refused as well, in the order in which they came.
+    /// All mails in the order of their attempts, including the refused ones.
     package var attempts: [Mail] { state.withLock { $0.attempts } }
 
-    /// From now on every mail is refused; nil ends that.
+    /// Makes every following mail fail with the error; nil accepts mail again.
     package func refuse(with error: MailError?) {
         state.withLock { $0.refusal = error }
     }
@@ -185,7 +185,7 @@ package final class Mailbox: Mailer {
         if let refusal { throw refusal }
     }
 
-    /// The six digits that stand alone on a line of the last mail to that address.
+    /// The six digits on a line of their own in the last mail to the address.
     package func code(for address: String) throws -> String {
         guard let mail = mails.last(where: { $0.to == address }), let code = Self.code(in: mail.text) else {
             throw NoMail()
