@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Moving to another key", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Key rotation", .freshDatabase, .timeLimit(.minutes(5)))
 struct KeyRotationTests {
     private static let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
     private static let both = "\(new),\(TestSignups.keys)"
@@ -14,7 +14,7 @@ struct KeyRotationTests {
         session = try Session()
     }
 
-    @Test func `nothing needs the old key afterwards`() async throws {
+    @Test func `nothing needs the old key after the rotation`() async throws {
         let (kim, lee) = try await TestSignups.with { service -> (Draft, Draft) in
             let lee = try await service.fill(
                 service.start(),
@@ -66,7 +66,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `what nobody here can read is told, and left alone`() async throws {
+    @Test func `unreadable rows are counted and left unchanged`() async throws {
         try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
         let before = try session.dump(except: "audit")
         try await TestSignups.with(keys: Self.new) { service in
@@ -78,7 +78,7 @@ struct KeyRotationTests {
         #expect(try session.query(trace).only.decode(String.self) == "mina: rotate keys")
     }
 
-    @Test func `a lease and a proof move although somebody has sealed the draft anew`() async throws {
+    @Test func `leases and proofs are rotated even if the draft is already sealed with the new key`() async throws {
         let draft = try await TestSignups.with { service in try await service.fill(service.start(), through: "profile")
         }
         try await TestSignups.with(keys: Self.both) { service in

@@ -11,7 +11,7 @@ struct CancelTests {
         session = try Session()
     }
 
-    @Test func `a cancelled draft is gone with its values, proofs and leases`() async throws {
+    @Test func `cancelling deletes the draft with its values, proofs and leases`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             try await service.signups.cancel(draft)
@@ -27,7 +27,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `other drafts stay`() async throws {
+    @Test func `cancelling does not affect other drafts`() async throws {
         try await TestSignups.with { service in
             let other = try await service.readyDraft(username: "lee")
             try await service.signups.cancel(service.readyDraft())
@@ -35,7 +35,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `a draft that ended already may be cancelled`() async throws {
+    @Test func `a cancelled or expired draft can be cancelled`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             for _ in 0..<2 { #expect(await outcome { try await service.signups.cancel(draft) } == "done") }
@@ -48,7 +48,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `cancelling at once ends a draft once`() async throws {
+    @Test func `concurrent cancellations end a draft once`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let outcomes = try await atOnce(20) { _ in await outcome { try await service.signups.cancel(draft) } }
@@ -57,7 +57,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `an account is not cancelled`() async throws {
+    @Test func `a committed draft cannot be cancelled`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             _ = try await service.signups.commit(draft)
@@ -69,7 +69,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `who cancels while the draft is committed hears of it`() async throws {
+    @Test func `a cancellation during a commit reports the commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let holder = try Session()
@@ -83,7 +83,7 @@ struct CancelTests {
         }
     }
 
-    @Test func `of a commit and a cancellation at once one takes effect, and both know which`() async throws {
+    @Test func `either a commit or a concurrent cancellation takes effect, and both report which`() async throws {
         try await TestSignups.with { service in
             for person in 0..<10 {
                 let draft = try await service.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")

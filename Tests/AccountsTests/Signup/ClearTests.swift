@@ -18,7 +18,7 @@ struct ClearTests {
             ("contact", ["birth_date"], ["birth_date"]), ("terms", ["terms"], ["terms"]),
         ] as [(StepName, [FieldName], [FieldName])]
     )
-    func `a cleared step is empty and wants to be answered again`(
+    func `a cleared step is empty and becomes the next step`(
         name: StepName,
         missing: [FieldName],
         emptied: [FieldName]
@@ -41,7 +41,7 @@ struct ClearTests {
         }
     }
 
-    @Test func `a cleared address takes its proof with it, for good`() async throws {
+    @Test func `a cleared address permanently loses its proof`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let code = try service.mailbox.code(for: "kim@example.com")
@@ -65,7 +65,7 @@ struct ClearTests {
         }
     }
 
-    @Test func `a cleared address has no rivals and ends with nobody's commit`() async throws {
+    @Test func `a draft with a cleared address is not superseded by another commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await clear("email", of: service.fill(service.start(), through: "code"), on: service).draft
             _ = try await service.signups.commit(service.readyDraft())
@@ -73,7 +73,7 @@ struct ClearTests {
         }
     }
 
-    @Test func `a cleared proof wants a new code`() async throws {
+    @Test func `a cleared proof needs a new code`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let code: FieldAnswer = .string(try service.mailbox.code(for: "kim@example.com"))
@@ -94,7 +94,7 @@ struct ClearTests {
         }
     }
 
-    @Test func `a code that is on its way dies with its step`() async throws {
+    @Test func `clearing the step invalidates a pending code`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code: Answers = try await ["code": .string(service.readCode(for: "kim@example.com"))]
@@ -106,20 +106,20 @@ struct ClearTests {
         }
     }
 
-    @Test func `a step that cannot be reached cannot be cleared`() async throws {
+    @Test func `a locked step cannot be cleared`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(await outcome { try await clear("profile", of: draft, on: service) } == "locked, next is code")
         }
     }
 
-    @Test func `a stale, committed or ended draft is not cleared`() async throws {
+    @Test func `a stale, committed or cancelled draft is not cleared`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let step = try #require(service.signups.flow.step(named: "terms"))
             #expect(
                 await outcome { try await service.signups.clear(step, of: draft, at: draft.revision - 1) }
-                    == "stale, it is at \(draft.revision)"
+                    == "stale, the revision is \(draft.revision)"
             )
             let other = try await service.readyDraft(email: "lee@example.com", username: "lee")
             try await service.signups.cancel(other)

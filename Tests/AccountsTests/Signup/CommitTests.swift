@@ -12,9 +12,9 @@ struct CommitTests {
         session = try Session()
     }
 
-    // MARK: - What is written
+    // MARK: - Written rows
 
-    @Test func `a commit writes an account with all that belongs to it`() async throws {
+    @Test func `a commit writes the account, its identifiers and its profile`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.readyDraft()
             draft = try await service.submit(["terms": true, "marketing": false], to: "terms", of: draft)
@@ -46,7 +46,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `the credential is the hash of the password, at the floor or above`() async throws {
+    @Test func `the credential is the hash of the password, which meets the floor`() async throws {
         try await TestSignups.with { service in
             let account = try await service.signups.commit(service.readyDraft()).account
             let rows = try session.query("SELECT account, kind, secret FROM credentials")
@@ -56,7 +56,7 @@ struct CommitTests {
             let hash = try PHCString(secret)
             #expect(hash.parameters.meetsFloor)
             guard case .secret(let password) = FieldAnswer.password("a pass phrase of mine") else {
-                Issue.record("a password is a secret")
+                Issue.record("FieldAnswer.password must create a secret")
                 return
             }
             #expect(try await service.signups.hashing.verify(password, against: hash))
@@ -78,7 +78,7 @@ struct CommitTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `a consent says to what, when and in which language it was given`(language: Language) async throws {
+    func `a consent has its document, its version, its language and its time`(language: Language) async throws {
         try await TestSignups.with { service in
             var draft = try await service.fill(service.start(in: language))
             draft = try await service.submit(["terms": true, "marketing": false], to: "terms", of: draft)
@@ -110,7 +110,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a commit leaves nothing of the draft but what leads to the account`() async throws {
+    @Test func `a commit removes everything of the draft except the reference to the account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let id = try await service.signups.commit(draft).account.id
@@ -127,7 +127,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `the owner of a new account is told by mail`() async throws {
+    @Test func `the owner of a new account gets a mail`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft())
             try await service.deliver()
@@ -139,7 +139,7 @@ struct CommitTests {
         }
     }
 
-    // MARK: - What is refused
+    // MARK: - Refusals
 
     @Test(
         arguments: [
@@ -149,7 +149,9 @@ struct CommitTests {
             ("contact", "terms"),
         ] as [(StepName, String)]
     )
-    func `an incomplete draft is told what is missing`(last: StepName, missing: String) async throws {
+    func `a commit of an incomplete draft is refused with the missing fields`(last: StepName, missing: String)
+        async throws
+    {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: last)
             let before = try session.dump()
@@ -158,7 +160,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a draft is judged by the flow as it is now`() async throws {
+    @Test func `a commit validates the draft under the current flow`() async throws {
         let draft = try await TestSignups.with(flow: Self.flow(terms: "1")) { service in
             try await service.submit(["username": "kim", "terms": true], to: "all", of: service.start())
         }
@@ -170,7 +172,9 @@ struct CommitTests {
         }
     }
 
-    @Test func `a commit that was overtaken tells nothing of an address that is not proved`() async throws {
+    @Test func `a commit after a change of the address does not reveal whether the new address has an account`()
+        async throws
+    {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))
             let ready = try await service.readyDraft()
@@ -180,13 +184,13 @@ struct CommitTests {
                     to: "email",
                     of: service.signups.reread(ready)
                 )
-                let told = await outcome { try await service.signups.commit(ready) }
-                #expect(told.hasPrefix("incomplete: "), "\(address)")
+                let result = await outcome { try await service.signups.commit(ready) }
+                #expect(result.hasPrefix("incomplete: "), "\(address)")
             }
         }
     }
 
-    @Test func `a field that keeps nothing adds nothing to the profile`() async throws {
+    @Test func `a field without a stored value adds nothing to the profile`() async throws {
         func flow(_ field: String) -> String {
             """
             flow: short
@@ -209,7 +213,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a draft that ended is not committed`() async throws {
+    @Test func `an expired or cancelled draft is not committed`() async throws {
         try await TestSignups.with { service in
             let expired = try await service.readyDraft()
             try session.letPass("1 day")
@@ -222,7 +226,10 @@ struct CommitTests {
     }
 
     @Test(arguments: [("email", "kim@example.com"), ("username", "kim")] as [(FieldName, String)])
-    func `an identifier of another account is told, and the draft stays`(field: FieldName, value: String) async throws {
+    func `an identifier that belongs to another account is refused, and the draft remains`(
+        field: FieldName,
+        value: String
+    ) async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             try session.query(
@@ -240,7 +247,7 @@ struct CommitTests {
     }
 
     @Test(arguments: ["accounts", "identifiers", "credentials", "consents", "outbox", "endings"])
-    func `a commit that fails half-way leaves nothing of it`(table: String) async throws {
+    func `a commit with a failing statement changes nothing`(table: String) async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "code")
             let draft = try await service.readyDraft()
@@ -253,9 +260,9 @@ struct CommitTests {
         }
     }
 
-    // MARK: - Again, and at once
+    // MARK: - Repeated and concurrent commits
 
-    @Test func `a commit repeated gives the same account`() async throws {
+    @Test func `a repeated commit returns the same account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let first = try await service.signups.commit(draft)
@@ -269,7 +276,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a hundred commits at once make one account`() async throws {
+    @Test func `a hundred concurrent commits create one account`() async throws {
         try await TestSignups.with(connections: 11) { service in
             let draft = try await service.readyDraft()
             let commits = try await atOnce(100) { _ in try await service.signups.commit(draft) }
@@ -282,7 +289,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `of twenty drafts that proved one address one becomes the account`() async throws {
+    @Test func `one of twenty drafts with the same proved address becomes the account`() async throws {
         try await TestSignups.with(connections: 11) { service in
             var drafts: [Draft] = []
             for number in 0..<20 { drafts.append(try await service.readyDraft(username: "kim\(number)")) }
@@ -302,20 +309,20 @@ struct CommitTests {
         #expect(try await session.deadlocks() == 0)
     }
 
-    @Test func `rivals for the address end with the commit, other drafts do not`() async throws {
+    @Test func `a commit supersedes the other drafts for its address, and no others`() async throws {
         try await TestSignups.with { service in
             let unproved = try await service.fill(service.start(), through: "email")
             let ready = try await service.readyDraft(username: "rival")
             let other = try await service.readyDraft(email: "lee@example.com", username: "lee")
-            let wasRival = try await service.fill(service.start(), through: "code")
-            _ = try await service.submit(["email": "park@example.com"], to: "email", of: wasRival)
+            let formerRival = try await service.fill(service.start(), through: "code")
+            _ = try await service.submit(["email": "park@example.com"], to: "email", of: formerRival)
             let empty = try await service.start()
             let draft = try await service.readyDraft()
             let late = try await service.fill(service.start(), through: "email")
             try await service.signups.handOff(ready)
             _ = try await service.signups.commit(draft)
             let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting' ORDER BY created_at")
-            // Neither the code of one rival nor the link of another has any use now.
+            // The waiting code of one rival and the waiting link of another were deleted.
             #expect(try waiting.only.decode(String.self) == "account-created")
             for rival in [unproved, ready, late] {
                 #expect(await outcome { try await service.signups.reread(rival) } == "superseded")
@@ -323,14 +330,14 @@ struct CommitTests {
                 #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(rival.id))"))
                 #expect(try session.isTrue("NOT EXISTS (SELECT FROM leases WHERE draft = \(rival.id))"))
             }
-            for bystander in [other, wasRival, empty] {
+            for bystander in [other, formerRival, empty] {
                 #expect(await outcome { try await service.signups.reread(bystander) } == "done")
             }
             #expect(try await service.signups.commit(other).isNew)
         }
     }
 
-    @Test func `what was checked is what is committed while somebody edits`() async throws {
+    @Test func `a commit during edits stores the last acknowledged values`() async throws {
         try await TestSignups.with(connections: 9) { service in
             for person in 0..<5 {
                 let draft = try await service.readyDraft(email: "kim\(person)@example.com", username: "kim\(person)")
@@ -357,7 +364,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `an address that changes under a commit is never committed unproved`() async throws {
+    @Test func `an address that changes during a commit is never committed unproved`() async throws {
         try await TestSignups.with(connections: 9) { service in
             for person in 0..<10 {
                 let address = "kim\(person)@example.com"
@@ -374,27 +381,27 @@ struct CommitTests {
                             "EXISTS (SELECT FROM accounts WHERE email = \(address) AND email_proved_at IS NOT NULL)"
                         )
                     )
-                case let (change, commit): Issue.record("the change ended with \(change), the commit with \(commit)")
+                case let (change, commit): Issue.record("outcome of the change: \(change), of the commit: \(commit)")
                 }
             }
         }
     }
 
-    // MARK: - When the connection is lost
+    // MARK: - Lost connections
 
-    @Test func `a commit whose connection is lost converges on one account`() async throws {
+    @Test func `a commit that loses its connection creates one account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let holder = try Session()
-            try holder.holdDrafts()
+            try holder.lockDrafts()
             let commit = Task { try await service.signups.commit(draft) }
             for _ in 0..<3 {
                 try await session.waitUntilSomebodyIsBlocked()
-                try await session.cutBlockedSessions()
+                try await session.terminateBlockedSessions()
             }
             try await session.waitUntilSomebodyIsBlocked()
             #expect(try session.number(of: "accounts") == 0)
-            try holder.letGo()
+            try holder.releaseDrafts()
             let account = try await commit.value.account
             let (again, isNew) = try await service.signups.commit(draft)
             #expect(!isNew)
@@ -403,18 +410,18 @@ struct CommitTests {
         }
     }
 
-    @Test func `commits at once whose connections are lost converge on one account`() async throws {
+    @Test func `concurrent commits that lose their connections create one account`() async throws {
         try await TestSignups.with(connections: 9) { service in
             let draft = try await service.readyDraft()
             let holder = try Session()
-            try holder.holdDrafts()
+            try holder.lockDrafts()
             let commits = Task {
                 try await atOnce(20) { _ in try? await service.signups.commit(draft).account }
             }
-            // The commits of one server take turns.
+            // The commits of one server wait for each other, so only one session is blocked.
             try await session.waitUntilSomebodyIsBlocked()
-            try await session.cutBlockedSessions()
-            try holder.letGo()
+            try await session.terminateBlockedSessions()
+            try holder.releaseDrafts()
             let acknowledged = try await commits.value.compactMap { $0?.id }
             let account = try await service.signups.commit(draft).account
             #expect(Set(acknowledged).isSubset(of: [account.id]))
@@ -423,12 +430,12 @@ struct CommitTests {
         }
     }
 
-    /// All that the person sees of an account.
+    /// All visible members of an account, in one line.
     private func body(of account: Account) -> String {
         "\(account.id) \(account.email ?? "-") \(account.username ?? "-") \(account.profile.text) \(account.createdAt.timeIntervalSince1970)"
     }
 
-    /// A flow of one step, with terms of that version.
+    /// A flow of one step, with this version of the terms.
     private static func flow(terms version: String) -> String {
         """
         flow: short

@@ -12,15 +12,15 @@ struct FindTests {
         session = try Session()
     }
 
-    // MARK: - Who is found
+    // MARK: - Tokens
 
-    @Test func `a token that was never issued finds nothing`() async throws {
+    @Test func `a token that was never issued is unknown`() async throws {
         try await TestSignups.with { service in
             #expect(await outcome { try await service.signups.find(Token(for: ID<Draft>())) } == "unknown")
         }
     }
 
-    @Test func `the id of a draft with another secret finds nothing`() async throws {
+    @Test func `a token with a wrong secret is unknown`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             #expect(await outcome { try await service.signups.find(Token(for: draft.id)) } == "unknown")
@@ -28,7 +28,7 @@ struct FindTests {
         }
     }
 
-    @Test func `what was submitted is found`() async throws {
+    @Test func `a found draft has the submitted values`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             let submitted = try await service.submit(["email": "Kim@Example.com"], to: "email", of: draft)
@@ -40,7 +40,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a cancelled draft is told so until a day after its absolute end`() async throws {
+    @Test func `a cancelled draft is reported as cancelled until a day after its maximum lifetime`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             try await service.signups.cancel(draft)
@@ -52,7 +52,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft whose address became an account elsewhere is told that it is superseded`() async throws {
+    @Test func `a draft whose address another draft committed is reported as superseded`() async throws {
         try await TestSignups.with { service in
             let (rival, token) = try await service.signups.start(in: .english)
             _ = try await service.fill(rival, through: "code")
@@ -61,9 +61,9 @@ struct FindTests {
         }
     }
 
-    // MARK: - Until when
+    // MARK: - Expiry
 
-    @Test func `a draft that nobody touches ends after a day`() async throws {
+    @Test func `a draft without changes expires after a day`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             try session.letPass("23 hours 59 minutes")
@@ -73,7 +73,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft that somebody works on ends after a week`() async throws {
+    @Test func `a changed draft expires at the end of its maximum lifetime`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             try session.run("UPDATE drafts SET ends_at = now() + interval '1 minute'")
@@ -90,7 +90,7 @@ struct FindTests {
         }
     }
 
-    @Test func `reading does not put the end off, writing does`() async throws {
+    @Test func `a write extends the lifetime of a draft, and a read does not`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             try session.letPass("23 hours")
@@ -109,7 +109,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a committed draft leads to its account until its absolute end`() async throws {
+    @Test func `a committed draft refers to its account until the end of its maximum lifetime`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             let account = try await service.signups.commit(service.fill(draft)).account
@@ -124,14 +124,14 @@ struct FindTests {
 
     // MARK: - Keys
 
-    @Test func `a draft sealed with a key that is gone is unreadable`() async throws {
+    @Test func `a draft that is sealed with a removed key is unreadable`() async throws {
         let token = try await TestSignups.with { try await $0.signups.start(in: .english).token }
         try await TestSignups.with(keys: Self.otherKey) { service in
             #expect(await outcome { try await service.signups.find(token) } == "unreadable")
         }
     }
 
-    @Test func `values that were moved from another draft are unreadable`() async throws {
+    @Test func `values that were copied from another draft are unreadable`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             let other = try await service.start()
@@ -142,7 +142,7 @@ struct FindTests {
         }
     }
 
-    @Test func `an old draft opens after a rotation, and its next write seals with the new key`() async throws {
+    @Test func `a draft from before a rotation is readable, and its next write uses the new key`() async throws {
         let token = try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             _ = try await service.submit(["email": "kim@example.com"], to: "email", of: draft)
@@ -161,7 +161,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a code mailed before a rotation is taken after it`() async throws {
+    @Test func `a code from before a rotation is accepted after it`() async throws {
         let (draft, code) = try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             return (draft, try await service.readCode(for: "kim@example.com"))
@@ -172,7 +172,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft proved before a rotation is committed after it`() async throws {
+    @Test func `a draft that was proved before a rotation can be committed after it`() async throws {
         let draft = try await TestSignups.with { try await $0.readyDraft() }
         try await TestSignups.with(keys: Self.rotated) { service in
             let now = try await service.signups.reread(draft)
@@ -181,7 +181,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a name leased before a rotation is still leased after it`() async throws {
+    @Test func `a name that was leased before a rotation is still leased after it`() async throws {
         let draft = try await TestSignups.with { try await $0.readyDraft() }
         try await TestSignups.with(keys: Self.rotated) { service in
             let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
@@ -196,7 +196,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a rival from before a rotation ends with the commit after it`() async throws {
+    @Test func `a draft from before a rotation is superseded by a commit after it`() async throws {
         let token = try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             _ = try await service.fill(draft, through: "code")

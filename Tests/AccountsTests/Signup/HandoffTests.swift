@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Going on on another device", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Continuing on another device", .freshDatabase, .timeLimit(.minutes(5)))
 struct HandoffTests {
     private let session: Session
 
@@ -12,7 +12,7 @@ struct HandoffTests {
         session = try Session()
     }
 
-    @Test func `the link moves the draft to a new token, and the one before hears why it is over`() async throws {
+    @Test func `the link moves the draft to a new token, and the old token reports continued-elsewhere`() async throws {
         try await TestSignups.with { service in
             let (started, before) = try await service.signups.start(in: .english)
             let draft = try await service.fill(started)
@@ -33,7 +33,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `the device before does not know the secret that an authenticator gets after it`() async throws {
+    @Test func `the authenticator has a new secret after the draft moved to another device`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "contact")
             let step = try #require(service.signups.flow.step(named: "totp"))
@@ -45,22 +45,22 @@ struct HandoffTests {
         }
     }
 
-    @Test func `what the device before was about to write finds the draft gone`() async throws {
+    @Test func `a late write of the first device is rejected`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
             let (moved, token) = try await service.signups.resume(service.link())
-            // It read the draft before the link was opened.
+            // The first device read the draft before the link was opened.
             let late = try await service.signups.write(Change(values: Values()), to: draft)
             guard case .overtaken = late else {
-                Issue.record("it was written")
+                Issue.record("the late write was accepted")
                 return
             }
             #expect(try await service.signups.find(token).values == moved.values)
         }
     }
 
-    @Test func `a link is good once, also for many at once`() async throws {
+    @Test func `a link can be opened only once, even by concurrent requests`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -71,7 +71,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link is good for a quarter of an hour`() async throws {
+    @Test func `a link expires after 15 minutes`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -81,7 +81,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a newer link ends the one before, a minute later at the earliest`() async throws {
+    @Test func `a new link can be requested after a minute and replaces the previous one`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -95,7 +95,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link that still waits is not sent when a newer one is`() async throws {
+    @Test func `a waiting link is not sent if a newer one replaces it`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -107,7 +107,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `another address makes the link worthless`() async throws {
+    @Test func `a changed address invalidates the link and its waiting mail`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -120,7 +120,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link whose secret is another's opens nothing`() async throws {
+    @Test func `a link with a wrong secret is refused`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -131,7 +131,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `there is none before the address is proved, and none after the commit`() async throws {
+    @Test func `a link is refused before the address is proved and after the commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(await outcome { try await service.signups.handOff(draft) } == "locked, next is code")
@@ -146,7 +146,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a cancelled draft leaves neither link nor mail`() async throws {
+    @Test func `a cancelled draft leaves neither a link nor a waiting mail`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -156,7 +156,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link counts as a mail to its address`() async throws {
+    @Test func `a link counts against the limit of mails to its address`() async throws {
         var limits = Limits.lavish
         limits.byName[.mailsToAddress] = Limit(1, per: .seconds(3600))
         try await TestSignups.with(limits: limits) { service in
@@ -165,7 +165,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `trying links counts against the network`() async throws {
+    @Test func `opening links counts against the limit of the network`() async throws {
         var limits = Limits.lavish
         limits.byName[.starts] = Limit(3, per: .seconds(3600))
         try await TestSignups.with(limits: limits) { service in
@@ -178,7 +178,7 @@ struct HandoffTests {
 }
 
 extension TestSignups {
-    /// What the link of the last mail carries.
+    /// Delivers all due mail, and returns the token in the link of the last one.
     fileprivate func link() async throws -> Token {
         try await deliver()
         let line = mailbox.mails.last?.text.split(separator: "\n").first { $0.hasPrefix("http") }

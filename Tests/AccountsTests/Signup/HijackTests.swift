@@ -4,9 +4,9 @@ import Testing
 
 @testable import Accounts
 
-/// The ways to own an account before its owner does (Sudhodanan and Paverd, “Pre-hijacked accounts”, USENIX Security
-/// 2022), as far as a sign-up can offer them.
-@Suite("Being there before the owner", .freshDatabase, .timeLimit(.minutes(5)))
+/// Attacks that prepare an account before its owner signs up (Sudhodanan and Paverd, “Pre-hijacked accounts”, USENIX
+/// Security 2022), as far as they concern a sign-up.
+@Suite("Pre-hijacking attacks", .freshDatabase, .timeLimit(.minutes(5)))
 struct HijackTests {
     private let session: Session
 
@@ -14,7 +14,7 @@ struct HijackTests {
         session = try Session()
     }
 
-    @Test func `classic: what a stranger filled in under an address is nothing to the account of its owner`()
+    @Test func `classic: a stranger's draft adds nothing to the account of the owner of the address`()
         async throws
     {
         try await TestSignups.with { service in
@@ -33,7 +33,7 @@ struct HijackTests {
         }
     }
 
-    @Test func `unexpired session: no other draft for the address outlives the commit`() async throws {
+    @Test func `unexpired session: a commit ends every other draft for the address`() async throws {
         try await TestSignups.with { service in
             let (stranger, token) = try await service.signups.start(in: .english)
             _ = try await service.fill(stranger, through: "email")
@@ -42,7 +42,7 @@ struct HijackTests {
         }
     }
 
-    @Test func `trojan identifier: nothing can be attached before the address is proved`() async throws {
+    @Test func `trojan identifier: no step can be submitted before the address is proved`() async throws {
         try await TestSignups.with { service in
             let stranger = try await service.fill(service.start(), through: "email")
             for (step, answers) in TestSignups.answers(email: "kim@example.com", username: "trojan")
@@ -57,14 +57,14 @@ struct HijackTests {
         }
     }
 
-    @Test func `unexpired change: a code for one address proves no other, however often they change places`()
+    @Test func `unexpired change: a code for one address never proves another, even after changing back`()
         async throws
     {
         try await TestSignups.with { service in
             var stranger = try await service.fill(service.start(), through: "email", email: "stranger@example.com")
-            let own = try await service.readCode(for: "stranger@example.com")
+            let ownCode = try await service.readCode(for: "stranger@example.com")
             stranger = try await service.submit(["email": "kim@example.com"], to: "email", of: stranger)
-            let guess = await outcome { try await service.submit(["code": .string(own)], to: "code", of: stranger) }
+            let guess = await outcome { try await service.submit(["code": .string(ownCode)], to: "code", of: stranger) }
             #expect(guess.hasPrefix("refused: code code_"))
             try session.letPass("1 minute")
             stranger = try await service.submit(
@@ -72,23 +72,23 @@ struct HijackTests {
                 to: "email",
                 of: service.signups.reread(stranger)
             )
-            let again = await outcome { try await service.submit(["code": .string(own)], to: "code", of: stranger) }
+            let again = await outcome { try await service.submit(["code": .string(ownCode)], to: "code", of: stranger) }
             #expect(again.hasPrefix("refused: code code_"))
             #expect(try session.number(of: "proofs WHERE proved_at IS NOT NULL") == 0)
         }
     }
 
-    @Test func `no proof of ours: an address that was never proved makes no account`() async throws {
+    @Test func `non-verifying provider: an address without our own proof creates no account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
-            // As if another system had said that the address is its holder's.
+            // As if another system had verified the address, and the service had not.
             try session.run("UPDATE proofs SET proved_at = NULL")
             #expect(await outcome { try await service.signups.commit(draft) } != "done")
             #expect(try session.number(of: "accounts") == 0)
         }
     }
 
-    @Test func `a thousand drafts of a stranger do not hinder the owner of an address`() async throws {
+    @Test func `a thousand drafts of a stranger do not block the owner of an address`() async throws {
         let starts = Limit(2000, per: .seconds(600))
         try await TestSignups.with(limits: Limits(byName: [.starts: starts], revisions: 600)) { service in
             let address = try #require(IPAddress("192.0.2.1"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A time-ordered id")
 struct IDTests {
-    @Test func `it is a UUID of version 7 and the variant of RFC 9562`() {
+    @Test func `an id is a UUID of version 7 and the variant of RFC 9562`() {
         for _ in 0..<1000 {
             let bytes = ID<Draft>().bytes
             #expect(bytes.count == 16 && bytes[6] >> 4 == 7 && bytes[8] >> 6 == 0b10)
@@ -16,18 +16,18 @@ struct IDTests {
         (0, "00000000-0000-7"), (0.001, "00000000-0001-7"), (1_645_557_742, "017f22e2-79b0-7"),
         (281_474_976_710.655, "ffffffff-ffff-7"),
     ])
-    func `it begins with the milliseconds since 1970`(seconds: Double, start: String) {
+    func `an id begins with the milliseconds since 1970`(seconds: Double, start: String) {
         #expect(ID<Draft>(at: Date(timeIntervalSince1970: seconds)).description.hasPrefix(start))
     }
 
-    @Test func `it begins with the time that it is`() {
+    @Test func `a new id begins with the current time`() {
         let before = UInt64(Date().timeIntervalSince1970 * 1000)
         let milliseconds = ID<Draft>().bytes.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let after = UInt64(Date().timeIntervalSince1970 * 1000)
         #expect((before...after).contains(milliseconds))
     }
 
-    @Test func `ids of later milliseconds come later, as bytes and as text`() {
+    @Test func `ids of later milliseconds sort later, as bytes and as text`() {
         var chance = SeededChance(seed: 3)
         var now = 1_767_268_800.0
         let ids = (0..<500).map { _ in
@@ -38,7 +38,7 @@ struct IDTests {
         #expect(ids.map(\.description).sorted() == ids.map(\.description))
     }
 
-    @Test func `ids of one millisecond differ, in every one of their 74 random bits`() {
+    @Test func `ids of the same millisecond differ in all of their 74 random bits`() {
         let now = Date(timeIntervalSince1970: 1_767_268_800)
         let ids = (0..<1000).map { _ in ID<Draft>(at: now) }
         #expect(Set(ids).count == 1000)
@@ -48,7 +48,7 @@ struct IDTests {
         #expect(varying == [0, 0, 0, 0, 0, 0, 0x0F, 0xFF, 0x3F] + Array(repeating: 0xFF, count: 7))
     }
 
-    @Test func `its text is in lower case, and reads back`() throws {
+    @Test func `the text of an id is in lower case and parses back`() throws {
         let uuid = try #require(UUID(uuidString: "0198D0E7-7A5B-7C3D-8E9F-A0B1C2D3E4F5"))
         let id = ID<Draft>(uuid)
         #expect(id.description == "0198d0e7-7a5b-7c3d-8e9f-a0b1c2d3e4f5")

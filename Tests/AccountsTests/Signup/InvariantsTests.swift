@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// What holds of every row after any mixture of acts.
+/// Invariants of the rows after any sequence of actions.
 @Suite("Invariants", .freshDatabase, .timeLimit(.minutes(5)))
 struct InvariantsTests {
     private let session: Session
@@ -13,24 +13,24 @@ struct InvariantsTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `random acts at once leave only whole accounts`(seed: UInt64) async throws {
+    func `concurrent random acts preserve all invariants`(seed: UInt64) async throws {
         try await TestSignups.with(connections: 9) { service in
-            let crowd = Crowd(try await atOnce(12) { _ in try await service.signups.start(in: .english).token })
-            let endings = try await atOnce(4) { task in
-                var actor = Actor(
+            let drafts = SharedDrafts(try await atOnce(12) { _ in try await service.signups.start(in: .english).token })
+            let outcomes = try await atOnce(4) { task in
+                var user = RandomUser(
                     service: service,
-                    crowd: crowd,
+                    drafts: drafts,
                     random: SplitMix64(state: seed &* 1000 + UInt64(task))
                 )
-                var endings: [String] = []
-                for _ in 0..<100 { endings.append(try await actor.act()) }
-                return endings
+                var outcomes: [String] = []
+                for _ in 0..<100 { outcomes.append(try await user.act()) }
+                return outcomes
             }.flatMap(\.self)
 
-            let accidents = ["database", "contended", "unreadable", "unknown", "hashing"]
-            #expect(endings.filter { ending in accidents.contains { ending.contains($0) } } == [])
+            let unexpected = ["database", "contended", "unreadable", "unknown", "hashing"]
+            #expect(outcomes.filter { outcome in unexpected.contains { outcome.contains($0) } } == [])
             try await service.deliver()
-            try expectInvariants(acknowledged: await crowd.accounts)
+            try expectInvariants(acknowledged: await drafts.accounts)
         }
         #expect(try await session.deadlocks() == 0)
     }
@@ -40,11 +40,11 @@ struct InvariantsTests {
         #expect(!accounts.isEmpty)
         #expect(Set(accounts) == acknowledged)
 
-        let broken: [(String, SQL)] = [
+        let violations: [(String, SQL)] = [
             ("an address with two accounts", "SELECT FROM accounts GROUP BY email HAVING count(*) > 1"),
             ("a name with two accounts", "SELECT FROM accounts GROUP BY username HAVING count(*) > 1"),
             (
-                "an account without exactly its identifiers",
+                "an account whose identifiers differ",
                 """
                 SELECT FROM accounts
                  WHERE ARRAY['email ' || email, 'username ' || username] IS DISTINCT FROM
@@ -79,27 +79,27 @@ struct InvariantsTests {
                 """
             ),
             (
-                "a proof or lease of a draft that ended",
+                "a proof or lease of a draft that does not exist or is committed",
                 """
                 SELECT FROM (SELECT draft FROM proofs UNION ALL SELECT draft FROM leases) AS held
                  WHERE draft NOT IN (SELECT id FROM drafts WHERE account_id IS NULL)
                 """
             ),
             (
-                "an ending of a draft that lives",
+                "an ending of a draft that still exists",
                 "SELECT FROM endings WHERE token_hash IN (SELECT token_hash FROM drafts)"
             ),
-            ("a draft with two names", "SELECT FROM leases GROUP BY draft HAVING count(*) > 1"),
-            ("a sixth guess", "SELECT FROM proofs WHERE attempts > 5 OR failures NOT BETWEEN 0 AND 25"),
+            ("a draft with two leases", "SELECT FROM leases GROUP BY draft HAVING count(*) > 1"),
+            ("more guesses than allowed", "SELECT FROM proofs WHERE attempts > 5 OR failures NOT BETWEEN 0 AND 25"),
             (
-                "an account that nobody was told of, or twice",
+                "an account without exactly one delivered mail",
                 """
                 SELECT WHERE (SELECT count(*) FROM accounts)
                           <> (SELECT count(*) FROM outbox WHERE template = 'account-created' AND state = 'delivered')
                 """
             ),
         ]
-        for (what, rows) in broken {
+        for (what, rows) in violations {
             #expect(try session.query(rows).count == 0, "\(what)")
         }
         for row in try session.query("SELECT secret FROM credentials") {
@@ -108,8 +108,8 @@ struct InvariantsTests {
     }
 }
 
-/// The drafts on which several act at once, and the accounts they were told of.
-private actor Crowd {
+/// The drafts that several users change concurrently, and the accounts from acknowledged commits.
+private actor SharedDrafts {
     private(set) var tokens: [Token]
     private(set) var accounts: Set<ID<Account>> = []
 
@@ -117,7 +117,7 @@ private actor Crowd {
         self.tokens = tokens
     }
 
-    func hear(of account: ID<Account>) {
+    func record(_ account: ID<Account>) {
         accounts.insert(account)
     }
 
@@ -126,26 +126,26 @@ private actor Crowd {
     }
 }
 
-/// Somebody who does one random thing after another. People share three addresses and four names.
-private struct Actor {
+/// A user that performs random actions. All users share three addresses and four names.
+private struct RandomUser {
     let service: TestSignups
-    let crowd: Crowd
+    let drafts: SharedDrafts
     var random: SplitMix64
 
-    /// How the act ended.
+    /// Performs one action, and returns its outcome.
     mutating func act() async throws -> String {
         let index = Int.random(in: 0..<12, using: &random)
-        let (signups, token) = (service.signups, await crowd.tokens[index])
+        let (signups, token) = (service.signups, await drafts.tokens[index])
         let draft: Draft
         do throws(FindError) {
             draft = try await signups.find(token)
         } catch {
-            // Whoever lost a draft begins again.
-            await crowd.replace(at: index, with: try await signups.start(in: .english).token)
-            return error.inWords
+            // A user without a draft starts another sign-up.
+            await drafts.replace(at: index, with: try await signups.start(in: .english).token)
+            return error.summary
         }
         if draft.account != nil, Int.random(in: 0..<3, using: &random) == 0 {
-            await crowd.replace(at: index, with: try await signups.start(in: .english).token)
+            await drafts.replace(at: index, with: try await signups.start(in: .english).token)
         }
         let steps = signups.flow.steps
         let step = steps.randomElement(using: &random)!
@@ -167,7 +167,7 @@ private struct Actor {
     private func commit(_ draft: Draft) async -> String {
         await outcome {
             let account = try await service.signups.commit(draft).account
-            await crowd.hear(of: account.id)
+            await drafts.record(account.id)
         }
     }
 
@@ -179,7 +179,7 @@ private struct Actor {
         return ["code": .string(isGuess ? "000000" : try await code(for: draft) ?? "000000")]
     }
 
-    /// The code that was mailed for this very draft, if it is still good. Several drafts share an address.
+    /// The code that was mailed for this draft, if it is still valid. Other drafts may use the same address.
     private func code(for draft: Draft) async throws -> String? {
         guard let address = draft.values.address(in: "email"), let proof = draft.proofs["code"] else { return nil }
         try await service.deliver()
@@ -192,7 +192,7 @@ private struct Actor {
     }
 }
 
-/// A small generator of which the same seed always makes the same numbers (Steele, Lea and Flood, 2014).
+/// A small generator that returns the same numbers for the same seed (Steele, Lea and Flood, 2014).
 private struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

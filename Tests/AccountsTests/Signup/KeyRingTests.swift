@@ -3,33 +3,33 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The keys that the database does not hold")
+@Suite("The key ring")
 struct KeyRingTests {
     static let old = "k1:" + key(0)
     static let new = "k2:" + key(100)
     static let draft = Array("a draft".utf8)
     static let plaintext = Array("an address, a name, a date of birth".utf8)
 
-    /// 32 bytes, counted from `first`, in base64.
+    /// 32 ascending bytes from `first` on, in base64.
     static func key(_ first: UInt8, count: UInt8 = 32) -> String {
         Data((0..<count).map { first + $0 }).base64EncodedString()
     }
 
     @Test(arguments: [[], [0], plaintext, Array(repeating: 0xFF, count: 65_536)])
-    func `what was sealed opens again`(plaintext: [UInt8]) throws {
+    func `a sealed plaintext opens again`(plaintext: [UInt8]) throws {
         let ring = try KeyRing(Self.old)
         #expect(try ring.open(ring.seal(plaintext, for: Self.draft), for: Self.draft) == plaintext)
         #expect(try ring.open(ring.seal(plaintext, for: []), for: []) == plaintext)
     }
 
-    @Test func `a box says its version and its key, and nothing of what it holds`() throws {
+    @Test func `a box has its version and key id in plain text, and nothing of the plaintext`() throws {
         let box = try KeyRing(Self.old).seal(Self.plaintext, for: Self.draft)
         #expect(box.starts(with: [1, 2] + Array("k1".utf8)))
         #expect(box.count == 4 + 12 + Self.plaintext.count + 16)
         #expect(box.firstRange(of: Self.plaintext.prefix(4)) == nil)
     }
 
-    @Test func `the same is never sealed the same way twice`() throws {
+    @Test func `sealing the same plaintext again gives another box`() throws {
         let ring = try KeyRing(Self.old)
         let boxes = (0..<100).map { _ in ring.seal(Self.plaintext, for: Self.draft) }
         #expect(Set(boxes).count == 100)
@@ -37,13 +37,13 @@ struct KeyRingTests {
     }
 
     /// Sealed by another implementation of HKDF-SHA-256 and AES-256-GCM, with the nonce 00…0b.
-    @Test func `a box of the documented form opens`() throws {
+    @Test func `a box in the documented format opens`() throws {
         let box = try #require(Data(base64Encoded: "AQJrMQABAgMEBQYHCAkKCy/uQaLl6GBZ0AxQzxR7vZ0zFkxJEC71ryV3UNItGney"))
         #expect(try KeyRing(Self.old).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
     }
 
     @Test(arguments: ["", "a draf", "a draft ", "A draft", "b draft"])
-    func `a box opens only for what it belongs to`(context: String) throws {
+    func `a box opens only with its own context`(context: String) throws {
         let ring = try KeyRing(Self.old)
         let box = ring.seal(Self.plaintext, for: Self.draft)
         #expect(throws: UnsealingError.self) { try ring.open(box, for: Array(context.utf8)) }
@@ -63,7 +63,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test func `a box cut short or made longer does not open`() throws {
+    @Test func `a truncated or extended box does not open`() throws {
         let ring = try KeyRing(Self.old)
         let box = ring.seal(Self.plaintext, for: Self.draft)
         for length in box.indices {
@@ -76,14 +76,14 @@ struct KeyRingTests {
         #expect(throws: UnsealingError.self) { try ring.open([1, 0, 0], for: Self.draft) }
     }
 
-    @Test func `a box of a key that is not in the ring does not open`() throws {
+    @Test func `a box that was sealed with an unknown key does not open`() throws {
         let box = try KeyRing(Self.old).seal(Self.plaintext, for: Self.draft)
         #expect(throws: UnsealingError.self) { try KeyRing(Self.new).open(box, for: Self.draft) }
         #expect(throws: UnsealingError.self) { try KeyRing("k1:\(Self.key(1))").open(box, for: Self.draft) }
         #expect(throws: UnsealingError.self) { try KeyRing("K1:\(Self.key(0))").open(box, for: Self.draft) }
     }
 
-    @Test func `after a rotation the new key seals and the old ones still open`() throws {
+    @Test func `after a rotation the new key seals, and boxes of the old key still open`() throws {
         let before = try KeyRing(Self.old)
         let after = try KeyRing("\(Self.new),\(Self.old)")
         #expect(try after.open(before.seal(Self.plaintext, for: Self.draft), for: Self.draft) == Self.plaintext)
@@ -96,12 +96,12 @@ struct KeyRingTests {
     // MARK: Digests
 
     /// Computed by another implementation of HKDF-SHA-256 and HMAC-SHA-256.
-    @Test func `a digest is the HMAC of its parts with their lengths`() throws {
+    @Test func `a digest is the HMAC of the parts with their lengths`() throws {
         let digest = try KeyRing(Self.old).digests(Array("address".utf8), Array("a@b.example".utf8))[0]
         #expect(Data(digest).base64EncodedString() == "ZWXMHpyTZV9thY0i4jbjVTotBpyzkEFYHL4WI6pD+lE=")
     }
 
-    @Test func `two lists of parts do not run together`() throws {
+    @Test func `different lists of parts have different digests`() throws {
         let ring = try KeyRing(Self.old)
         let a = Array("a".utf8)
         let digests = [
@@ -115,7 +115,7 @@ struct KeyRingTests {
         #expect(digests.allSatisfy { $0.count == 32 })
     }
 
-    @Test func `digests are those of each key, newest first`() throws {
+    @Test func `there is one digest for each key, the newest first`() throws {
         let parts = (Array("address".utf8), Array("a@b.example".utf8))
         let (old, new) = (try KeyRing(Self.old), try KeyRing(Self.new))
         let both = try KeyRing("\(Self.new),\(Self.old)")
@@ -124,14 +124,14 @@ struct KeyRingTests {
         #expect(old.digests(parts.0, parts.1)[0] != new.digests(parts.0, parts.1)[0])
     }
 
-    // MARK: The text of a ring
+    // MARK: Parsing
 
     @Test(arguments: [
         "k1:" + key(0), " k1 : " + key(0) + " ", "k1:" + key(0) + "\n", "0:" + key(0), "K:" + key(0),
         String(repeating: "k", count: 32) + ":" + key(0), "k1:" + key(0) + ",k2:" + key(1) + ",k3:" + key(2),
         "k1:" + key(0) + ",",
     ])
-    func `a ring is read from its text`(text: String) throws {
+    func `a key ring is parsed from its text`(text: String) throws {
         let ring = try KeyRing(text)
         #expect(try ring.open(ring.seal(Self.plaintext, for: []), for: []) == Self.plaintext)
         #expect(try ring.digests(Self.draft)[0] == KeyRing("k1:" + Self.key(0)).digests(Self.draft)[0])
@@ -144,32 +144,32 @@ struct KeyRingTests {
         "k1:" + String(repeating: "-_", count: 22), "k1:" + key(0, count: 16) + " " + key(0, count: 16),
         "k1:k2:" + key(0),
     ])
-    func `a malformed entry is named by its place`(entry: String) {
-        func place(_ text: String) -> Int? {
+    func `the error for a malformed entry has its position`(entry: String) {
+        func position(_ text: String) -> Int? {
             do throws(KeyRingError) {
                 _ = try KeyRing(text)
                 return nil
             } catch {
-                guard case .malformed(let place) = error else { return nil }
-                return place
+                guard case .malformed(let position) = error else { return nil }
+                return position
             }
         }
-        #expect(place(entry) == 1)
-        #expect(place("\(Self.new),\(entry)") == 2)
+        #expect(position(entry) == 1)
+        #expect(position("\(Self.new),\(entry)") == 2)
     }
 
     @Test(arguments: ["", ",", ",,,"])
-    func `a ring without a key is refused`(text: String) {
+    func `a key ring without keys is refused`(text: String) {
         #expect { try KeyRing(text) } throws: { if case KeyRingError.empty = $0 { true } else { false } }
     }
 
-    @Test func `two keys of one id are refused, since only one of them would open`() {
+    @Test func `two keys with the same id are refused`() {
         #expect { try KeyRing("\(Self.new),\(Self.old),k2:\(Self.key(7))") } throws: {
             if case KeyRingError.repeated(entry: 3) = $0 { true } else { false }
         }
     }
 
-    @Test func `what is wrong is told without the key`() {
+    @Test func `an error does not contain the key`() {
         let error = #expect(throws: KeyRingError.self) { try KeyRing("k1:" + Self.key(0, count: 31)) }
         #expect(error?.description.contains(Self.key(0).prefix(8)) == false)
         #expect(error?.description.contains("key 1") == true)

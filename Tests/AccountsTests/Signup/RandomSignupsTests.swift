@@ -8,39 +8,39 @@ import Testing
 struct RandomSignupsTests {
     private static let seed = ProcessInfo.processInfo.environment["SEED"].map { UInt64($0)! }
 
-    /// Every run draws others; `SEED=… swift test --filter RandomSignups` begins with that one.
-    @Test func `a thousand random sign-ups go as the words of the design say`() async throws {
+    /// Every run uses other seeds. `SEED=… swift test --filter RandomSignups` begins with the given seed.
+    @Test func `a thousand random sign-ups behave as the model predicts`() async throws {
         try await TestSignups.with(connections: 9) { service in
             try await leaseTakenName(on: service)
             let first = Self.seed ?? .random(in: 0...UInt64(Int64.max))
-            var stories = [await Story(of: first, on: service)]
-            // Asked for one, we tell of no other before that one ends well.
-            if Self.seed == nil || stories[0].failure == nil {
-                stories += await tell(first &+ 1, count: 999, on: service)
+            var runs = [await SignupRun(of: first, on: service)]
+            // With a given seed, the others follow only if that one succeeds.
+            if Self.seed == nil || runs[0].failure == nil {
+                runs += await run(first &+ 1, count: 999, on: service)
             }
             try await service.deliver()
             let mails = Dictionary(grouping: service.mailbox.mails.map(\.to), by: RandomPerson.tag)
-            for index in stories.indices { stories[index].compare(mails) }
+            for index in runs.indices { runs[index].compare(mails) }
 
-            // The shortest story is the easiest to follow.
-            let failures = stories.filter { $0.failure != nil }.sorted { $0.lines.count < $1.lines.count }
+            // The shortest log is the easiest to follow.
+            let failures = runs.filter { $0.failure != nil }.sorted { $0.lines.count < $1.lines.count }
             if let shortest = failures.first {
                 let seeds = failures.prefix(20).map(\.seed)
-                Issue.record("\(failures.count) of \(stories.count) failed, such as \(seeds)\n\(shortest)")
+                Issue.record("\(failures.count) of \(runs.count) failed, such as \(seeds)\n\(shortest)")
             }
         }
     }
 
-    private func tell(_ first: UInt64, count: Int, on service: TestSignups) async -> [Story] {
-        await withTaskGroup(of: [Story].self) { group in
-            let tellers = 8
-            for teller in 0..<tellers {
+    private func run(_ first: UInt64, count: Int, on service: TestSignups) async -> [SignupRun] {
+        await withTaskGroup(of: [SignupRun].self) { group in
+            let workers = 8
+            for worker in 0..<workers {
                 group.addTask {
-                    var stories: [Story] = []
-                    for number in stride(from: teller, to: count, by: tellers) {
-                        stories.append(await Story(of: first &+ UInt64(number), on: service))
+                    var runs: [SignupRun] = []
+                    for number in stride(from: worker, to: count, by: workers) {
+                        runs.append(await SignupRun(of: first &+ UInt64(number), on: service))
                     }
-                    return stories
+                    return runs
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
@@ -58,8 +58,8 @@ struct RandomSignupsTests {
     }
 }
 
-/// What happened in one sign-up, and how it differed from the model.
-private struct Story: CustomStringConvertible, Sendable {
+/// The log of one random sign-up, and its difference from the model if there is one.
+private struct SignupRun: CustomStringConvertible, Sendable {
     let seed: UInt64
     private(set) var lines: [String] = []
     private(set) var failure: String?
@@ -74,16 +74,16 @@ private struct Story: CustomStringConvertible, Sendable {
             } catch {
                 failure = "\(error)"
             }
-            (lines, mails) = (signup.story, signup.model.mails)
+            (lines, mails) = (signup.log, signup.model.mails)
         } catch {
             failure = "\(error)"
         }
     }
 
-    /// - Parameter everyone: to whom mail went, by the person's tag.
-    mutating func compare(_ everyone: [String: [String]]) {
-        let delivered = everyone[RandomPerson.tag(of: seed), default: []].tally
-        if failure == nil, delivered != mails { failure = "the mail:\n  expected \(mails)\n  but was  \(delivered)" }
+    /// - Parameter recipients: the addresses of all delivered mails, by the tag of the person.
+    mutating func compare(_ recipients: [String: [String]]) {
+        let delivered = recipients[RandomPerson.tag(of: seed), default: []].tally
+        if failure == nil, delivered != mails { failure = "mails:\n  expected \(mails)\n  but was  \(delivered)" }
     }
 
     var description: String {
@@ -108,12 +108,12 @@ extension Signups {
     }
 }
 
-/// One person's way through a sign-up whose flow changes under them, and the model beside it.
+/// One person's sign-up, whose flow changes meanwhile, and the model that runs in parallel.
 private struct RandomSignup {
     var chance: SeededChance
     private(set) var model: SignupModel
-    /// The flow, and what was done with it.
-    private(set) var story: [String]
+    /// The flow, and the actions on it.
+    private(set) var log: [String]
     private let person: RandomPerson
     private let service: TestSignups
     private let token: Token
@@ -129,7 +129,7 @@ private struct RandomSignup {
         chance = SeededChance(seed: seed)
         let flow = RandomFlow(using: &chance)
         model = SignupModel(flow: flow)
-        story = [flow.yaml]
+        log = [flow.yaml]
         self.service = service
         signups = service.signups.asking(try Flow(yaml: flow.yaml, file: "random.yaml"))
         (draft, token) = try await signups.start(in: chance.happens(in: 50) ? .english : .korean)
@@ -137,7 +137,7 @@ private struct RandomSignup {
         person = RandomPerson(tag: RandomPerson.tag(of: seed), year: year)
     }
 
-    // MARK: - What the person does
+    // MARK: - Actions
 
     mutating func act() async throws {
         let step = model.flow.steps.randomElement(using: &chance)!
@@ -172,7 +172,7 @@ private struct RandomSignup {
                 digits: model.codes[field.name]?.digits,
                 using: &chance
             )
-            // Hardly anybody would repeat a password by chance.
+            // Random answers would hardly ever repeat the password.
             if case .confirmation = field.rule, chance.happens(in: 85),
                 case .password(let password)? = answers.last?.1.meaning
             {
@@ -189,11 +189,11 @@ private struct RandomSignup {
         to step: RandomFlow.Step
     ) async throws {
         lastAnswers[step.name] = answers
-        let told = answers.map { "\($0.field): \($0.answer.meaning)" }.joined(separator: ", ")
+        let described = answers.map { "\($0.field): \($0.answer.meaning)" }.joined(separator: ", ")
         let members = answers.compactMap { field, answer in answer.answer.map { Answers.Member(field, $0) } }
         let expected = model.submit(answers, to: step)
         let (signups, draft) = (signups, draft)
-        try await compare("submit \(told) to \(step.name)", expected) {
+        try await compare("submit \(described) to \(step.name)", expected) {
             try await signups.submit(Answers(members), to: signups.flow.step(named: step.name)!, of: draft)
         }
     }
@@ -215,7 +215,7 @@ private struct RandomSignup {
         }
     }
 
-    /// For the codes of this draft alone: others are at work in the same database.
+    /// Only for this draft, because other sign-ups use the same database concurrently.
     private mutating func letPass(minutes: Int) async throws {
         model.letPass(seconds: 60 * minutes)
         let (database, id) = (signups.database, draft.id)
@@ -244,37 +244,37 @@ private struct RandomSignup {
         try await compare("the flow is now\n\(model.flow.yaml)", "done") { nil }
     }
 
-    // MARK: - What came of it
+    // MARK: - Comparison with the model
 
     private mutating func compare(_ act: String, _ expected: String, _ body: () async throws -> Outcome?) async throws {
-        story.append("\(story.count). \(act): \(expected)")
+        log.append("\(log.count). \(act): \(expected)")
         var made: Outcome?
         let ending = await outcome { made = try await body() }
-        let told = made.map { SignupModel.done($0.cleared) } ?? ending
-        try hold(told, against: expected, "the act")
+        let actual = made.map { SignupModel.done($0.cleared) } ?? ending
+        try require(actual, equals: expected, "outcome")
 
         let before = draft
         draft = try await signups.find(token)
         try await readMail()
-        try hold(report(of: draft), against: model.report, "the draft")
+        try require(report(of: draft), equals: model.report, "draft")
         let isReady = signups.progress(of: draft).isReady
         let obstacles = try await Operator(signups, name: "mina").obstacles(of: draft).filter { !$0.isTaken }
-        try hold(
+        try require(
             obstacles.isEmpty ? "nothing" : "something",
-            against: isReady ? "nothing" : "something",
-            "what is in its way"
+            equals: isReady ? "nothing" : "something",
+            "obstacles"
         )
         if let made {
-            try hold(report(of: made.draft), against: model.report, "the answer")
+            try require(report(of: made.draft), equals: model.report, "returned draft")
         } else {
             let isSame = draft.values == before.values && draft.revision == before.revision
-            try hold(isSame ? "same" : "changed", against: "same", "what was stored")
+            try require(isSame ? "same" : "changed", equals: "same", "stored draft")
         }
     }
 
-    private func hold(_ told: String, against expected: String, _ what: String) throws {
-        guard told != expected else { return }
-        throw Mismatch(description: "\(what):\n  expected \(expected)\n  but was  \(told)")
+    private func require(_ actual: String, equals expected: String, _ what: String) throws {
+        guard actual != expected else { return }
+        throw Mismatch(description: "\(what):\n  expected \(expected)\n  but was  \(actual)")
     }
 
     private func report(of draft: Draft) -> String {
@@ -299,11 +299,11 @@ private struct RandomSignup {
         )
     }
 
-    /// Reads the codes that should have come, each before the next is on its way to the same address.
+    /// Reads the code of each expected mail, before another mail is sent to the same address.
     private mutating func readMail() async throws {
         for (field, code) in model.codes where code.digits == nil {
             let deadline = ContinuousClock.now + .seconds(30)
-            // Another sign-up may be about to deliver it.
+            // Another sign-up may be delivering the mail.
             while service.mailbox.mails.count(where: { $0.to == code.address }) < model.mails[code.address]! {
                 guard ContinuousClock.now < deadline else { throw Mismatch(description: "no mail to \(code.address)") }
                 if try await !service.sender.deliverNext() { await Task.yield() }
@@ -314,6 +314,6 @@ private struct RandomSignup {
 }
 
 extension Obstacle {
-    /// What only the database knows.
+    /// Only the database knows taken names, so the model ignores them.
     fileprivate var isTaken: Bool { if case .taken = reason { true } else { false } }
 }

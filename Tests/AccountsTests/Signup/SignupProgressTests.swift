@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// A flow of required, wholly voluntary and optional steps: two texts of at most three characters in most of them.
+/// A flow of required steps, a step without required fields, and an optional step. Texts have at most three characters.
 private let steps = """
     flow: test
     version: 1
@@ -33,9 +33,10 @@ private let steps = """
           - {name: title, kind: text, max: 3, required: false, label: {en: Title}}
     """
 
-@Suite("Where a sign-up stands")
+@Suite("Progress of a sign-up")
 struct SignupProgressTests {
-    /// What is known, and what follows: the states of the steps, the next one, what is missing, how many are done.
+    /// The values of a draft and the expected progress: the states of the steps, the next step, the missing fields, the
+    /// number of completed steps.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var values: [FieldName: JSON] = [:]
@@ -73,7 +74,7 @@ struct SignupProgressTests {
 
     static let examples = [
         Example(
-            "nothing is known",
+            "the draft is empty",
             are: [.current, .locked, .locked, .locked, .locked],
             next: "email",
             missing: ["email", "code", "name"],
@@ -90,7 +91,7 @@ struct SignupProgressTests {
             done: 1
         ),
         Example(
-            "an address is no address any more",
+            "the stored address is invalid",
             ["email": "a@b"],
             answered: ["email"],
             proof: .proved(),
@@ -110,7 +111,7 @@ struct SignupProgressTests {
             done: 2
         ),
         Example(
-            "the voluntary step is answered with nothing",
+            "the step without required fields is submitted empty",
             email,
             answered: ["email", "code", "about"],
             proof: .proved(),
@@ -163,7 +164,7 @@ struct SignupProgressTests {
             isReady: true
         ),
         Example(
-            "the optional step holds half of what it requires",
+            "the optional step lacks a required field",
             with(["city": "Ulm"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -174,7 +175,7 @@ struct SignupProgressTests {
             isReady: true
         ),
         Example(
-            "the optional step holds only what it does not require",
+            "the optional step has only an optional field",
             with(["floor": "1"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -185,7 +186,7 @@ struct SignupProgressTests {
             isReady: true
         ),
         Example(
-            "the optional step holds what it may not",
+            "the optional step has an invalid value",
             with(["city": "Ulm", "street": "Main Street"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -195,7 +196,7 @@ struct SignupProgressTests {
             done: 4
         ),
         Example(
-            "an optional field holds what it may not",
+            "an optional field has an invalid value",
             with(["title": "Queen"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -205,7 +206,7 @@ struct SignupProgressTests {
             done: 3
         ),
         Example(
-            "a required field holds what it may not",
+            "a required field has an invalid value",
             email.merging(["name": "Anna"]) { $1 },
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -215,7 +216,7 @@ struct SignupProgressTests {
             done: 3
         ),
         Example(
-            "a voluntary step holds what it may not",
+            "a step without required fields has an invalid value",
             with(["motto": "Onwards"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(),
@@ -225,7 +226,7 @@ struct SignupProgressTests {
             done: 3
         ),
         Example(
-            "the proof names another address",
+            "the proof is for another address",
             with(["city": "Ulm", "street": "A"]),
             answered: ["email", "code", "about", "extra", "name"],
             proof: .proved(forCurrentAddress: false),
@@ -235,7 +236,7 @@ struct SignupProgressTests {
             done: 3
         ),
         Example(
-            "the address was taken away",
+            "the address was removed",
             ["name": "Ann"],
             answered: ["code", "about", "extra", "name"],
             proof: .proved(forCurrentAddress: false),
@@ -247,7 +248,7 @@ struct SignupProgressTests {
     ]
 
     @Test(arguments: examples)
-    func `it follows from what is known`(example: Example) throws {
+    func `progress follows from the values and proofs of a draft`(example: Example) throws {
         var context = ValidationContext(in: try Flow(yaml: steps, file: "flow.yaml"))
         context = context.with(
             values: Values(example.values, answered: example.answered),
@@ -261,7 +262,7 @@ struct SignupProgressTests {
         #expect(progress.isReady == example.isReady)
     }
 
-    @Test func `changing the address undoes its proof by itself`() throws {
+    @Test func `changing the address makes the code step current again`() throws {
         var context = ValidationContext(in: try Flow(yaml: steps, file: "flow.yaml"))
         context = context.with(values: Values(Self.named, answered: ["about"]), proofs: ["code": .proved()])
         #expect(SignupProgress(of: context).isReady)
@@ -272,7 +273,9 @@ struct SignupProgressTests {
         #expect(progress.next?.name == "code" && progress.missing == ["code"] && !progress.isReady)
     }
 
-    @Test func `a step that requires nothing wants to be seen once, one that requires something does not`() throws {
+    @Test func `a step without required fields must be submitted once, and a step with required fields need not`()
+        throws
+    {
         let flow = try Flow.asking([["name: a, kind: text"], ["name: b, kind: text, required: false"]])
         let context = ValidationContext(in: flow).with(values: Values(["a": "x", "b": "y"]))
         #expect(SignupProgress(of: context).states == ["step-0": .complete, "step-1": .current])
@@ -281,7 +284,7 @@ struct SignupProgressTests {
     }
 }
 
-@Suite("A flow that changed under a draft")
+@Suite("A flow that changes during a sign-up")
 struct ChangedFlowTests {
     private static let values = Values(["a": "Ann", "b": "Bea"], answered: ["step-0", "step-1"])
 
@@ -289,39 +292,39 @@ struct ChangedFlowTests {
         SignupProgress(of: ValidationContext(in: try Flow.asking(steps)).with(values: Self.values))
     }
 
-    @Test func `what still holds stays complete`() throws {
+    @Test func `a step with valid values stays complete`() throws {
         let progress = try progress([["name: a, kind: text, max: 3"], ["name: b, kind: text, min: 3"]])
         #expect(progress.isReady && progress.next == nil && progress.done == 2)
     }
 
-    @Test func `what does not becomes the next step, and what stands behind it is kept`() throws {
+    @Test func `a step with an invalid value is next, and later steps keep their values`() throws {
         let progress = try progress([["name: a, kind: text, max: 2"], ["name: b, kind: text"]])
         #expect(progress.states == ["step-0": .invalid, "step-1": .locked])
         #expect(progress.next?.name == "step-0" && progress.missing == ["a"] && progress.done == 1)
     }
 
-    @Test func `a value of another kind does not hold`() throws {
+    @Test func `a value of another kind is invalid`() throws {
         let progress = try progress([["name: a, kind: date"], ["name: b, kind: text"]])
         #expect(progress.states == ["step-0": .invalid, "step-1": .locked] && progress.missing == ["a"])
     }
 
-    @Test func `a new field is asked for`() throws {
+    @Test func `a new required field is missing`() throws {
         let progress = try progress([["name: a, kind: text", "name: c, kind: text"], ["name: b, kind: text"]])
         #expect(progress.states == ["step-0": .current, "step-1": .locked] && progress.missing == ["c"])
     }
 
-    @Test func `a new step is asked for`() throws {
+    @Test func `a new step is next`() throws {
         let progress = try progress([["name: a, kind: text"], ["name: b, kind: text"], ["name: c, kind: text"]])
         #expect(progress.states == ["step-0": .complete, "step-1": .complete, "step-2": .current])
         #expect(progress.next?.name == "step-2" && progress.done == 2 && progress.total == 3)
     }
 
-    @Test func `steps may change places, and fields may go`() throws {
+    @Test func `removed steps and fields are ignored`() throws {
         let progress = try progress([["name: b, kind: text"]])
         #expect(progress.isReady && progress.done == 1 && progress.total == 1)
     }
 
-    @Test func `time alone makes no one too young, but may make them too old`() throws {
+    @Test func `a birth date becomes invalid when the person exceeds the maximum age`() throws {
         let flow = try Flow.asking([["name: born, kind: date, max_age: 20"]])
         var context = ValidationContext(in: flow).with(values: Values(["born": "2005-01-02"]))
         #expect(SignupProgress(of: context).isReady)
@@ -330,60 +333,60 @@ struct ChangedFlowTests {
     }
 }
 
-// MARK: - Against the words of the design
+// MARK: - Comparison with a model
 
-@Suite("SignupProgress, word by word")
-struct StandingModelTests {
+@Suite("SignupProgress compared with a model")
+struct SignupProgressModelTests {
     @Test(arguments: UInt64(0)..<200)
-    func `any flow with any values stands where the words of the design say`(seed: UInt64) throws {
+    func `the progress of random flows and values equals that of the model`(seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
         for _ in 0..<20 {
-            let drawn = DrawnStep.some(using: &chance)
-            let context = try DrawnStep.validationContext(of: drawn)
+            let steps = RandomStep.some(using: &chance)
+            let context = try RandomStep.validationContext(of: steps)
             let progress = SignupProgress(of: context)
-            let model = Model(steps: drawn)
-            #expect(context.flow.steps.map { progress.states[$0.name] } == drawn.indices.map(model.state), "\(drawn)")
-            #expect(progress.next?.name.rawValue == model.next.map { "step-\($0)" }, "\(drawn)")
-            #expect(progress.missing.map(\.rawValue) == model.missing, "\(drawn)")
-            #expect(progress.done == model.done && progress.total == model.total, "\(drawn)")
-            #expect(progress.isReady == model.isReady, "\(drawn)")
+            let model = Model(steps: steps)
+            #expect(context.flow.steps.map { progress.states[$0.name] } == steps.indices.map(model.state), "\(steps)")
+            #expect(progress.next?.name.rawValue == model.next.map { "step-\($0)" }, "\(steps)")
+            #expect(progress.missing.map(\.rawValue) == model.missing, "\(steps)")
+            #expect(progress.done == model.done && progress.total == model.total, "\(steps)")
+            #expect(progress.isReady == model.isReady, "\(steps)")
         }
     }
 }
 
-private struct DrawnField {
+private struct RandomField {
     let name: String
     let isRequired: Bool
-    /// Nil where it holds nothing, false where it holds what it may not.
+    /// True for a valid value, false for an invalid one, nil for none.
     let holds: Bool?
 }
 
-private struct DrawnStep {
+private struct RandomStep {
     let isOptional: Bool
     let isAnswered: Bool
-    let fields: [DrawnField]
+    let fields: [RandomField]
 
-    static func some(using chance: inout SeededChance) -> [DrawnStep] {
+    static func some(using chance: inout SeededChance) -> [RandomStep] {
         (0..<Int.random(in: 1...6, using: &chance)).map { step in
-            // Mostly good values, or hardly a draft would get beyond its first step.
+            // Mostly valid values: otherwise few drafts would get beyond their first step.
             let fields = (0..<Int.random(in: 1...3, using: &chance)).map { field in
-                DrawnField(
+                RandomField(
                     name: "field-\(step)-\(field)",
                     isRequired: Int.random(in: 0..<3, using: &chance) > 0,
                     holds: [nil, nil, false, true, true, true, true, true].randomElement(using: &chance)!
                 )
             }
-            return DrawnStep(
+            return RandomStep(
                 isOptional: Int.random(in: 0..<3, using: &chance) == 0,
                 isAnswered: Int.random(in: 0..<4, using: &chance) > 0,
                 fields: Bool.random(using: &chance)
                     ? fields
-                    : fields.map { DrawnField(name: $0.name, isRequired: $0.isRequired, holds: nil) }
+                    : fields.map { RandomField(name: $0.name, isRequired: $0.isRequired, holds: nil) }
             )
         }
     }
 
-    static func validationContext(of steps: [DrawnStep]) throws -> ValidationContext {
+    static func validationContext(of steps: [RandomStep]) throws -> ValidationContext {
         var yaml = "flow: test\nversion: 1\nsteps:\n"
         var values = Values()
         for (index, step) in steps.enumerated() {
@@ -399,35 +402,35 @@ private struct DrawnStep {
     }
 }
 
-/// What the design says of steps, one sentence after the other and without a thought for speed.
+/// The rules of steps, written as simply as possible and without regard to speed.
 private struct Model {
-    let steps: [DrawnStep]
+    let steps: [RandomStep]
 
-    /// Held before, no longer does.
+    /// A field of the step has an invalid value.
     func isInvalid(_ step: Int) -> Bool {
         steps[step].fields.contains { $0.holds == false }
     }
 
-    /// Every required field holds something valid; where none is required, the step was submitted.
+    /// Every required field has a valid value. A step without required fields must have been submitted.
     func isFilled(_ step: Int) -> Bool {
         let required = steps[step].fields.filter(\.isRequired)
         if isInvalid(step) { return false }
         return required.isEmpty ? steps[step].isAnswered : required.allSatisfy { $0.holds == true }
     }
 
-    /// An optional step that was submitted with nothing.
+    /// An optional step that was submitted without values.
     func isSkipped(_ step: Int) -> Bool {
         steps[step].isOptional && steps[step].isAnswered && steps[step].fields.allSatisfy { $0.holds == nil }
     }
 
     func isMet(_ step: Int) -> Bool { isFilled(step) || isSkipped(step) }
 
-    /// An earlier required step is missing.
+    /// An earlier required step is incomplete.
     func isLocked(_ step: Int) -> Bool {
         (0..<step).contains { !steps[$0].isOptional && !isFilled($0) }
     }
 
-    /// The first that is required and unmet, or optional and unanswered.
+    /// The first step that is neither filled nor skipped.
     var next: Int? { steps.indices.first { !isMet($0) } }
 
     func state(_ step: Int) -> StepState {
@@ -438,7 +441,7 @@ private struct Model {
         return next == step ? .current : .open
     }
 
-    /// The required fields that hold nothing valid, wherever they stand; nothing in an optional step is required.
+    /// The required fields without a valid value. Fields of optional steps are not required.
     var missing: [String] {
         steps.filter { !$0.isOptional }.flatMap(\.fields).filter { $0.isRequired && $0.holds != true }.map(\.name)
     }
@@ -446,6 +449,6 @@ private struct Model {
     var done: Int { steps.indices.count { !steps[$0].isOptional && isFilled($0) } }
     var total: Int { steps.count { !$0.isOptional } }
 
-    /// Every required step holds, and nothing is held that may not be.
+    /// Every required step is filled, and no value is invalid.
     var isReady: Bool { done == total && !steps.indices.contains(where: isInvalid) }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Beginning a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Starting a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
 struct StartTests {
     private let session: Session
 
@@ -12,7 +12,7 @@ struct StartTests {
         session = try Session()
     }
 
-    @Test func `a draft begins empty, at the first step, with a day to go on`() async throws {
+    @Test func `a new draft is empty, is at the first step, and expires after a day`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             #expect(draft.revision == 1)
@@ -26,7 +26,7 @@ struct StartTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `a draft keeps the language that it began in`(language: Language) async throws {
+    func `a draft keeps the language in which it was started`(language: Language) async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: language)
             #expect(draft.language == language)
@@ -34,7 +34,7 @@ struct StartTests {
         }
     }
 
-    @Test func `every draft has an id and a token of its own`() async throws {
+    @Test func `every draft has a unique id and a unique token`() async throws {
         try await TestSignups.with { service in
             let drafts = try await atOnce(50) { _ in try await service.signups.start(in: .english) }
             #expect(Set(drafts.map(\.draft.id)).count == 50)
@@ -45,7 +45,7 @@ struct StartTests {
         }
     }
 
-    @Test func `the database holds a digest of the token and nothing else of it`() async throws {
+    @Test func `the database contains the hash of the token, but not the token`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             let base64 = token.text.replacing("-", with: "+").replacing("_", with: "/")

@@ -12,7 +12,7 @@ struct SubmitTests {
         session = try Session()
     }
 
-    // MARK: - What is replaced
+    // MARK: - Stored answers
 
     @Test(arguments: [["username": "lee"], ["username": "lee", "display_name": "", "introduction": nil]] as [Answers])
     func `a submission replaces all answers of its step`(answers: Answers) async throws {
@@ -32,7 +32,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `an optional step is skipped with nothing`() async throws {
+    @Test func `an empty submission skips an optional step`() async throws {
         try await TestSignups.with(flow: Self.steps(1)) { service in
             let draft = try await service.start()
             #expect(service.signups.progress(of: draft).next?.name == "step1")
@@ -41,7 +41,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `the digest of the address comes with any step, where an earlier flow wrote none`() async throws {
+    @Test func `submitting any step writes the missing digest of the address`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try session.run("UPDATE drafts SET email_digest = NULL")
@@ -53,7 +53,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a password is kept as its hash`() async throws {
+    @Test func `a password is stored as its hash`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             let hash = try #require((draft.values["password"] as? PasswordHash)?.phc)
@@ -62,7 +62,7 @@ struct SubmitTests {
         }
     }
 
-    // MARK: - What is refused
+    // MARK: - Refusals
 
     @Test(
         arguments: [
@@ -88,7 +88,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `everything that is wrong is told at once`() async throws {
+    @Test func `all refusals are reported together`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             let answers: Answers = [
@@ -102,7 +102,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a step is locked until those before it hold`() async throws {
+    @Test func `a step is locked until all steps before it are valid`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.start()
             let answers = TestSignups.answers(email: "kim@example.com", username: "kim")
@@ -121,7 +121,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `who insists on a revision is told when it is gone`() async throws {
+    @Test func `a submission for a given revision is rejected if the draft is at another one`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             let step = service.signups.flow.steps[0]
@@ -133,13 +133,13 @@ struct SubmitTests {
                 let ending = await outcome {
                     try await service.signups.submit(["email": "lee@example.com"], to: step, of: draft, at: revision)
                 }
-                #expect(ending == "stale, it is at 2")
+                #expect(ending == "stale, the revision is 2")
             }
             #expect(try session.dump() == before)
         }
     }
 
-    @Test func `a committed draft takes no answers`() async throws {
+    @Test func `a submission to a committed draft is rejected`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             _ = try await service.signups.commit(draft)
@@ -155,7 +155,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a draft that ended takes no answers`() async throws {
+    @Test func `a submission to a cancelled draft is rejected`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             try await service.signups.cancel(draft)
@@ -166,9 +166,9 @@ struct SubmitTests {
         }
     }
 
-    // MARK: - What is cleared
+    // MARK: - Cleared fields
 
-    @Test func `a new address undoes the proof of the one before, and nothing else`() async throws {
+    @Test func `a new address clears the proof of the previous one, and nothing else`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let step = service.signups.flow.steps[0]
@@ -225,21 +225,21 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a password hashed at a greater cost than is allowed now is asked for again`() async throws {
+    @Test func `a password whose hash exceeds the present cost is cleared with a new address`() async throws {
         let costly = try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 8)
         let draft = try await TestSignups.with(hashing: costly) { try await $0.fill($0.start(), through: "password") }
         try await TestSignups.with { service in
-            let named = try await service.signups.submit(
+            let changed = try await service.signups.submit(
                 ["email": "first.second.third@example.com"],
                 to: service.signups.flow.steps[0],
                 of: draft
             )
-            #expect(named.cleared == ["code", "password"])
+            #expect(changed.cleared == ["code", "password"])
         }
         costly.shutdown()
     }
 
-    @Test func `a step may ask for two addresses, and another for both of their codes`() async throws {
+    @Test func `one step may have two addresses, and another step both of their codes`() async throws {
         let flow = """
             flow: two
             version: 1
@@ -272,9 +272,9 @@ struct SubmitTests {
         }
     }
 
-    // MARK: - At once
+    // MARK: - Concurrent submissions
 
-    @Test func `fifty steps submitted at once all survive`() async throws {
+    @Test func `fifty concurrently submitted steps are all stored`() async throws {
         try await TestSignups.with(flow: Self.steps(50)) { service in
             let draft = try await service.start()
             let outcomes = try await atOnce(50) { number in
@@ -295,7 +295,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `steps edited at once, over and over, lose no acknowledged answer`() async throws {
+    @Test func `repeated concurrent edits lose no acknowledged answer`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             for round in 1...12 {
@@ -324,18 +324,18 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a write that was lost with its connection is not acknowledged`() async throws {
+    @Test func `a write that lost its connection is not acknowledged`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             let before = try session.dump()
             let holder = try Session()
-            try holder.holdDrafts()
+            try holder.lockDrafts()
             let submission = Task {
                 await outcome { try await service.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }
             }
             try await session.waitUntilSomebodyIsBlocked()
-            try await session.cutBlockedSessions()
-            try holder.letGo()
+            try await session.terminateBlockedSessions()
+            try holder.releaseDrafts()
             #expect(await submission.value.hasPrefix("database connection lost"))
             #expect(try session.dump() == before)
             #expect(
@@ -347,7 +347,7 @@ struct SubmitTests {
 
     // MARK: - At rest
 
-    @Test func `an unfinished draft names nobody in any column of any table`() async throws {
+    @Test func `no table contains personal data of an unfinished draft in plain text`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.fill(
                 service.start(),
@@ -370,7 +370,7 @@ struct SubmitTests {
             }
             #expect(dump.contains(draft.id.description))
 
-            // What is looked for like this would be found.
+            // The search would find plain text: after the commit it finds all canaries but the password.
             _ = try await service.signups.commit(draft)
             let afterwards = try session.dump()
             #expect(canaries.filter { holds(afterwards, $0) } == canaries.filter { $0 != "a pass phrase of mine" })
@@ -381,8 +381,7 @@ struct SubmitTests {
         }
     }
 
-    /// True if the text stands in the dump in any case, as it is, or in the hexadecimal of a binary column, as it is or in
-    /// base64.
+    /// True if the dump contains the text or its base64, in any case, as text or as hexadecimal of a binary column.
     private func holds(_ dump: String, _ text: String) -> Bool {
         let dump = dump.lowercased()
         return [text, text.lowercased(), text.uppercased(), Data(text.utf8).base64EncodedString()].contains { form in
@@ -390,7 +389,7 @@ struct SubmitTests {
         }
     }
 
-    /// A flow of optional steps, each with one text.
+    /// A flow of optional steps with one text field each.
     private static func steps(_ count: Int) -> String {
         let steps = (1...count).map { number in
             """

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The token of a draft")
 struct TokenTests {
-    /// A text with both of the characters in which base64url differs from base64.
+    /// A token with both characters in which base64url differs from base64.
     static let known = "AZjQ53pbfD2On6CxwtPk9fsgRWqPtNn-I_htkrfcASZLcJW63wQpTnOYveIHLFF2"
 
-    @Test func `it is 64 characters of base64url that begin with the draft`() throws {
+    @Test func `a token has 64 characters of base64url and begins with the id of the draft`() throws {
         for _ in 0..<200 {
             let draft = ID<Draft>()
             let token = Token(for: draft)
@@ -20,7 +20,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `it is the same when it comes back`() throws {
+    @Test func `a token parses back from its text`() throws {
         for _ in 0..<200 {
             let token = Token(for: ID())
             let back = try #require(Token(token.text))
@@ -28,12 +28,12 @@ struct TokenTests {
         }
     }
 
-    @Test func `no two tokens of one draft are the same`() {
+    @Test func `tokens of the same draft differ`() {
         let draft = ID<Draft>()
         let tokens = (0..<1000).map { _ in Token(for: draft) }
         #expect(Set(tokens.map(\.text)).count == 1000)
         #expect(Set(tokens.map(\.hash)).count == 1000)
-        // Each of the 256 random bits is sometimes 0 and sometimes 1.
+        // Each of the 256 random bits is 0 in some tokens and 1 in others.
         let bits = tokens.compactMap { Self.bytes(of: $0.text)?.dropFirst(16) }
         #expect(bits.reduce(Array(repeating: 0, count: 32)) { zip($0, $1).map { $0 | $1 } }.allSatisfy { $0 == 255 })
         #expect(bits.reduce(Array(repeating: 255, count: 32)) { zip($0, $1).map { $0 & $1 } }.allSatisfy { $0 == 0 })
@@ -49,17 +49,17 @@ struct TokenTests {
             "4dbdc2b2b62cb00749785bc84202236dbc3777d74660611b8e58812f0cfde6c3"
         ),
     ])
-    func `the database holds the SHA-256 of the whole`(text: String, hash: String) throws {
+    func `the hash of a token is the SHA-256 of all its bytes`(text: String, hash: String) throws {
         let token = try #require(Token(text))
         #expect(token.hash.map { String(format: "%02x", $0) }.joined() == hash)
     }
 
-    @Test func `the draft is read from its first bytes`() throws {
+    @Test func `the id of the draft is read from the first bytes`() throws {
         let token = try #require(Token(Self.known))
         #expect(token.draft.description == "0198d0e7-7a5b-7c3d-8e9f-a0b1c2d3e4f5")
     }
 
-    @Test func `no character but those of base64url is accepted, wherever it stands`() {
+    @Test func `only the characters of base64url are accepted at any position`() {
         #expect(Token(Self.known)?.text == Self.known)
         let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for place in [0, 1, 31, 62, 63] {
@@ -80,7 +80,7 @@ struct TokenTests {
     ]
 
     @Test(arguments: others)
-    func `everything else is refused`(text: String) {
+    func `any other text is refused`(text: String) {
         #expect(Token(text) == nil)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Values that were validated under the loaded flow", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Revalidation of stored values", .freshDatabase, .timeLimit(.minutes(5)))
 struct ValidFlowTests {
     private let session: Session
 
@@ -13,7 +13,7 @@ struct ValidFlowTests {
 
     /// Replaces a stored value without validation.
     ///
-    /// - Parameter flow: the digest of the flow that the draft says its values are valid under.
+    /// - Parameter flow: the digest of the flow under which the draft's values are marked as valid.
     private func store(
         _ value: any StoredValue,
         in field: FieldName,
@@ -29,7 +29,7 @@ struct ValidFlowTests {
         return try await service.signups.reread(draft)
     }
 
-    @Test func `are not validated again when they are read, but by the commit`() async throws {
+    @Test func `values that are valid under the loaded flow are validated again only by the commit`() async throws {
         try await TestSignups.with { service in
             let ready = try await service.readyDraft()
             #expect(ready.values.validFlow == service.signups.flow.digest)
@@ -46,7 +46,7 @@ struct ValidFlowTests {
     }
 
     @Test(arguments: [nil, "another flow"])
-    func `are validated again under another flow`(flow: String?) async throws {
+    func `values that are not known to be valid under the loaded flow are validated again`(flow: String?) async throws {
         try await TestSignups.with { service in
             let ready = try await service.readyDraft()
             let draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: flow, on: service)
@@ -54,7 +54,7 @@ struct ValidFlowTests {
         }
     }
 
-    @Test func `are marked only if all of them are valid`() async throws {
+    @Test func `the digest of the flow is stored only if all values are valid`() async throws {
         try await TestSignups.with { service in
             let ready = try await service.readyDraft()
             var draft = try await store("two\nlines", in: "display_name", of: ready, validUnder: nil, on: service)
@@ -66,7 +66,7 @@ struct ValidFlowTests {
         }
     }
 
-    @Test func `are validated again all the same if they depend on the day`() async throws {
+    @Test func `dates are always validated again`() async throws {
         try await TestSignups.with { service in
             let ready = try await service.readyDraft()
             let born = try #require(CivilDate(year: 1850, month: 1, day: 1))
@@ -81,7 +81,7 @@ struct ValidFlowTests {
         }
     }
 
-    @Test func `are never revealed if the flow file has made a secret of them`() async throws {
+    @Test func `a value is never revealed if its field has become a secret`() async throws {
         func flow(_ kind: String) -> String {
             "flow: test\nversion: 1\nsteps: [{name: s, title: S, fields: [{name: pin, kind: \(kind), label: P}]}]\n"
         }
@@ -97,7 +97,7 @@ struct ValidFlowTests {
         }
     }
 
-    @Test func `belong to one text of the flow file`() throws {
+    @Test func `the digest of a flow depends on the text of its file`() throws {
         let yaml = "flow: test\nversion: 1\nsteps: [{name: s, title: S, fields: [{name: f, kind: text, label: F}]}]\n"
         let flow = try Flow(yaml: yaml, file: "test.yaml")
         #expect(try Flow(yaml: yaml, file: "other.yaml").digest == flow.digest)

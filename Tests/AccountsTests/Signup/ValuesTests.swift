@@ -2,9 +2,9 @@ import Testing
 
 @testable import Accounts
 
-@Suite("What a draft holds")
+@Suite("Values of a draft")
 struct ValuesTests {
-    @Test func `a step that is empty again was seen`() throws {
+    @Test func `a step that was emptied counts as seen`() throws {
         var values = Values()
         values.answered = ["email"]
         values.empty("email")
@@ -24,13 +24,13 @@ struct ValuesTests {
             "list": [1, -1, .number(0.5), nil, false, [:], []], "big": .integer(.max),
         ]),
     ])
-    func `what is sealed is read back the same`(values: Values) throws {
+    func `sealable bytes decode to the same values`(values: Values) throws {
         let back = try #require(Values(sealable: values.sealable))
         #expect(back == values && back.sealable == values.sealable)
     }
 
     @Test(arguments: UInt64(0)..<50)
-    func `whatever is kept comes back`(seed: UInt64) throws {
+    func `random values survive encoding and decoding`(seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
         var values = Values()
         for _ in 0..<Int.random(in: 0...8, using: &chance) {
@@ -42,7 +42,7 @@ struct ValuesTests {
         #expect(Values(sealable: values.sealable) == values)
     }
 
-    @Test func `the sealed form is the same whatever came first`() {
+    @Test func `the encoding does not depend on the order of insertion`() {
         let one = Values(["b": 1, "a": 2], answered: ["y", "x"])
         var other = Values(["a": 2], answered: ["x"])
         other["b"] = 1
@@ -52,7 +52,7 @@ struct ValuesTests {
         #expect(one.fields == ["a", "b"])
     }
 
-    @Test func `a value that is taken away leaves nothing`() {
+    @Test func `a removed value leaves nothing behind`() {
         var values = Values(["a": 1])
         values["a"] = nil
         #expect(values == Values() && values.fields.isEmpty)
@@ -65,7 +65,7 @@ struct ValuesTests {
         #"{"fields":{},"answered":{}}"#, #"{"fields":{},"answered":[]"#, #"{"fields":{},"answered":[]}x"#,
         #"{"fields":{"a":1,"a":2},"answered":[]}"#,
     ])
-    func `bytes that were never made here are refused`(text: String) {
+    func `bytes in another format are refused`(text: String) {
         #expect(Values(sealable: Array(text.utf8)) == nil)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 @testable import Accounts
 
 extension Flow {
-    /// A flow that asks for these fields, one list a step; each field is written as in a flow file, without its label.
+    /// A flow with these fields, one list for each step. A field is written as in a flow file, without its label.
     static func asking(_ steps: [[String]], zone: String = "UTC") throws -> Flow {
         var yaml = "flow: test\nversion: 1\nzone: \(zone)\nsteps:\n"
         for (index, fields) in steps.enumerated() {
@@ -15,7 +15,7 @@ extension Flow {
 }
 
 extension ValidationContext {
-    /// Nothing is known yet, at noon of 1 January 2026 in London.
+    /// The context of an empty draft, at noon of 1 January 2026, UTC.
     init(in flow: Flow) {
         self.init(
             flow: flow,
@@ -46,7 +46,7 @@ extension ValidationContext {
         )
     }
 
-    /// Stores JSON in a field, whether or not it is a value of its kind.
+    /// Stores JSON in a field, even if it is not a value of its kind.
     mutating func put(_ json: JSON?, in field: FieldName) {
         var fields: [FieldName: JSON] = [:]
         for name in values.fields { fields[name] = values.json(of: name) }
@@ -55,7 +55,7 @@ extension ValidationContext {
     }
 }
 
-/// The last field of a flow, and the context in which it judges.
+/// The last field of a flow, and the context in which it validates.
 struct AskedField {
     let field: Field
     var context: ValidationContext
@@ -66,17 +66,17 @@ struct AskedField {
         context = ValidationContext(in: flow)
     }
 
-    /// What a valid answer becomes, of the kind's type `Input`.
+    /// Parses an answer to the kind's type `Input`.
     func parse(_ answer: FieldAnswer) throws(Refusals) -> any Sendable {
         try field.kind.parse(answer, of: field.name, in: context)
     }
 
-    /// The canonical form of an answer as JSON; null if it is no JSON.
+    /// The canonical form of an answer as JSON; null if it cannot be JSON.
     func canonical(_ answer: JSON) throws(Refusals) -> JSON {
         (try parse(.json(answer)) as? any StoredValue)?.json ?? .null
     }
 
-    /// What is wrong with the answer; empty where it is accepted.
+    /// The refusals of an answer; empty if it is accepted.
     func refusals(_ answer: JSON) -> [Refusal] { refusals(FieldAnswer.json(answer)) }
 
     @_disfavoredOverload
@@ -95,10 +95,10 @@ struct AskedField {
         return field.kind.holds(field.name, in: context)
     }
 
-    /// How the field shows that stored value.
+    /// The stored value as the field shows it.
     func shown(_ stored: JSON, at place: DisplayContext) -> JSON? { field.kind.shown(json: stored, at: place) }
 
-    /// True if the value is what canonical forms promise: its own canonical form, and one that holds.
+    /// True if the value is its own canonical form and valid.
     func isSettled(on canonical: JSON) throws -> Bool {
         try self.canonical(canonical) == canonical && holds(canonical)
     }
@@ -149,13 +149,15 @@ extension Proof {
 extension Date {
     /// An instant in RFC 3339.
     static func at(_ text: String) -> Date {
-        guard let date = try? Date(text, strategy: .iso8601) else { preconditionFailure("\(text) is an instant") }
+        guard let date = try? Date(text, strategy: .iso8601) else {
+            preconditionFailure("\(text) is not an RFC 3339 instant")
+        }
         return date
     }
 }
 
 extension FieldAnswer {
-    /// A text as the reader gives it for a secret field.
+    /// A secret answer, as the readers create it for a secret field.
     static func typed(_ text: String) -> FieldAnswer {
         let bytes = Array(text.utf8)
         return .secret(
@@ -169,7 +171,7 @@ extension FieldAnswer {
     }
 }
 
-/// 64 KiB of one piece, the most that a body may hold and nobody would type.
+/// One piece repeated to 64 KiB, the maximum size of a body.
 struct HostileText: CustomStringConvertible, Sendable {
     let piece: String
 
@@ -187,8 +189,8 @@ struct HostileText: CustomStringConvertible, Sendable {
     ].map(HostileText.init)
 }
 
-/// The same numbers for the same seed, everywhere (Steele, Lea and Flood, “Fast splittable pseudorandom number
-/// generators”, 2014).
+/// Returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, “Fast splittable pseudorandom
+/// number generators”, 2014).
 struct SeededChance: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,23 +1,23 @@
 @testable import Accounts
 
-/// An error of an act as a test reads it: in one line, without its baggage.
-protocol ToldInWords: Error {
-    var inWords: String { get }
+/// An error that tests compare as one line of text.
+protocol SummarizedError: Error {
+    var summary: String { get }
 }
 
-/// How an act ends: `done`, or its error in words.
+/// The outcome of an act as text: `done`, or the summary of its error.
 func outcome<Value>(of act: () async throws -> Value) async -> String {
     do {
         _ = try await act()
         return "done"
-    } catch let error as any ToldInWords {
-        return error.inWords
+    } catch let error as any SummarizedError {
+        return error.summary
     } catch {
         return "\(error)"
     }
 }
 
-/// Does it so many times at once; the results are in the order of their numbers.
+/// Performs the act this many times concurrently. The results are in the order of their numbers.
 func atOnce<Value: Sendable>(_ times: Int, _ act: @escaping @Sendable (Int) async throws -> Value) async throws
     -> [Value]
 {
@@ -30,23 +30,23 @@ func atOnce<Value: Sendable>(_ times: Int, _ act: @escaping @Sendable (Int) asyn
 }
 
 extension Sequence where Element: Hashable {
-    /// How often each element occurs.
+    /// The number of occurrences of each element.
     var tally: [Element: Int] { reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 }
 
-extension Refusal: ToldInWords {
-    var inWords: String {
+extension Refusal: SummarizedError {
+    var summary: String {
         guard case .integer(let left)? = params["attempts_left"] else { return "\(field) \(code.rawValue)" }
         return "\(field) \(code.rawValue) (\(left) left)"
     }
 }
 
 extension [Refusal] {
-    fileprivate var inWords: String { "refused: " + map(\.inWords).joined(separator: ", ") }
+    fileprivate var summary: String { "refused: " + map(\.summary).joined(separator: ", ") }
 }
 
-extension FindError: ToldInWords {
-    var inWords: String {
+extension FindError: SummarizedError {
+    var summary: String {
         switch self {
         case .unknown: "unknown"
         case .ended(let ending): ending.rawValue
@@ -56,15 +56,15 @@ extension FindError: ToldInWords {
     }
 }
 
-extension SubmitError: ToldInWords {
-    var inWords: String {
+extension SubmitError: SummarizedError {
+    var summary: String {
         switch self {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
-        case .refused(let refusals): refusals.inWords
-        case .limited(let reached): reached.inWords
-        case .stale(let draft): "stale, it is at \(draft.revision)"
+        case .refused(let refusals): refusals.summary
+        case .limited(let reached): reached.summary
+        case .stale(let draft): "stale, the revision is \(draft.revision)"
         case .committed: "committed"
-        case .find(let error): error.inWords
+        case .find(let error): error.summary
         case .hashing(let error): "hashing: \(error)"
         case .image(let error): "image: \(error)"
         case .contended: "contended"
@@ -73,92 +73,92 @@ extension SubmitError: ToldInWords {
     }
 }
 
-extension ResendError: ToldInWords {
-    var inWords: String {
+extension ResendError: SummarizedError {
+    var summary: String {
         switch self {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
         case .noCode: "no code"
-        case .refused(let refusals): refusals.inWords
-        case .limited(let reached): reached.inWords
+        case .refused(let refusals): refusals.summary
+        case .limited(let reached): reached.summary
         case .committed: "committed"
-        case .stale(let draft): "stale, it is at \(draft.revision)"
-        case .find(let error): error.inWords
+        case .stale(let draft): "stale, the revision is \(draft.revision)"
+        case .find(let error): error.summary
         case .contended: "contended"
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension CancelError: ToldInWords {
-    var inWords: String {
+extension CancelError: SummarizedError {
+    var summary: String {
         switch self {
         case .committed: "committed"
-        case .stale(let draft): "stale, it is at \(draft.revision)"
-        case .find(let error): error.inWords
+        case .stale(let draft): "stale, the revision is \(draft.revision)"
+        case .find(let error): error.summary
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension CommitError: ToldInWords {
-    var inWords: String {
+extension CommitError: SummarizedError {
+    var summary: String {
         switch self {
         case .incomplete(let progress): "incomplete: " + progress.missing.map(\.rawValue).joined(separator: ", ")
         case .identifierTaken(let field): "taken: \(field)"
-        case .limited(let reached): reached.inWords
-        case .stale(let draft): "stale, it is at \(draft.revision)"
-        case .find(let error): error.inWords
+        case .limited(let reached): reached.summary
+        case .stale(let draft): "stale, the revision is \(draft.revision)"
+        case .find(let error): error.summary
         case .contended: "contended"
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension StartError: ToldInWords {
-    var inWords: String {
+extension StartError: SummarizedError {
+    var summary: String {
         switch self {
-        case .limited(let reached): reached.inWords
+        case .limited(let reached): reached.summary
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension CheckError: ToldInWords {
-    var inWords: String {
+extension CheckError: SummarizedError {
+    var summary: String {
         switch self {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
         case .committed: "committed"
-        case .limited(let reached): reached.inWords
+        case .limited(let reached): reached.summary
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension LimitReached: ToldInWords {
-    var inWords: String { "too many: \(name)" }
+extension LimitReached: SummarizedError {
+    var summary: String { "too many: \(name)" }
 }
 
-extension HandoffError: ToldInWords {
-    var inWords: String {
+extension HandoffError: SummarizedError {
+    var summary: String {
         switch self {
         case .noAddress: "no address"
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
-        case .limited(let reached): reached.inWords
-        case .stale(let draft): "stale, it is at \(draft.revision)"
+        case .limited(let reached): reached.summary
+        case .stale(let draft): "stale, the revision is \(draft.revision)"
         case .committed: "committed"
-        case .find(let error): error.inWords
+        case .find(let error): error.summary
         case .contended: "contended"
         case .database(let error): "\(error)"
         }
     }
 }
 
-extension ResumeError: ToldInWords {
-    var inWords: String {
+extension ResumeError: SummarizedError {
+    var summary: String {
         switch self {
         case .expired: "expired"
-        case .limited(let reached): reached.inWords
-        case .find(let error): error.inWords
+        case .limited(let reached): reached.summary
+        case .find(let error): error.summary
         case .database(let error): "\(error)"
         }
     }

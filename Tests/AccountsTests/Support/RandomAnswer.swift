@@ -3,15 +3,15 @@ import TestSupport
 
 @testable import Accounts
 
-/// An answer, and what it is: who judges it needs no validator of their own.
+/// An answer together with its meaning, so that the model needs no parser of its own.
 struct RandomAnswer {
-    /// Nil where it is not even there.
+    /// Nil if the submission does not contain the field.
     let answer: FieldAnswer?
     let meaning: Meaning
 
     enum Meaning: Equatable {
         case nothing
-        /// What no rule of the kind lets pass, and why.
+        /// An answer that every rule of the kind refuses, with the code of the refusal.
         case nonsense(Refusal.Code)
         case address(String)
         case name(String)
@@ -20,7 +20,7 @@ struct RandomAnswer {
         case birth(String, age: Int)
         case option(String)
         case options([String])
-        /// Where it is held, to which version.
+        /// The answer to a consent; a stored one has its version.
         case agreement(Bool, to: Int? = nil)
         case password(String)
         case repetition(String)
@@ -32,14 +32,14 @@ struct RandomAnswer {
     }
 }
 
-/// Who signs up: names and addresses that nobody else has, and the year.
+/// A person with unique names and addresses, and the present year.
 struct RandomPerson {
     let tag: String
     let year: Int
     /// A username that another draft has leased.
     static let takenName = "somebody-else"
 
-    /// In another field the same name has another address, so a mail says which field it is for.
+    /// Each field has its own domain, so the recipient of a mail tells its field.
     func addresses(in field: FieldName) -> [String] {
         usernames.map { "\($0)@\(field).example.com" }
     }
@@ -52,7 +52,7 @@ struct RandomPerson {
 
     var usernames: [String] { (0..<2).map { "kim\($0).\(tag)" } }
 
-    /// Some are what the person may be called elsewhere.
+    /// Two of them may equal an identifier of the person.
     var passwords: [String] { ["a pass phrase of mine", usernames[0], addresses(in: "email")[0]] }
 }
 
@@ -61,9 +61,9 @@ extension RandomPerson {
         case careful, careless
     }
 
-    /// An answer that is right where care is taken, unless the rule makes that too hard; anything otherwise.
+    /// A random answer. A careful one is valid, unless the rule makes a valid answer too unlikely.
     ///
-    /// - Parameter digits: the code that was mailed last.
+    /// - Parameter digits: the last code that was mailed.
     func answer(
         to field: RandomFlow.Field,
         with care: Care,
@@ -77,15 +77,15 @@ extension RandomPerson {
             return RandomAnswer(blanks.randomElement(using: &chance)!, .nothing)
         }
         if care == .careless, chance.happens(in: 12) { return nonsense(for: field, using: &chance) }
-        var answer = something(for: field, digits, using: &chance)
+        var answer = wellFormed(for: field, digits, using: &chance)
         for _ in 0..<60 where care == .careful && field.fault(of: answer.meaning) != nil {
-            answer = something(for: field, digits, using: &chance)
+            answer = wellFormed(for: field, digits, using: &chance)
         }
         return answer
     }
 
-    /// What may be right or wrong, as the rule will have it.
-    private func something(
+    /// A well-formed answer, which the rule may accept or refuse.
+    private func wellFormed(
         for field: RandomFlow.Field,
         _ digits: String?,
         using chance: inout SeededChance

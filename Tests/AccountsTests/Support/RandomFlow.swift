@@ -1,6 +1,6 @@
 @testable import Accounts
 
-/// What a drawn sign-up asks for, in the fewest words. It is written as a flow file, which the real reader reads.
+/// A random flow. It is written as a flow file, which the library reads.
 struct RandomFlow {
     struct Step: Equatable {
         let name: StepName
@@ -29,7 +29,8 @@ struct RandomFlow {
 
     private(set) var steps: [Step] = []
     private var version = 1
-    /// What an edit took out may come back. A step goes and comes with the codes for its addresses.
+    /// Removed steps and fields, which a later edit may add again. A step is removed together with the codes for its
+    /// addresses.
     private var removedSteps: [[Step]] = []
     private var removedFields: [Field] = []
     private var names = 0
@@ -45,7 +46,7 @@ struct RandomFlow {
         steps.first { step in step.fields.contains { $0.name == field } }
     }
 
-    /// The code field for the address in the field of that name.
+    /// The name of the code field that proves the address in this field.
     func code(proving address: FieldName) -> FieldName? {
         for field in fields {
             if case .code(let proves, _) = field.rule, proves == address { return field.name }
@@ -54,7 +55,7 @@ struct RandomFlow {
     }
 }
 
-// MARK: - As a file
+// MARK: - Flow file
 
 extension RandomFlow {
     var yaml: String {
@@ -90,7 +91,7 @@ extension RandomFlow.Rule {
     }
 }
 
-// MARK: - Drawn
+// MARK: - Random creation
 
 extension RandomFlow {
     init(using chance: inout SeededChance) {
@@ -102,7 +103,7 @@ extension RandomFlow {
         } while !isLegal
     }
 
-    /// Puts an address into one step and its code into another behind it.
+    /// Puts an address into one step and its code into a later one.
     private mutating func askForProof(of address: FieldName, using chance: inout SeededChance) {
         let second = Int.random(in: 1..<steps.count, using: &chance)
         let first = Int.random(in: 0..<second, using: &chance)
@@ -120,7 +121,7 @@ extension RandomFlow {
         return Field(name: FieldName("\(address)-code"), isRequired: true, rule: rule)
     }
 
-    /// A password, and behind it a name that it must not equal.
+    /// Adds a password and its confirmation, and a username if there is none, which the password must not equal.
     private mutating func askForPassword(using chance: inout SeededChance) {
         if !hasName { steps[steps.count - 1].fields.append(newName(using: &chance)) }
         let step = chance.happens(in: 60) ? 0 : Int.random(in: steps.indices, using: &chance)
@@ -165,7 +166,7 @@ extension RandomFlow {
 }
 
 extension RandomFlow.Rule {
-    /// A rule of the same kind.
+    /// A random rule of the same kind.
     func redrawn(using chance: inout SeededChance) -> Self {
         switch self {
         case .username: return .username(isIdentifier: chance.happens(in: 70))
@@ -194,7 +195,7 @@ extension RandomFlow.Step {
 
 extension RandomFlow.Rule {
     fileprivate var isCode: Bool { if case .code = self { true } else { false } }
-    /// True for what a password must not equal.
+    /// True for identifiers, which a password must not equal.
     fileprivate var isName: Bool {
         switch self {
         case .email, .username: true
@@ -209,10 +210,10 @@ extension RandomFlow.Rule {
     }
 }
 
-// MARK: - Edited
+// MARK: - Random edits
 
 extension RandomFlow {
-    /// The flow after somebody edited its file in one place.
+    /// The flow after one random edit of its file.
     func edited(using chance: inout SeededChance) -> RandomFlow {
         while true {
             var flow = self
@@ -267,7 +268,7 @@ extension RandomFlow {
         }
     }
 
-    /// What the flow file wants of the order of its parts, and no more than a person wants to be asked.
+    /// True if the flow file accepts the order of the parts, and the number of steps and fields is small.
     private var isLegal: Bool {
         guard (1...7).contains(steps.count), steps.allSatisfy({ (1...6).contains($0.fields.count) }) else {
             return false
@@ -286,10 +287,10 @@ extension RandomFlow {
     }
 }
 
-// MARK: - Not asked yet
+// MARK: - Chance
 
 extension SeededChance {
-    /// True so many times in a hundred.
+    /// True with this probability in percent.
     mutating func happens(in percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &self) < percent
     }

@@ -3,7 +3,7 @@ import TestSupport
 @testable import Accounts
 
 extension Session {
-    /// How many rows `SELECT … FROM` finds with the rest of the statement.
+    /// The number of rows; `rows` is what follows `FROM` in the statement.
     func number(of rows: String) throws -> Int {
         try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
     }
@@ -12,8 +12,8 @@ extension Session {
         try query("SELECT \(condition)").only.decode(Bool.self)
     }
 
-    /// Everything that all tables hold, a row a line, binary columns in hexadecimal.
-    func dump(except left: String? = nil) throws -> String {
+    /// The contents of all tables, one row a line, with binary columns in hexadecimal.
+    func dump(except excluded: String? = nil) throws -> String {
         let tables = try query(
             """
             SELECT relname::text FROM pg_class
@@ -23,14 +23,14 @@ extension Session {
         var lines: [String] = []
         for table in tables {
             let name = try table.decode(String.self)
-            if name == left { continue }
+            if name == excluded { continue }
             let rows = try query(SQL(stringLiteral: "SELECT row::text FROM \"\(name)\" AS row ORDER BY 1"))
             lines += try rows.map { "\(name) \(try $0.decode(String.self))" }
         }
         return lines.joined(separator: "\n")
     }
 
-    /// From now on the table takes no row, or lets none become that `change`.
+    /// Makes every such change of the table fail, such as `INSERT OR UPDATE`.
     func refuse(_ change: String, on table: String) throws {
         try run(
             """
@@ -40,23 +40,24 @@ extension Session {
         )
     }
 
-    /// Ends what ``refuse(_:on:)`` began.
+    /// Reverts ``refuse(_:on:)``.
     func allow() throws {
         try run("DROP FUNCTION refuse CASCADE")
     }
 
-    /// Locks all drafts, so that whoever writes to one waits until ``letGo()``. Meanwhile another session has to look who
-    /// waits: the server shows a transaction one picture of its sessions.
-    func holdDrafts() throws {
+    /// Locks all drafts, so that every write to one waits until ``releaseDrafts()``. Use another session to find out
+    /// which sessions wait: a transaction always sees the same snapshot of `pg_stat_activity`.
+    func lockDrafts() throws {
         try run("BEGIN; SELECT FROM drafts FOR UPDATE")
     }
 
-    func letGo() throws {
+    func releaseDrafts() throws {
         try run("COMMIT")
     }
 
-    /// Ends the sessions that wait for a lock in this database, as a network would, and returns when they are gone.
-    func cutBlockedSessions() async throws {
+    /// Terminates the sessions that wait for a lock in this database, as a lost connection would, and returns when they
+    /// are gone.
+    func terminateBlockedSessions() async throws {
         let blocked = try query(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
@@ -67,7 +68,8 @@ extension Session {
         }
     }
 
-    /// How many deadlocks this database has seen. All others have to have left, for only then have they reported.
+    /// The number of deadlocks in this database. Waits until all other sessions have ended, because sessions report
+    /// their statistics when they end.
     func deadlocks() async throws -> Int {
         try await wait(
             for: """
@@ -81,7 +83,7 @@ extension Session {
         )
     }
 
-    /// As ``letPass(_:)``, and as if the drafts had begun that much earlier: their ids tell when.
+    /// Like ``letPass(_:)``, but also changes the ids of the drafts, which contain the time when they were started.
     func age(_ time: String) throws {
         try letPass(time)
         func older(_ id: String) -> String {

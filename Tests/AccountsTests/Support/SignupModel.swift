@@ -1,20 +1,20 @@
 @testable import Accounts
 
-/// A sign-up as the design tells it: kept in plain dictionaries, judged by loops, without a thought for speed.
+/// A model of a sign-up: plain dictionaries and loops, as simple as possible and without regard to speed.
 struct SignupModel {
     var flow: RandomFlow
     private var held: [FieldName: RandomAnswer.Meaning] = [:]
     private var answered: Set<StepName> = []
     private(set) var codes: [FieldName: SentCode] = [:]
-    /// How many mails went to each address.
+    /// The number of mails to each address.
     private(set) var mails: [String: Int] = [:]
-    /// How long ago the last one went there, in seconds.
+    /// The seconds since the last mail to each address.
     private var mailAges: [String: Int] = [:]
 
-    /// The last code for an address, by the code field's name.
+    /// The last code for an address.
     struct SentCode {
         let address: String
-        /// Nil until somebody has read the mail.
+        /// Nil until the mail was read.
         var digits: String?
         var age = 0
         var attempts = 0
@@ -27,10 +27,10 @@ struct SignupModel {
     }
 }
 
-// MARK: - What a field takes
+// MARK: - Validation
 
 extension RandomFlow.Field {
-    /// Why the field does not take it; nil where it does. What depends on other fields is not judged here.
+    /// Why the field refuses the answer; nil if it accepts it. Rules that depend on other fields are checked elsewhere.
     func fault(of meaning: RandomAnswer.Meaning) -> Refusal.Code? {
         switch (rule, meaning) {
         case (_, .nothing): return isRequired ? .required : nil
@@ -51,7 +51,7 @@ extension RandomFlow.Field {
         }
     }
 
-    /// What is kept of an answer: of a consent the version, of several options the order in the flow file.
+    /// The stored value of an answer: a consent gets its version, several options get the order of the flow file.
     func kept(_ meaning: RandomAnswer.Meaning) -> RandomAnswer.Meaning? {
         switch (rule, meaning) {
         case (.consent(let version), .agreement(let isAccepted, _)): .agreement(isAccepted, to: version)
@@ -61,10 +61,11 @@ extension RandomFlow.Field {
     }
 }
 
-// MARK: - Where it stands
+// MARK: - Progress
 
 extension SignupModel {
-    /// A code holds while the address is proved, a repetition while the password holds, a consent to this version only.
+    /// True if the field has a valid value. A code needs a proved address, a confirmation a stored password, and a
+    /// consent the present version.
     func holds(_ field: RandomFlow.Field) -> Bool {
         switch (field.rule, held[field.name]) {
         case (.code, _): return isProved(field.name)
@@ -80,7 +81,7 @@ extension SignupModel {
         return sent.isProved
     }
 
-    /// The last code, if it was for the address that is held now.
+    /// The last code, if it was sent to the current address.
     private func currentCode(_ field: FieldName) -> SentCode? {
         guard case .code(let proves, _)? = flow.field(named: field)?.rule, case .address(let address)? = held[proves],
             let sent = codes[field], sent.address == address
@@ -88,19 +89,19 @@ extension SignupModel {
         return sent
     }
 
-    /// Held before, no longer does.
+    /// A field of the step has an invalid value.
     private func isInvalid(_ step: RandomFlow.Step) -> Bool {
         step.fields.contains { held[$0.name] != nil && !holds($0) }
     }
 
-    /// Every required field holds something valid; where none is required, the step was submitted.
+    /// Every required field has a valid value. A step without required fields must have been submitted.
     private func isFilled(_ step: RandomFlow.Step) -> Bool {
         let required = step.fields.filter(\.isRequired)
         if isInvalid(step) { return false }
         return required.isEmpty ? answered.contains(step.name) : required.allSatisfy(holds)
     }
 
-    /// An optional step that was submitted with nothing.
+    /// An optional step that was submitted without values.
     private func isSkipped(_ step: RandomFlow.Step) -> Bool {
         let isEmpty = step.fields.allSatisfy { held[$0.name] == nil && !holds($0) }
         return step.isOptional && answered.contains(step.name) && isEmpty
@@ -108,16 +109,16 @@ extension SignupModel {
 
     private func isMet(_ step: RandomFlow.Step) -> Bool { isFilled(step) || isSkipped(step) }
 
-    /// An earlier required step is missing.
+    /// An earlier required step is incomplete.
     func isLocked(_ step: RandomFlow.Step) -> Bool {
         for earlier in flow.steps {
             if earlier.name == step.name { return false }
             if !earlier.isOptional, !isFilled(earlier) { return true }
         }
-        preconditionFailure("the step is one of the flow's")
+        preconditionFailure("the flow has no such step")
     }
 
-    /// The first that is required and unmet, or optional and unanswered.
+    /// The first step that is neither filled nor skipped.
     var next: RandomFlow.Step? { flow.steps.first { !isMet($0) } }
 
     private func state(of step: RandomFlow.Step) -> StepState {
@@ -128,7 +129,7 @@ extension SignupModel {
         return next == step ? .current : .open
     }
 
-    /// Everything that the library says of a draft, to be compared as text.
+    /// Everything that the library reports about a draft, as text that can be compared.
     var report: String {
         let required = flow.steps.filter { !$0.isOptional }
         let missing = required.flatMap(\.fields).filter { $0.isRequired && !holds($0) }.map(\.name)
@@ -164,7 +165,7 @@ extension SignupModel {
 }
 
 extension RandomAnswer.Meaning {
-    /// Its canonical form: the version and the answer of a consent, and of a password only that there is one.
+    /// The canonical form: for a consent its answer and version, for a password only the fact that it is set.
     fileprivate var stored: JSON? {
         switch self {
         case .nothing, .nonsense, .repetition, .digits: nil
@@ -179,10 +180,10 @@ extension RandomAnswer.Meaning {
     }
 }
 
-// MARK: - What is done
+// MARK: - Acts
 
 extension SignupModel {
-    /// How a submission ends, in the words of ``ToldInWords``.
+    /// The outcome of a submission, as the summary of ``SummarizedError``.
     mutating func submit(_ answers: [(field: FieldName, answer: RandomAnswer)], to step: RandomFlow.Step) -> String {
         if isLocked(step) { return "locked, next is \(next!.name)" }
         let given = answers.filter { $0.answer.answer != nil }
@@ -210,7 +211,7 @@ extension SignupModel {
             default: break
             }
         }
-        // Nothing at all, or a form whose controls were left empty.
+        // No answers at all, or a form with empty controls.
         let isSkipped =
             step.isOptional
             && given.allSatisfy { answer in
@@ -297,7 +298,7 @@ extension SignupModel {
         codes[code]!.digits = digits
     }
 
-    /// What a password must not equal.
+    /// The words that a password must not equal.
     private func words(
         in values: [FieldName: RandomAnswer.Meaning],
         of fields: [RandomFlow.Field]? = nil
@@ -311,15 +312,15 @@ extension SignupModel {
         }
     }
 
-    /// A new address gets a code. The same again gets one only where the last cannot be used, and no sooner than a
-    /// resend would.
+    /// A new address gets a code. The same address gets another one only if the last is unusable, and after the
+    /// interval of a resend.
     private func wantsMail(to address: String, _ code: FieldName, isSame: Bool) -> Bool {
         guard let sent = codes[code], sent.address == address else { return true }
         if isSame, sent.isProved || isUsable(sent, code) { return false }
         return sent.age >= 60
     }
 
-    /// A minute lies between two mails to one address.
+    /// True within a minute after the last mail to the address.
     private func isTooSoon(_ address: String) -> Bool { mailAges[address, default: 60] < 60 }
 
     private func isUsable(_ sent: SentCode, _ code: FieldName) -> Bool {
@@ -338,7 +339,7 @@ extension SignupModel {
         codes[code]?.isWithdrawn = true
     }
 
-    /// Spends an attempt; nil where the code is the right one.
+    /// Spends an attempt; nil if the code is right.
     private mutating func spend(_ digits: String, on field: FieldName, _ attempts: Int) -> String? {
         guard let sent = currentCode(field) else { return "code_expired" }
         if sent.attempts >= attempts { return "code_exhausted" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Counting where people give up", .freshDatabase)
+@Suite("The funnel", .freshDatabase)
 struct FunnelTests {
     private let session: Session
 
@@ -11,7 +11,7 @@ struct FunnelTests {
         session = try Session()
     }
 
-    /// What the table holds, such as `email entered 2`.
+    /// The rows of the table, such as `email entered 2`.
     private func counts(_ service: TestSignups) async throws -> [String] {
         try await service.signups.funnel.flush(to: service.database)
         return try session.query(
@@ -22,18 +22,18 @@ struct FunnelTests {
         ).map { try $0.decode(String.self) }
     }
 
-    @Test func `each step of a sign-up is entered and completed once`() async throws {
+    @Test func `each step of a sign-up is counted as entered and completed once`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
             _ = try await service.signups.commit(draft)
             _ = try await service.signups.commit(draft)
             let steps = service.signups.flow.steps.map(\.name.rawValue) + ["review"]
-            let told = steps.flatMap { ["\($0) entered 1", $0 == "totp" ? "totp skipped 1" : "\($0) completed 1"] }
-            #expect(try await counts(service) == told.sorted())
+            let expected = steps.flatMap { ["\($0) entered 1", $0 == "totp" ? "totp skipped 1" : "\($0) completed 1"] }
+            #expect(try await counts(service) == expected.sorted())
         }
     }
 
-    @Test func `an answer given again is not counted again`() async throws {
+    @Test func `a changed answer is not counted again`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "profile")
             let before = try await counts(service)
@@ -44,7 +44,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `who empties a step and answers it again is counted once`() async throws {
+    @Test func `a step that is cleared and answered again is counted once`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.start()
             let step = service.signups.flow.step(named: "email")!
@@ -61,7 +61,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `who answers a later step first has come to both`() async throws {
+    @Test func `a person who answers a later step first is counted as having entered both steps`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "contact")
             let done = try await service.submit(["terms": true], to: "terms", of: draft)
@@ -75,7 +75,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `who comes from another version of the flow comes in where they are`() async throws {
+    @Test func `a draft from another version of the flow is counted from its current step`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try session.run("UPDATE drafts SET flow = 'default@0'; TRUNCATE funnel_daily")
@@ -86,7 +86,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `a refusal is counted by its code, once a submission`() async throws {
+    @Test func `a refusal is counted by its code, once per submission`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             for answers: Answers in [
@@ -102,7 +102,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `ends are counted at the step where people were`() async throws {
+    @Test func `cancelled, superseded and expired drafts are counted at their current step`() async throws {
         try await TestSignups.with { service in
             try await service.signups.cancel(service.fill(service.start(), through: "email"))
             let rival = try await service.fill(service.start(), through: "email", email: "lee@example.com")
@@ -113,25 +113,25 @@ struct FunnelTests {
             _ = try await service.fill(service.start(), through: "code", email: "park@example.com")
             try session.age("25 hours")
             _ = try await service.sweep()
-            let ends = try await counts(service).filter {
+            let endings = try await counts(service).filter {
                 $0.contains("cancelled") || $0.contains("superseded") || $0.contains("expired")
             }
-            #expect(ends == ["code cancelled 1", "code superseded 1", "password expired 1"])
+            #expect(endings == ["code cancelled 1", "code superseded 1", "password expired 1"])
         }
     }
 
-    @Test func `what an operator ends is counted as well`() async throws {
+    @Test func `drafts that an operator removes are counted`() async throws {
         try await TestSignups.with { service in
             let worker = Operator(service.signups, name: "mina")
             _ = try await worker.expire(service.start().id)
             _ = try await service.fill(service.start(), through: "email")
             #expect(try await worker.purge(DraftFilter(email: EmailAddress("kim@example.com"))) == 1)
-            let ends = try await counts(service).filter { $0.contains("removed") }
-            #expect(ends == ["code removed 1", "email removed 1"])
+            let endings = try await counts(service).filter { $0.contains("removed") }
+            #expect(endings == ["code removed 1", "email removed 1"])
         }
     }
 
-    @Test func `counts of servers and days add up, and wait while the database refuses them`() async throws {
+    @Test func `counts of servers and days add up, and are kept while the database refuses them`() async throws {
         try await TestSignups.with { one in
             try await TestSignups.with { other in
                 for service in [one, other, one] { _ = try await service.start() }
@@ -149,7 +149,7 @@ struct FunnelTests {
         }
     }
 
-    @Test func `the time of a step is since the draft was last changed`() async throws {
+    @Test func `the duration of a step is counted from the last change of the draft`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             try session.letPass("43 seconds")

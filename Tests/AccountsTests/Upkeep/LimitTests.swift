@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Limits", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Rate limits", .freshDatabase, .timeLimit(.minutes(5)))
 struct LimitTests {
     private let session: Session
 
@@ -14,8 +14,8 @@ struct LimitTests {
 
     private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
 
-    /// Answers the e-mail step from there; the outcome in words.
-    private func giveAddress(_ address: String, from network: Network, of draft: Draft, on service: TestSignups) async
+    /// Submits the e-mail step from this network, and returns the outcome as text.
+    private func submitAddress(_ address: String, from network: Network, of draft: Draft, on service: TestSignups) async
         -> String
     {
         await outcome {
@@ -26,7 +26,7 @@ struct LimitTests {
 
     // MARK: - Counting
 
-    /// Two subjects: the first twice a minute, the other so often an hour.
+    /// Hits two subjects: the first may be hit twice a minute, the second `count` times an hour.
     private func take(_ count: Int) throws -> Rows {
         try session.query(
             """
@@ -36,7 +36,7 @@ struct LimitTests {
         )
     }
 
-    @Test func `each hit counts against every limit, or against none`() throws {
+    @Test func `a hit counts against every limit, or against none if one is exceeded`() throws {
         #expect(try take(3).isEmpty && take(3).isEmpty)
         let (number, wait) = try take(3).only.decode(Int.self, Int.self)
         #expect(number == 1 && (20...60).contains(wait))
@@ -50,7 +50,7 @@ struct LimitTests {
         #expect(try session.number(of: "limits WHERE cardinality(hits) = 1") == 1)
     }
 
-    @Test func `a subject that is asked for twice is hit twice`() throws {
+    @Test func `a subject that is named twice gets two hits`() throws {
         let twice: SQL = """
             SELECT wait FROM take_from_limits(ARRAY['\\x01', '\\x01']::bytea[], '{3, 3}'::bigint[], '{60, 60}'::bigint[])
             """
@@ -61,10 +61,10 @@ struct LimitTests {
             SELECT wait FROM take_from_limits(ARRAY['\\x02', '\\x02']::bytea[], '{1, 1}'::bigint[], '{60, 60}'::bigint[])
             """
         #expect(try session.query(tooMany).only.decode(Int.self) == 60)
-        #expect(try session.number(of: "limits") == 1, "who is refused leaves nothing behind")
+        #expect(try session.number(of: "limits") == 1, "a refused subject gets no row")
     }
 
-    @Test func `hits count while the row that had its time is being erased`() async throws {
+    @Test func `hits are counted while the expired row is being deleted`() async throws {
         try session.run("INSERT INTO limits VALUES ('\\x01', '{}', now() - interval '1 hour')")
         let eraser = try Session()
         try eraser.run("BEGIN; DELETE FROM limits")
@@ -88,7 +88,7 @@ struct LimitTests {
         #expect(try session.number(of: "limits WHERE cardinality(hits) = 1") == 1)
     }
 
-    @Test func `the window slides, so that no hour has more than its number`() throws {
+    @Test func `the window slides, so that no period has more hits than the limit`() throws {
         let take: SQL = "SELECT wait FROM take_from_limits(ARRAY['\\x01']::bytea[], '{2}'::bigint[], '{60}'::bigint[])"
         #expect(try session.query(take).isEmpty)
         try session.letPass("40 seconds")
@@ -98,7 +98,7 @@ struct LimitTests {
         #expect((5...30).contains(try session.query(take).only.decode(Int.self)))
     }
 
-    @Test func `of hits at once no more pass than may, from several sessions and in any order`() async throws {
+    @Test func `concurrent hits in any order never exceed the limit`() async throws {
         let passed = try await atOnce(40) { number in
             let (one, other) = number.isMultiple(of: 2) ? ("\\x01", "\\x02") : ("\\x02", "\\x01")
             let take = SQL(
@@ -111,9 +111,9 @@ struct LimitTests {
         #expect(try await session.deadlocks() == 0)
     }
 
-    // MARK: - What is limited
+    // MARK: - Limits of the service
 
-    @Test func `a network begins so many sign-ups, and another network its own`() async throws {
+    @Test func `the number of started sign-ups is limited per network`() async throws {
         let limits = Limits(byName: [.starts: Limit(3, per: .seconds(600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             let (here, there) = (try network("192.0.2.1"), try network("192.0.2.2"))
@@ -126,7 +126,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `the neighbours of an IPv6 address are one network`() async throws {
+    @Test func `IPv6 addresses with the same 64-bit prefix are one network`() async throws {
         let limits = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             func start(from address: String) async throws -> String {
@@ -143,32 +143,32 @@ struct LimitTests {
         }
     }
 
-    @Test func `one stranger cannot use up the mails of an address`() async throws {
+    @Test func `one network cannot use up the limit of mails to an address`() async throws {
         try await TestSignups.with(limits: nil) { service in
             let (stranger, owner) = (try network("192.0.2.1"), try network("192.0.2.2"))
             for _ in 0..<5 {
                 #expect(
-                    await giveAddress("kim@example.com", from: stranger, of: try await service.start(), on: service)
+                    await submitAddress("kim@example.com", from: stranger, of: try await service.start(), on: service)
                         == "done"
                 )
             }
             let draft = try await service.start()
             #expect(
-                await giveAddress("kim@example.com", from: stranger, of: draft, on: service)
+                await submitAddress("kim@example.com", from: stranger, of: draft, on: service)
                     == "too many: mails_to_address_from_network"
             )
             #expect(try session.number(of: "outbox") == 5)
-            // Nothing of the refused step was kept.
+            // The refused step changed nothing.
             #expect(try await service.signups.reread(draft).revision == 1)
-            #expect(await giveAddress("kim@example.com", from: owner, of: draft, on: service) == "done")
+            #expect(await submitAddress("kim@example.com", from: owner, of: draft, on: service) == "done")
             #expect(
-                await giveAddress("lee@example.com", from: stranger, of: try await service.start(), on: service)
+                await submitAddress("lee@example.com", from: stranger, of: try await service.start(), on: service)
                     == "done"
             )
         }
     }
 
-    @Test func `an address gets so many mails a day over all, registered or not`() async throws {
+    @Test func `mails to an address are limited in total, whether it is registered or not`() async throws {
         let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             _ = try await service.signups.commit(service.readyDraft(email: "kim@example.com"))
@@ -178,7 +178,7 @@ struct LimitTests {
                 for number in 1...4 {
                     let draft = try await service.start()
                     outcomes.append(
-                        await giveAddress(address, from: try network("192.0.2.\(number)"), of: draft, on: service)
+                        await submitAddress(address, from: try network("192.0.2.\(number)"), of: draft, on: service)
                     )
                 }
                 #expect(outcomes == ["done", "done", "done", "too many: mails_to_address"])
@@ -186,7 +186,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a network causes so many mails over all addresses`() async throws {
+    @Test func `mails from a network are limited over all addresses`() async throws {
         let limits = Limits(byName: [.mailsFromNetwork: Limit(3, per: .seconds(3600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             let here = try network("192.0.2.1")
@@ -194,7 +194,7 @@ struct LimitTests {
             var outcomes: [String] = []
             var current = draft
             for number in 1...4 {
-                outcomes.append(await giveAddress("kim\(number)@example.com", from: here, of: current, on: service))
+                outcomes.append(await submitAddress("kim\(number)@example.com", from: here, of: current, on: service))
                 current = try await service.signups.reread(draft)
             }
             #expect(outcomes == ["done", "done", "done", "too many: mails_from_network"])
@@ -202,21 +202,21 @@ struct LimitTests {
         }
     }
 
-    @Test func `who goes back and forth between two addresses waits as for a resend`() async throws {
+    @Test func `switching back to an address has to wait like a resend`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {
                 draft = try await service.submit(["email": .string(address)], to: "email", of: draft)
             }
-            let back = await giveAddress("kim@example.com", from: .unknown, of: draft, on: service)
+            let back = await submitAddress("kim@example.com", from: .unknown, of: draft, on: service)
             #expect(back == "too many: resend")
             try session.letPass("1 minute")
             draft = try await service.signups.reread(draft)
-            #expect(await giveAddress("kim@example.com", from: .unknown, of: draft, on: service) == "done")
+            #expect(await submitAddress("kim@example.com", from: .unknown, of: draft, on: service) == "done")
         }
     }
 
-    @Test func `a mail whose code is dead is not sent any more`() async throws {
+    @Test func `a mail with an invalidated code is not sent`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {
@@ -246,7 +246,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a hundred codes a day are tried for an address, over all drafts`() async throws {
+    @Test func `guesses for an address are limited over all drafts`() async throws {
         let limits = Limits(byName: [.guessesForAddress: Limit(7, per: .seconds(86_400))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             #expect(Limits(byName: [:], revisions: 600)[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
@@ -261,7 +261,7 @@ struct LimitTests {
                     )
                 }
                 if outcomes.count == 8 {
-                    // The right one does not pass either: its turn comes with the next day.
+                    // The right code is refused too, until the period is over.
                     let right = await outcome {
                         try await service.submit(["code": .string(code)], to: "code", of: draft)
                     }
@@ -274,7 +274,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a network commits so many sign-ups an hour`() async throws {
+    @Test func `the number of commits is limited per network`() async throws {
         let limits = Limits(byName: [.commits: Limit(1, per: .seconds(3600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             let here = service.signups.from(try network("192.0.2.1"))
@@ -282,7 +282,7 @@ struct LimitTests {
             let second = try await service.readyDraft(email: "lee@example.com", username: "lee")
             #expect(await outcome { try await here.commit(first) } == "done")
             #expect(await outcome { try await here.commit(second) } == "too many: commits")
-            // To hear of one's own account again is no other commit.
+            // Repeating the commit of an account does not count.
             #expect(await outcome { try await here.commit(first) } == "done")
             #expect(try session.number(of: "accounts") == 1)
             try session.letPass("1 hour")
@@ -290,7 +290,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a draft asks for so many names, in checks and submissions together`() async throws {
+    @Test func `the usernames that a draft asks for are limited, in checks and submissions together`() async throws {
         let limits = Limits(byName: [.usernameChecks: Limit(3, per: .seconds(3600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             let rival = try await service.fill(
@@ -308,7 +308,7 @@ struct LimitTests {
             #expect(try await check("taken", draft) == [Refusal("username", .taken)])
             #expect(try await check("free", draft) == [])
             draft = try await service.submit(["username": "free"], to: "profile", of: draft)
-            // One's own name costs nothing, and another is one too many.
+            // The draft's own name does not count, and another one exceeds the limit.
             #expect(try await check("free", draft) == [])
             draft = try await service.submit(["username": "free", "display_name": "Kim"], to: "profile", of: draft)
             #expect(await outcome { try await check("other", draft) } == "too many: username_checks")
@@ -321,7 +321,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a name that is taken costs a name and no mail, where one step asks for both`() async throws {
+    @Test func `a taken name counts as a username check, but not as a mail of the same step`() async throws {
         let flow = """
             flow: test
             version: 1
@@ -353,7 +353,7 @@ struct LimitTests {
             #expect(try session.number(of: "limits") == 7)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
 
-            // Its own name has gone to another, which asking again tells without costing a name.
+            // Another draft has leased the name. Submitting it again is refused, but does not count.
             try session.run("DELETE FROM leases")
             _ = try await service.submit(
                 ["username": "minji", "email": "park@example.com"],
@@ -369,7 +369,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a draft changes so many times`() async throws {
+    @Test func `the number of revisions of a draft is limited`() async throws {
         try await TestSignups.with(limits: Limits(byName: [:], revisions: 3)) { service in
             var draft = try await service.start()
             for number in 1...3 {
@@ -384,11 +384,11 @@ struct LimitTests {
         }
     }
 
-    @Test func `the database learns neither addresses nor networks`() async throws {
+    @Test func `the database contains neither addresses nor networks`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             #expect(
-                await giveAddress("canary@example.com", from: try network("203.0.113.77"), of: draft, on: service)
+                await submitAddress("canary@example.com", from: try network("203.0.113.77"), of: draft, on: service)
                     == "done"
             )
             let dump = try session.dump()
@@ -398,19 +398,19 @@ struct LimitTests {
     }
 }
 
-@Suite("A client's address")
+@Suite("IP addresses and networks")
 struct NetworkTests {
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false), ("::ffff:192.0.2.1", "192.0.2.1", true),
         ("2001:db8::1", "2001:db8::2", true), ("2001:db8::1", "2001:db8:0:0:ffff::", true),
         ("2001:db8::1", "2001:db8:0:1::1", false), ("fe80::1%eth0", "fe80::2", true), ("::1", "127.0.0.1", false),
     ])
-    func `is of a network`(one: String, other: String, isSame: Bool) throws {
+    func `addresses of the same network are equal as networks`(one: String, other: String, isSame: Bool) throws {
         #expect((Network(try #require(IPAddress(one))) == Network(try #require(IPAddress(other)))) == isSame)
     }
 
     @Test(arguments: ["", "192.0.2", "192.0.2.256", "192.0.2.1:80", "[::1]", "example.com", "1", ":::", "192.0.2.01x"])
-    func `is written in no other way`(text: String) {
+    func `a malformed address is refused`(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
@@ -420,12 +420,12 @@ struct NetworkTests {
         ("2001:db8::/33", "2001:db8:7fff::1", true), ("2001:db8::/33", "2001:db8:8000::1", false),
         ("10.0.0.0/8", "::ffff:10.1.2.3", true),
     ])
-    func `is in a block`(block: String, address: String, isInside: Bool) throws {
+    func `a block contains its addresses`(block: String, address: String, isInside: Bool) throws {
         #expect(try #require(IPBlock(block)).contains(try #require(IPAddress(address))) == isInside)
     }
 
     @Test(arguments: ["", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "all", "/8"])
-    func `a block is written in no other way`(text: String) {
+    func `a malformed block is refused`(text: String) {
         #expect(IPBlock(text) == nil)
     }
 }

@@ -13,7 +13,7 @@ struct PartitionsTests {
         session = try Session()
     }
 
-    @Test func `a draft lies in the partition of its day`() async throws {
+    @Test func `a draft is in the partition of its day`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             #expect(
@@ -27,16 +27,16 @@ struct PartitionsTests {
         }
     }
 
-    @Test func `a day that is dropped takes the rows of every kind with it`() throws {
+    @Test func `dropping a partition deletes the rows of every kind`() throws {
         let function = try session.query("SELECT prosrc FROM pg_proc WHERE proname = 'drop_past_draft_partitions'")
             .only.decode(String.self)
-        // Leases expire, so the reaper finds them.
+        // The reaper deletes leases when they expire.
         for table in Kinds.all.flatMap({ $0.draftTables }) where table != "leases" {
             #expect(function.contains("DELETE FROM \(table) WHERE"), "\(table)")
         }
     }
 
-    @Test func `the partitions of the coming days are made where they are missing`() async throws {
+    @Test func `the missing partitions of the coming days are created`() async throws {
         try dropAllButTheDefault()
         try await withDatabase { database in
             let partitions = Partitions(database: database, logger: .silent)
@@ -53,7 +53,7 @@ struct PartitionsTests {
         }
     }
 
-    @Test func `servers that start at once make them side by side`() async throws {
+    @Test func `servers that start concurrently create the partitions without errors`() async throws {
         try dropAllButTheDefault()
         try await withDatabase(connections: 6) { database in
             let outcomes = try await atOnce(5) { _ in
@@ -64,19 +64,20 @@ struct PartitionsTests {
         #expect(try days() == Array(0...7))
     }
 
-    @Test func `a day whose drafts lie among the stragglers does not cost the other days theirs`() async throws {
+    @Test func `a day with drafts in the default partition does not prevent the partitions of other days`() async throws
+    {
         try dropAllButTheDefault()
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             let partitions = Partitions(database: service.database, logger: .silent)
             await #expect(throws: DatabaseError.self) { try await partitions.prepare() }
-            // A day may begin between the draft and its partitions.
+            // A new day may begin between the draft and its partitions.
             #expect(Set(try days()).isSuperset(of: 1...7))
             #expect(try await service.signups.find(token).id == draft.id)
         }
     }
 
-    @Test func `a statement names the day of its draft where that surely has a partition`() async throws {
+    @Test func `a statement names the partition of its draft only if it certainly exists`() async throws {
         try session.query("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
         try await TestSignups.with { service in
             func table(daysAgo days: Double) -> String {
@@ -85,12 +86,12 @@ struct PartitionsTests {
             let today = try session.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')").only
             #expect(try table(daysAgo: 0) == "drafts_\(today.decode(String.self)) AS drafts")
             #expect(table(daysAgo: -100) == "drafts")
-            // It may be dropped at any moment.
+            // The old partition may be dropped at any time.
             #expect(table(daysAgo: 20) == "drafts")
         }
     }
 
-    @Test func `a draft of a day that another server has dropped is unknown`() async throws {
+    @Test func `a draft in a partition that another server has dropped is unknown`() async throws {
         try await TestSignups.with { service in
             let token = try await service.signups.start(in: .english).token
             try session.run("DROP TABLE \(name(ofDay: 0))")
@@ -99,7 +100,7 @@ struct PartitionsTests {
         }
     }
 
-    /// As after a week in which no server ran.
+    /// Simulates a week in which no server ran.
     private func dropAllButTheDefault() throws {
         for row in try session.query(
             "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'drafts'::regclass"

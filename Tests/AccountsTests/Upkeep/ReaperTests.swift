@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Erasing what has had its time", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The reaper", .freshDatabase, .timeLimit(.minutes(5)))
 struct ReaperTests {
     private let session: Session
 
@@ -12,7 +12,7 @@ struct ReaperTests {
         session = try Session()
     }
 
-    @Test func `an expired draft is gone with all that belongs to it`() async throws {
+    @Test func `an expired draft is deleted with all its rows`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "contact")
             try await service.signups.handOff(draft)
@@ -33,14 +33,16 @@ struct ReaperTests {
             (192.1, "unknown"),
         ] as [(Double, String)]
     )
-    func `that a sign-up has expired its token tells by its age`(hours: Double, ending: String) async throws {
+    func `the age of a token decides whether a missing draft is reported as expired`(hours: Double, ending: String)
+        async throws
+    {
         try await TestSignups.with { service in
             let token = Token(for: ID<Draft>(at: Date() - hours * 3600))
             #expect(await outcome { try await service.signups.find(token) } == ending)
         }
     }
 
-    @Test func `one whose life was extended is remembered, for its token would not tell`() async throws {
+    @Test func `the ending of a draft with an extended lifetime is recorded`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             try session.run(
@@ -56,7 +58,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `a draft that somebody went on with stays, and so does one that became an account`() async throws {
+    @Test func `a recently changed draft and a committed draft are kept`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
@@ -75,7 +77,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `more than one batch is erased in one sweep`() async throws {
+    @Test func `one sweep deletes several batches`() async throws {
         try await TestSignups.with { service in
             _ = try await service.start()
             try session.run(
@@ -91,18 +93,18 @@ struct ReaperTests {
         }
     }
 
-    @Test func `a draft that is being written is left for the next sweep`() async throws {
+    @Test func `a locked draft is left for the next sweep`() async throws {
         try await TestSignups.with { service in
             _ = try await service.start()
             try session.age("25 hours")
-            try session.holdDrafts()
+            try session.lockDrafts()
             #expect(try await service.sweep().drafts == 0)
-            try session.letGo()
+            try session.releaseDrafts()
             #expect(try await service.sweep().drafts == 1)
         }
     }
 
-    @Test func `a flood of drafts is erased in several sweeps, and counted as it goes`() async throws {
+    @Test func `sweeps of limited duration delete many drafts and count them`() async throws {
         try await TestSignups.with { service in
             for _ in 0..<65 { _ = try await service.start() }
             try session.age("25 hours")
@@ -114,7 +116,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `servers that sweep at once erase everything, and nothing twice`() async throws {
+    @Test func `concurrent sweeps delete every draft once`() async throws {
         try await TestSignups.with(connections: 11) { service in
             for _ in 0..<20 { _ = try await service.start() }
             try session.age("25 hours")
@@ -126,7 +128,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `limits, mails and links go when they have had their time, and no sooner`() async throws {
+    @Test func `limits, mails and links are deleted when they expire, and not before`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -148,7 +150,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `a name whose draft is forgotten is to be had again`() async throws {
+    @Test func `the username of a deleted draft is free again`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "profile")
             try session.age("8 days")
@@ -161,7 +163,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `a day is dropped when nothing of it is remembered any more`() async throws {
+    @Test func `a partition is dropped when none of its drafts is needed any more`() async throws {
         try await TestSignups.with { service in
             let ready = try await service.readyDraft()
             _ = try await service.signups.commit(ready)
@@ -170,7 +172,7 @@ struct ReaperTests {
             )
             try session.age("12 days")
             try session.run("UPDATE drafts SET ends_at = now() - interval '23 hours'")
-            // The account's draft is remembered for a day beyond its end.
+            // The draft of an account is kept for a day after its end.
             #expect(try await service.sweep().partitions >= 10)
             #expect(try session.number(of: "drafts") == 1)
             try session.run("UPDATE drafts SET ends_at = now() - interval '25 hours'")
@@ -180,7 +182,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `what cannot be erased does not keep the rest`() async throws {
+    @Test func `a failed deletion does not prevent the others`() async throws {
         try await TestSignups.with { service in
             _ = try await service.start()
             try session.age("25 hours")
@@ -197,7 +199,7 @@ struct ReaperTests {
         }
     }
 
-    @Test func `a day that somebody reads is left for the next sweep`() async throws {
+    @Test func `a partition that is being read is left for the next sweep`() async throws {
         try await TestSignups.with { service in
             try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
             let reader = try Session()
@@ -208,10 +210,10 @@ struct ReaperTests {
         }
     }
 
-    @Test func `drafts beside their day go as well`() async throws {
+    @Test func `expired drafts in the default partition are deleted`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(try await service.readyDraft())
-            // No partition has that day.
+            // There is no partition for that day.
             try session.age("40 days")
             #expect(try session.number(of: "drafts_other") == 1)
             #expect(try await service.sweep().rows > 0)
