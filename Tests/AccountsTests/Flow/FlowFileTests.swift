@@ -3,9 +3,9 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The flow that ships with the service")
+@Suite("The built-in flow")
 struct StandardFlowTests {
-    @Test func `its steps come in the order of the sign-up`() throws {
+    @Test func `the steps have the expected order, and only totp is optional`() throws {
         let flow = try Flow.standard()
         #expect(flow.id == "default@1")
         #expect(flow.steps.map(\.name) == ["email", "code", "password", "profile", "contact", "totp", "terms"])
@@ -13,7 +13,7 @@ struct StandardFlowTests {
         #expect(flow.steps.map(\.href).first == "/signup/email")
     }
 
-    @Test func `it lives a day without a change and a week at most`() throws {
+    @Test func `a draft expires a day after its last change, and after a week at the latest`() throws {
         let flow = try Flow.standard()
         #expect(flow.expiry.idle == .seconds(86_400) && flow.expiry.absolute == .seconds(604_800))
         #expect(flow.zone.identifier == "Asia/Seoul" && flow.languages == [.english, .korean])
@@ -29,7 +29,13 @@ struct StandardFlowTests {
         ("totp", "totp", "totp", true, false), ("terms", "terms", "consent", true, false),
         ("terms", "marketing", "consent", false, false),
     ])
-    func `it asks for these fields`(step: String, field: String, kind: String, isRequired: Bool, isIdentifier: Bool)
+    func `the flow has each of the expected fields`(
+        step: String,
+        field: String,
+        kind: String,
+        isRequired: Bool,
+        isIdentifier: Bool
+    )
         throws
     {
         let flow = try Flow.standard()
@@ -39,7 +45,7 @@ struct StandardFlowTests {
         #expect(flow.field(named: FieldName(field))?.name == found.name)
     }
 
-    @Test func `and for no others`() throws {
+    @Test func `the flow has no other fields`() throws {
         let flow = try Flow.standard()
         #expect(flow.fields.count == 13)
         #expect(flow.step(named: "review") == nil && flow.field(named: "avatar") == nil)
@@ -56,18 +62,19 @@ struct StandardFlowTests {
             ("birth_date", [.init("format", "YYYY-MM-DD"), .init("min_age", 14)]), ("phone", [.init("region", "KR")]),
         ] as [(String, [JSON.Member])]
     )
-    func `its rules are those of the design`(field: String, rules: [JSON.Member]) throws {
+    func `each field has the expected rules`(field: String, rules: [JSON.Member]) throws {
         #expect(try Flow.standard().field(named: FieldName(field))?.kind.rules(in: .english) == rules)
     }
 
-    @Test func `its code proves the address, six digits for ten minutes, five attempts, again after a minute`() throws {
+    @Test func `the code proves the address and has the default digits, attempts, lifetime and resend interval`() throws
+    {
         let code = try #require(try Flow.standard().code(proving: "email"))
         #expect(code.field.name == "code" && code.kind.digits == 6 && code.kind.attempts == 5)
         #expect(code.kind.lifetime == .seconds(600) && code.kind.resendAfter == .seconds(60))
         #expect(try Flow.standard().code(proving: "username") == nil)
     }
 
-    @Test func `every step and field speaks every language`() throws {
+    @Test func `every step and field has a text in every language`() throws {
         let flow = try Flow.standard()
         for texts in flow.steps.map(\.titles) + flow.fields.map(\.labels) {
             #expect(Set(texts.keys) == Set(Language.allCases))
@@ -77,7 +84,7 @@ struct StandardFlowTests {
 
 @Suite("A flow file")
 struct FlowFileTests {
-    /// A file whose lines from the ninth on are these fields.
+    /// A flow file with these fields, one a line from line 9 on.
     private static func file(_ fields: String...) -> String {
         """
         flow: test
@@ -102,7 +109,7 @@ struct FlowFileTests {
         }
     }
 
-    @Test func `what it leaves out is filled in`() throws {
+    @Test func `missing keys have default values`() throws {
         let flow = try Flow(yaml: Self.file("name: text, kind: text"), file: "flow.yaml")
         #expect(flow.id == "test@1" && flow.zone == .gmt && flow.languages == [.english])
         #expect(flow.expiry.idle == .seconds(86_400) && flow.expiry.absolute == .seconds(604_800))
@@ -120,7 +127,7 @@ struct FlowFileTests {
         "name: phone, kind: phone", "name: phone, kind: phone, region: US",
         "name: day, kind: date, future: true, zone: America/New_York",
     ])
-    func `what the rules allow is read`(field: String) {
+    func `a field with valid rules is accepted`(field: String) {
         #expect(Self.refusal(of: Self.file(field)) == nil)
     }
 
@@ -218,7 +225,7 @@ struct FlowFileTests {
         ("name: terms, kind: consent, version: v1, document: {}", "\"document\" has no text for the language \"en\""),
         ("name: terms, kind: consent, version: v1, document: {fr: x}", "unknown key \"fr\""),
     ])
-    func `a field that breaks the rules is refused with its line`(field: String, reason: String) {
+    func `an invalid field is refused, and the error has its line`(field: String, reason: String) {
         #expect(Self.refusal(of: Self.file(field)) == "flow.yaml:9: \(reason)")
         #expect(Self.refusal(of: Self.file("name: before, kind: text", field)) == "flow.yaml:10: \(reason)")
     }
@@ -251,7 +258,7 @@ struct FlowFileTests {
             "9: the identifier \"a\" needs a field of kind \"code\" that proves it"
         ),
     ])
-    func `what leaves no sound commit is refused`(fields: [String], reason: String) {
+    func `a flow that cannot lead to a consistent commit is refused`(fields: [String], reason: String) {
         let yaml = Self.file().replacing(
             "second, title: {en: Second}, fields: [\n",
             with: "second, title: {en: Second}, fields: [\n"
@@ -261,7 +268,7 @@ struct FlowFileTests {
     }
 
     @Test(arguments: [("", true), (", required: false", false)])
-    func `a short password wants a required authenticator besides`(rule: String, isAllowed: Bool) {
+    func `a minimum password length below 15 needs a required authenticator`(rule: String, isAllowed: Bool) {
         let fields = ["name: code, kind: code, proves: email", "name: password, kind: password, min: 8"]
         let second = Self.file(fields[0], fields[1]) + "\n"
         let third =
@@ -273,20 +280,20 @@ struct FlowFileTests {
         #expect(Self.refusal(of: second + optional) == short)
     }
 
-    @Test func `an address that a code proves has to be given`() {
+    @Test func `an address that a code proves must be required`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
             .replacing("kind: email,", with: "kind: email, required: false,")
         #expect(Self.refusal(of: yaml) == "flow.yaml:9: \"email\" must be required, because a code proves it")
     }
 
-    @Test func `a step with a code is never optional`() {
+    @Test func `an optional step with a code is refused`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
             .replacing("name: second,", with: "name: second, optional: true,")
         #expect(Self.refusal(of: yaml) == "flow.yaml:8: a step with a field of kind \"code\" cannot be optional")
     }
 
     @Test(arguments: ["5m", "60s", "10m", "600s"])
-    func `a time has a unit`(lifetime: String) {
+    func `a duration with a unit is accepted`(lifetime: String) {
         #expect(Self.refusal(of: Self.file("name: code, kind: code, proves: email, lifetime: \(lifetime)")) == nil)
     }
 
@@ -295,13 +302,13 @@ struct FlowFileTests {
         "99999999999999999999s",
         "[5m]",
     ])
-    func `a time without one, or beyond its bounds, is refused with its line`(lifetime: String) throws {
+    func `a duration without a unit or out of bounds is refused, and the error has its line`(lifetime: String) throws {
         let field = "name: code, kind: code, proves: email, lifetime: \(lifetime)"
         let refusal = try #require(Self.refusal(of: Self.file(field)))
         #expect(refusal.hasPrefix("flow.yaml:9: \"lifetime\" must be a "))
     }
 
-    @Test func `a code proves an address of an earlier step, and of no later one`() {
+    @Test func `a code can only prove an address of an earlier step`() {
         let proves = "flow.yaml:9: \"proves\" must name a field of kind \"email\" in an earlier step"
         #expect(
             Self.refusal(of: Self.file("name: code, kind: code, proves: late", "name: late, kind: email")) == proves
@@ -324,7 +331,7 @@ struct FlowFileTests {
         #expect(Self.refusal(of: text.replacing("proves: text", with: "proves: email")) == nil)
     }
 
-    @Test func `a confirmation repeats a password before it, in the same step`() {
+    @Test func `a confirmation must follow its password in the same step`() {
         let (password, again) = (
             "name: password, kind: password", "name: again, kind: confirmation, confirms: password"
         )
@@ -449,14 +456,14 @@ struct FlowFileTests {
         ),
         (", label: {en: E-mail}", "", "flow.yaml:7: \"label\" is missing"),
     ])
-    func `a flow that breaks the rules is refused with its line`(line: String, other: String, refusal: String) {
+    func `an invalid flow is refused, and the error has the line`(line: String, other: String, refusal: String) {
         let file = Self.file("name: text, kind: text")
         let changed = file.replacing(line, with: other, maxReplacements: 1)
         #expect(changed != file)
         #expect(Self.refusal(of: changed) == refusal)
     }
 
-    @Test func `limits are those of the design, unless the file says otherwise`() throws {
+    @Test func `limits have the default values unless the file overrides them`() throws {
         let limits = try Flow.standard().limits
         #expect(
             limits[.starts] == Limit(120, per: .seconds(600)) && limits[.commits] == Limit(100, per: .seconds(3600))
@@ -474,20 +481,20 @@ struct FlowFileTests {
     }
 
     @Test(arguments: ["review", "commit", "schema", "handoff", "resume", "cancel"])
-    func `no step has a name that means something else`(name: String) {
+    func `a reserved step name is refused`(name: String) {
         let file = Self.file("name: text, kind: text").replacing("name: first", with: "name: \(name)")
         #expect(Self.refusal(of: file) == "flow.yaml:5: the name \"\(name)\" is reserved: use another")
     }
 
     @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n", "---", "---\n"])
-    func `what is no flow is refused at a line that there is`(yaml: String) throws {
+    func `the error for an invalid file names a line that exists`(yaml: String) throws {
         let error = #expect(throws: FlowFileError.self) { try Flow(yaml: yaml, file: "flow.yaml") }
         let line = try #require(error?.line)
         #expect((1...yaml.split(separator: "\n").count).contains(line))
     }
 
     @Test(arguments: ["steps: []", "steps: first", "steps: {}", ""])
-    func `a flow without a step is none`(steps: String) {
+    func `a flow without steps is refused`(steps: String) {
         let refusal = Self.refusal(of: "flow: test\nversion: 1\n\(steps)\n")
         #expect(refusal == "flow.yaml:\(steps.isEmpty ? 1 : 3): \"steps\" must be a list with at least one entry")
     }
@@ -532,7 +539,7 @@ struct FlowFileTests {
         #expect(Self.refusal(of: yaml) == "flow.yaml:1: a key must be a string")
     }
 
-    @Test func `a file is read from its path, and one that cannot be read is named`() throws {
+    @Test func `a file is read from its path, and an unreadable file is named in the error`() throws {
         let path = NSTemporaryDirectory() + "flow-\(UUID().uuidString).yaml"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let missing = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }

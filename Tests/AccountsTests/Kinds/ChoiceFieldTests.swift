@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A choice")
+@Suite("A choice field")
 struct ChoiceFieldTests {
     private static let options = """
         options: [{value: tea, label: {en: Tea}}, {value: coffee, label: {en: Coffee}}, {value: café, label: {en: Both}}]
@@ -16,12 +16,12 @@ struct ChoiceFieldTests {
     }
 
     @Test(arguments: ["tea", "coffee", "café"])
-    func `one of the options is kept as it is`(value: String) throws {
+    func `a valid option is stored unchanged`(value: String) throws {
         #expect(try one.isSettled(on: .string(value)))
     }
 
     @Test(arguments: ["Tea", "tea ", "milk", "cafe\u{301}", String(repeating: "e\u{301}", count: 20_000)])
-    func `anything else is not allowed`(value: String) {
+    func `any other option is refused`(value: String) {
         #expect(one.refusals(.string(value)) == [Refusal("drink", .notAllowed)])
         #expect(several.refusals([.string(value)]) == [Refusal("drink", .notAllowed)])
         #expect(several.refusals(["tea", .string(value)]) == [Refusal("drink", .notAllowed)])
@@ -31,34 +31,37 @@ struct ChoiceFieldTests {
         (["tea"], ["tea"]), (["café", "tea"], ["tea", "café"]), (["tea", "tea"], ["tea"]),
         (["coffee", "café", "tea"], ["tea", "coffee", "café"]),
     ])
-    func `several are kept once each, in the order of the file`(chosen: [String], kept: [String]) throws {
+    func `several options are stored without duplicates, in the order of the flow file`(
+        chosen: [String],
+        kept: [String]
+    ) throws {
         let form = JSON.array(kept.map(JSON.string))
         #expect(try several.canonical(.array(chosen.map(JSON.string))) == form)
         #expect(try several.isSettled(on: form))
     }
 
-    @Test func `none of several is no answer`() {
+    @Test func `an empty list is refused as required`() {
         #expect(several.refusals([]) == [Refusal("drink", .required)])
     }
 
     @Test(arguments: [1, true, .null, ["tea"], [:]] as [JSON])
-    func `one is a text`(answer: JSON) {
+    func `a single choice that is not a string is refused`(answer: JSON) {
         #expect(one.refusals(answer).map(\.code) == [.wrongType])
     }
 
     @Test(arguments: [1, true, "tea", [1], ["tea", .null]] as [JSON])
-    func `several are a list of texts`(answer: JSON) {
+    func `a multiple choice that is not a list of strings is refused`(answer: JSON) {
         #expect(several.refusals(answer).map(\.code) == [.wrongType])
     }
 
-    @Test func `clients learn the options, each with its label`() {
-        let told = several.field.kind.rules(in: .english)
-        #expect(told[0] == .init("choose", "several"))
+    @Test func `the rules tell clients the options and their labels`() {
+        let published = several.field.kind.rules(in: .english)
+        #expect(published[0] == .init("choose", "several"))
         let options: JSON = [
             ["value": "tea", "label": "Tea"], ["value": "coffee", "label": "Coffee"],
             ["value": "café", "label": "Both"],
         ]
-        #expect(told.dropFirst() == [.init("options", options)])
+        #expect(published.dropFirst() == [.init("options", options)])
     }
 
     @Test(arguments: [
@@ -69,7 +72,7 @@ struct ChoiceFieldTests {
         ("options: [{value: a, label: {en: A}, price: 1}]", "unknown key \"price\""),
         ("choose: two, options: [{value: a, label: {en: A}}]", "\"choose\" must be one of one, several, not \"two\""),
     ])
-    func `contradictory rules are refused`(rules: String, reason: String) {
+    func `invalid rules are refused`(rules: String, reason: String) {
         let error = #expect(throws: FlowFileError.self) { try AskedField(["name: drink, kind: choice, \(rules)"]) }
         #expect(error?.reason == reason)
     }

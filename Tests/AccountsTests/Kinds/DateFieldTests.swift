@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A date")
+@Suite("A date field")
 struct DateFieldTests {
     /// The default context is noon of 1 January 2026, UTC.
     let date: AskedField
@@ -17,7 +17,7 @@ struct DateFieldTests {
         "2026-01-01", "2025-12-31", "2024-02-29", "2000-02-29", "1990-04-30", "1990-12-31", "1970-01-01", "1876-01-01",
         "1875-01-02",
     ])
-    func `a day that was is a date`(typed: String) throws {
+    func `a date in the past is accepted`(typed: String) throws {
         #expect(try date.canonical(.string(typed)) == .string(typed))
         #expect(try date.isSettled(on: .string(typed)))
     }
@@ -30,7 +30,7 @@ struct DateFieldTests {
         "1999‐01‐08",
         "1999-01-0\u{661}", "1999−01−08", "1999-01-08\u{301}", "한", "----------", "0x10-01-08", "1e10-01-08", " ",
     ])
-    func `a date is written one way`(typed: String) {
+    func `a date in another format is refused`(typed: String) {
         #expect(date.refusals(.string(typed)) == [Refusal("born", .badFormat)])
     }
 
@@ -38,22 +38,22 @@ struct DateFieldTests {
         "2023-02-29", "1900-02-29", "2100-02-29", "2024-02-30", "2025-04-31", "2025-06-31", "2025-09-31", "2025-11-31",
         "2025-01-32", "2025-00-10", "2025-13-01", "2025-01-00", "0000-01-01", "0000-00-00", "9999-99-99",
     ])
-    func `a day that never was is no date`(typed: String) {
+    func `a date that does not exist is refused`(typed: String) {
         #expect(date.refusals(.string(typed)) == [Refusal("born", .impossibleDate)])
     }
 
     @Test(arguments: ["2026-01-02", "2026-02-01", "2027-01-01", "2100-02-28", "9999-12-31"])
-    func `a day to come is in the future`(typed: String) {
+    func `a date in the future is refused`(typed: String) {
         #expect(date.refusals(.string(typed)) == [Refusal("born", .inFuture)])
     }
 
     @Test(arguments: ["0001-01-01", "1066-10-14", "1582-10-10", "1800-01-01", "1875-01-01"])
-    func `nobody alive was born more than 150 years ago`(typed: String) {
+    func `a date more than 150 years ago is refused`(typed: String) {
         #expect(date.refusals(.string(typed)) == [Refusal("born", .tooOld, ["max": 150])])
     }
 
     @Test(arguments: ["2026-01-01", "2026-01-02", "2199-12-31", "9999-12-31"])
-    func `a day to come is one where the flow wants it`(typed: String) throws {
+    func `the flow can allow dates in the future or far in the past`(typed: String) throws {
         let day = try AskedField(["name: day, kind: date, future: true"])
         #expect(try day.isSettled(on: .string(typed)))
         #expect(day.refusals("2026-02-29") == [Refusal("day", .impossibleDate)])
@@ -62,7 +62,7 @@ struct DateFieldTests {
         #expect(founded.refusals("1688-05-25").isEmpty && founded.refusals("1616-04-23").map(\.code) == [.tooOld])
     }
 
-    @Test func `no answer is required`() {
+    @Test func `a missing answer is refused as required`() {
         #expect(date.refusals("") == [Refusal("born", .required)])
     }
 
@@ -70,22 +70,22 @@ struct DateFieldTests {
         arguments: [19_990_108, true, .number(1999.5), ["1999-01-08"], ["year": 1999], .typed("1999-01-08")]
             as [FieldAnswer]
     )
-    func `only a text is a date`(answer: FieldAnswer) {
+    func `an answer that is not a string is refused`(answer: FieldAnswer) {
         #expect(date.refusals(answer) == [Refusal("born", .wrongType, ["expected": "string"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(date.refusals(.string(hostile.text)) == [Refusal("born", .badFormat)])
         #expect(!date.holds(.string(hostile.text)))
     }
 
     @Test(arguments: [nil, "", "2023-02-29", "2027-01-01", 5] as [JSON?])
-    func `only a date that may be given holds`(stored: JSON?) {
+    func `a stored value that is not an acceptable date is invalid`(stored: JSON?) {
         #expect(!date.holds(stored))
     }
 
-    @Test func `it is told at the review only`() {
+    @Test func `only the review shows the date`() {
         #expect(date.shown("1999-01-08", at: .draft) == ["set": true])
         #expect(date.shown("1999-01-08", at: .review) == "1999-01-08")
     }
@@ -97,13 +97,13 @@ struct DateFieldTests {
             ("kind: date, future: true", [.init("future", true)]),
         ] as [(String, [JSON.Member])]
     )
-    func `clients learn the ages`(rules: String, told: [JSON.Member]) throws {
+    func `the rules tell clients the minimum and maximum age`(rules: String, published: [JSON.Member]) throws {
         let kind = try AskedField(["name: born, \(rules)"]).field.kind
-        #expect(kind.rules(in: .english) == [.init("format", "YYYY-MM-DD")] + told)
+        #expect(kind.rules(in: .english) == [.init("format", "YYYY-MM-DD")] + published)
     }
 }
 
-@Suite("An age")
+@Suite("Age limits")
 struct AgeTests {
     private func refusal(
         _ typed: String,
@@ -118,14 +118,14 @@ struct AgeTests {
         return refusals.first?.code
     }
 
-    @Test func `whoever turns fourteen today may sign up, whoever does tomorrow may not`() throws {
+    @Test func `a person may sign up on their fourteenth birthday, but not the day before`() throws {
         #expect(try refusal("2012-06-15", at: "2026-06-15T00:00:00Z") == nil)
         #expect(try refusal("2012-06-16", at: "2026-06-15T23:59:59Z") == .tooYoung)
         #expect(try refusal("2026-06-15", at: "2026-06-15T12:00:00Z") == .tooYoung)
         #expect(try refusal("2026-06-16", at: "2026-06-15T12:00:00Z") == .inFuture)
     }
 
-    @Test func `a greatest age is the last year that is accepted`() throws {
+    @Test func `the maximum age is accepted until the next birthday`() throws {
         let rules = "min_age: 14, max_age: 14"
         #expect(try refusal("2011-06-16", at: "2026-06-15T12:00:00Z", rules) == nil)
         #expect(try refusal("2011-06-15", at: "2026-06-15T12:00:00Z", rules) == .tooOld)
@@ -133,7 +133,7 @@ struct AgeTests {
         #expect(try refusal("2012-06-16", at: "2026-06-15T12:00:00Z", rules) == .tooYoung)
     }
 
-    @Test func `refusals name the age`() throws {
+    @Test func `refusals contain the age limit`() throws {
         let date = try AskedField(["name: born, kind: date, min_age: 14, max_age: 100"])
         #expect(date.refusals("2020-01-01") == [Refusal("born", .tooYoung, ["min": 14])])
         #expect(date.refusals("1920-01-01") == [Refusal("born", .tooOld, ["max": 100])])
@@ -146,7 +146,8 @@ struct AgeTests {
         ("Pacific/Kiritimati", "2026-06-14T09:59:59Z", "2026-06-14T10:00:00Z"),
         ("Asia/Kolkata", "2026-06-14T18:29:59Z", "2026-06-14T18:30:00Z"),
     ])
-    func `a birthday begins at midnight of the zone of the flow`(zone: String, before: String, midnight: String) throws
+    func `a birthday begins at midnight in the time zone of the flow`(zone: String, before: String, midnight: String)
+        throws
     {
         #expect(try refusal("2012-06-15", at: before, in: zone) == .tooYoung)
         #expect(try refusal("2012-06-15", at: midnight, in: zone) == nil)
@@ -154,7 +155,7 @@ struct AgeTests {
         #expect(try refusal("2026-06-15", at: midnight, in: zone, "min_age: 0") == nil)
     }
 
-    @Test func `who was born on a leap day is older on 1 March, or on the leap day itself`() throws {
+    @Test func `a person born on 29 February grows older on 1 March, or on 29 February in a leap year`() throws {
         #expect(try refusal("2012-02-29", at: "2026-02-28T23:59:59Z") == .tooYoung)
         #expect(try refusal("2012-02-29", at: "2026-03-01T00:00:00Z") == nil)
         #expect(try refusal("2012-02-29", at: "2028-02-28T23:59:59Z", "min_age: 16") == .tooYoung)
@@ -164,16 +165,16 @@ struct AgeTests {
     }
 }
 
-@Suite("A day of the calendar")
+@Suite("Calendar dates")
 struct CivilDateTests {
-    @Test func `a field may have a zone of its own`() throws {
+    @Test func `the time zone of a field overrides that of the flow`() throws {
         var day = try AskedField(["name: day, kind: date, zone: Pacific/Kiritimati"], zone: "Pacific/Niue")
         day.context = day.context.with(now: .at("2026-01-01T10:30:00Z"))
         #expect(day.refusals("2026-01-02").isEmpty)
         #expect(day.refusals("2026-01-03") == [Refusal("day", .inFuture)])
     }
 
-    @Test func `there are days from the first of year 1 to the last of year 9999`() {
+    @Test func `dates range from 1 January 1 to 31 December 9999`() {
         #expect(CivilDate(year: 1, month: 1, day: 1) != nil)
         #expect(CivilDate(year: 9999, month: 12, day: 31) != nil)
         #expect(CivilDate(year: 0, month: 12, day: 31) == nil)
@@ -186,7 +187,7 @@ struct CivilDateTests {
         #expect(lengths.count { $0 == 366 } == 97 && lengths.count { $0 == 365 } == 303)
     }
 
-    @Test func `days follow each other`() throws {
+    @Test func `dates are ordered by year, month and day`() throws {
         let days = try ["1999-12-31", "2000-01-01", "2000-01-02", "2000-02-01", "2001-01-01"].map { text in
             let parts = text.split(separator: "-").compactMap { Int($0) }
             return try #require(CivilDate(year: parts[0], month: parts[1], day: parts[2]))
@@ -200,7 +201,7 @@ struct CivilDateTests {
         (-62_135_596_800, "UTC", 1, 1, 1), (-62_135_596_801, "UTC", 0, 12, 31), (253_402_300_799, "UTC", 9999, 12, 31),
         (-11_676_096_000, "UTC", 1600, 1, 1), (0, "America/New_York", 1969, 12, 31), (54_000, "Asia/Seoul", 1970, 1, 2),
     ])
-    func `an instant is on a known day`(seconds: Double, zone: String, year: Int, month: Int, day: Int) throws {
+    func `an instant has the expected date`(seconds: Double, zone: String, year: Int, month: Int, day: Int) throws {
         let zone = try #require(TimeZone(identifier: zone))
         let date = CivilDate(Date(timeIntervalSince1970: seconds), in: zone)
         #expect((date.year, date.month, date.day) == (year, month, day))
@@ -211,11 +212,11 @@ struct CivilDateTests {
         "Pacific/Kiritimati",
         "Europe/Dublin", "Africa/Casablanca",
     ])
-    func `an instant is on the day that Foundation's calendar says`(zone: String) throws {
+    func `the date of an instant equals that of Foundation's calendar`(zone: String) throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: zone))
         var chance = SeededChance(seed: 7)
-        // From 1600, after the calendar's own change from Julian days, to 2400.
+        // From 1600, after the calendar's switch from Julian to Gregorian dates, to 2400.
         for _ in 0..<300 {
             let instant = Date(timeIntervalSince1970: .random(in: -11_676_000_000..<13_569_000_000, using: &chance))
             let days = calendar.dateComponents([.year, .month, .day], from: instant)
@@ -225,7 +226,7 @@ struct CivilDateTests {
     }
 
     @Test(arguments: ["2000-01-01", "1999-12-31", "2004-02-28", "2003-03-01", "1987-10-25"])
-    func `an age goes up on each birthday and on no other day`(birth: String) throws {
+    func `an age increases on each birthday and on no other day`(birth: String) throws {
         let noon = Date.at(birth + "T12:00:00Z")
         let born = CivilDate(noon, in: .gmt)
         var age = 0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A number")
+@Suite("A number field")
 struct NumberFieldTests {
     let seats: AskedField
     let any: AskedField
@@ -13,27 +13,27 @@ struct NumberFieldTests {
     }
 
     @Test(arguments: [-2, -1, 0, 40])
-    func `whole numbers within the bounds are kept`(number: Int) throws {
+    func `whole numbers within the bounds are accepted`(number: Int) throws {
         #expect(try seats.isSettled(on: .integer(number)))
     }
 
     @Test(arguments: [-3, 41, .max, .min])
-    func `others are not allowed`(number: Int) {
+    func `whole numbers out of bounds are refused`(number: Int) {
         #expect(seats.refusals(.integer(number)) == [Refusal("seats", .notAllowed, ["min": -2, "max": 40])])
     }
 
     @Test(arguments: [(9_007_199_254_740_991, true), (9_007_199_254_740_992, false), (-9_007_199_254_740_992, false)])
-    func `without bounds it is what every client can count to`(number: Int, isAllowed: Bool) {
+    func `the default bounds are the integers that a double represents exactly`(number: Int, isAllowed: Bool) {
         #expect(any.refusals(.integer(number)).isEmpty == isAllowed)
     }
 
     @Test(arguments: [.number(1), .number(1.5), "1", true, [1], [:]] as [JSON])
-    func `nothing else is a whole number`(answer: JSON) {
+    func `an answer that is not a whole number is refused`(answer: JSON) {
         #expect(seats.refusals(answer).map(\.code) == [.wrongType])
     }
 
     @Test(arguments: ["min: 2, max: 1", "min: 1.5", "max: many", "max: 9007199254740992"])
-    func `contradictory rules are refused`(rules: String) {
+    func `invalid rules are refused`(rules: String) {
         #expect(throws: FlowFileError.self) { try AskedField(["name: seats, kind: number, \(rules)"]) }
     }
 }

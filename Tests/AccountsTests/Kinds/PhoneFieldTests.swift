@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Phone numbers")
+@Suite("A phone field")
 struct PhoneFieldTests {
     private let phone: AskedField
     private let american: AskedField
@@ -21,7 +21,7 @@ struct PhoneFieldTests {
         ("+82010-1234-5678", "+821012345678"),
         ("+39 06 698 12345", "+390669812345"),
     ])
-    func `a number of a mobile or fixed line becomes E.164`(typed: String, canonical: String) throws {
+    func `a mobile or fixed-line number is stored as E.164`(typed: String, canonical: String) throws {
         #expect(try phone.canonical(.string(typed)) == .string(canonical))
         #expect(try phone.isSettled(on: .string(canonical)))
     }
@@ -30,26 +30,26 @@ struct PhoneFieldTests {
         "1012345678", "101234567", "10123456", "212345678", "21234567", "607001234", "15881234", "5012345678",
         "7012345678", "3112345678", "1", "99999999999999",
     ])
-    func `whether it came as we write it makes no difference`(digits: String) {
+    func `a number is validated the same with and without spaces`(digits: String) {
         let parsed = phone.refusals(.string("+82 \(digits)"))
         #expect(phone.refusals(.string("+82\(digits)")) == parsed)
         #expect(phone.holds(.string("+82\(digits)")) == parsed.isEmpty)
     }
 
-    @Test func `without a country's code the region of the field decides`() throws {
+    @Test func `a number without a country code is read with the region of the field`() throws {
         #expect(try american.canonical("650-253-0000") == "+16502530000")
         #expect(phone.refusals("650-253-0000") == [Refusal("phone", .badFormat)])
         #expect(try american.isSettled(on: "+821012345678"))
     }
 
     @Test(arguments: [
-        // Too short, too long, of no country, nothing but marks.
+        // Too short, too long, without a valid country, or only separators.
         "010-123-456", "010-1234-56789", "+999 1234 5678", "+", "-", "()", "+82", "0", "112", "+8210123456",
         "+82101234567890123",
-        // Premium, shared cost, internet telephony.
+        // Premium rate, shared cost, and VoIP.
         "060-700-1234", "1588-1234", "070-1234-5678", "+1 900 555 0100",
     ])
-    func `what is none, or one of another sort, is refused`(typed: String) {
+    func `an invalid number, or one of another type, is refused`(typed: String) {
         #expect(phone.refusals(.string(typed)) == [Refusal("phone", .badFormat)])
         #expect(!phone.holds(.string(typed)))
     }
@@ -59,40 +59,40 @@ struct PhoneFieldTests {
         "010-1234-5678#5", "٠١٠١٢٣٤٥٦٧٨", "０１０１２３４５６７８", "010\u{200B}12345678", "010-1234-5678\n", "010–1234–5678",
         "+82\0",
     ])
-    func `only digits and the usual marks are typed`(typed: String) {
+    func `characters other than digits and common separators are refused`(typed: String) {
         #expect(phone.refusals(.string(typed)) == [Refusal("phone", .badCharacters)])
     }
 
-    @Test func `what no number is as long as is not parsed`() {
-        let most = String(repeating: " ", count: 37) + "01012345678"
-        #expect(phone.refusals(.string(most)).isEmpty)
+    @Test func `a text that is too long for a number is refused without parsing`() {
+        let longest = String(repeating: " ", count: 37) + "01012345678"
+        #expect(phone.refusals(.string(longest)).isEmpty)
         #expect(
-            phone.refusals(.string(" " + most)) == [Refusal("phone", .tooLong, ["max": 48, "actual": 49])]
+            phone.refusals(.string(" " + longest)) == [Refusal("phone", .tooLong, ["max": 48, "actual": 49])]
         )
     }
 
     @Test(arguments: [nil, 1012345678, true, [], [:], ["+821012345678"], .number(1.5)] as [JSON])
-    func `only a text is a number`(answer: JSON) {
+    func `an answer that is not a string is refused`(answer: JSON) {
         #expect(phone.refusals(answer) == [Refusal("phone", .wrongType, ["expected": "string"])])
     }
 
-    @Test func `an empty text is missing`() {
+    @Test func `an empty text is refused as required`() {
         #expect(phone.refusals("") == [Refusal("phone", .required)])
         #expect(!phone.holds(nil))
     }
 
     @Test(arguments: HostileText.all)
-    func `no hostile text gets far`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(!phone.refusals(.string(hostile.text)).isEmpty)
     }
 
-    @Test func `its own step shows it, elsewhere only its ends are seen`() {
+    @Test func `the own step shows the whole number, and other pages show it masked`() {
         #expect(phone.shown("+821012345678", at: .step) == "+821012345678")
         #expect(phone.shown("+821012345678", at: .draft) == "+82••••••••78")
         #expect(phone.shown("+821012345678", at: .review) == "+82••••••••78")
     }
 
-    @Test func `clients learn the region, and that it is a number`() {
+    @Test func `the rules tell clients the region, and the control is of type tel`() {
         #expect(american.field.kind.rules(in: .english) == [.init("region", "US")])
         let control = american.field.control
         #expect((control.type, control.autocomplete, control.inputMode) == ("tel", "tel", "tel"))

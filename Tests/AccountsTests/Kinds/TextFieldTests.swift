@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Free text")
+@Suite("A text field")
 struct TextFieldTests {
     let line: AskedField
     let lines: AskedField
@@ -20,7 +20,7 @@ struct TextFieldTests {
         ("\u{37E}x", ";x"),
         ("ｗｉｄｅ", "ｗｉｄｅ"), ("ß İ", "ß İ"), ("<b>", "<b>"), (" \u{301}ab", "\u{301}ab"), ("\u{2000}ab\u{2003}", "ab"),
     ])
-    func `a line is composed, and without the white space around it`(typed: String, form: String) throws {
+    func `a line is composed and trimmed`(typed: String, form: String) throws {
         #expect(try line.canonical(.string(typed)) == .string(form))
         #expect(try line.isSettled(on: .string(form)))
     }
@@ -29,7 +29,7 @@ struct TextFieldTests {
         ("a\nb", "a\nb"), ("a\r\nb\r\n", "a\nb"), ("\n\na\n\nb\n", "a\n\nb"), ("a\tb", "a\tb"), ("\t a", "a"),
         ("e\u{301}\r\ne\u{301}", "\u{E9}\n\u{E9}"), ("\r\n\u{301}a", "\u{301}a"),
     ])
-    func `where lines are welcome, they end one way`(typed: String, form: String) throws {
+    func `line endings of a multi-line text are normalized`(typed: String, form: String) throws {
         #expect(try lines.canonical(.string(typed)) == .string(form))
         #expect(try lines.isSettled(on: .string(form)))
     }
@@ -49,16 +49,16 @@ struct TextFieldTests {
         ("x\u{1D160}x", nil),
         ("x\u{1D160}xx", Refusal("text", .tooLong, ["max": 5, "actual": 6])),
     ])
-    func `length is counted in Unicode scalars, once composed and trimmed`(typed: String, refusal: Refusal?) {
+    func `the length is counted in Unicode scalars after composition and trimming`(typed: String, refusal: Refusal?) {
         #expect(line.refusals(.string(typed)) == [refusal].compactMap { $0 })
     }
 
-    @Test func `a text whose every scalar is typed as four is as long as it is composed`() {
-        // U+1F82 is alpha with three marks.
-        let apart = "\u{3B1}\u{313}\u{300}\u{345}"
-        #expect(line.refusals(.string(String(repeating: apart, count: 5))).isEmpty)
+    @Test func `the length of a decomposed text is the length of its composed form`() {
+        // U+1F82 decomposes into alpha and three marks.
+        let decomposed = "\u{3B1}\u{313}\u{300}\u{345}"
+        #expect(line.refusals(.string(String(repeating: decomposed, count: 5))).isEmpty)
         let params: [String: JSON] = ["max": 5, "actual": 24]
-        #expect(line.refusals(.string(String(repeating: apart, count: 6))) == [Refusal("text", .tooLong, params)])
+        #expect(line.refusals(.string(String(repeating: decomposed, count: 6))) == [Refusal("text", .tooLong, params)])
         #expect(line.refusals(.string(String(repeating: " ", count: 1_000) + "ab\u{3000}")).isEmpty)
         #expect(line.refusals(.string(String(repeating: " ", count: 30_000) + "ab")).map(\.code) == [.tooLong])
     }
@@ -80,30 +80,30 @@ struct TextFieldTests {
         0xFEFF,
         0xFFFD, 0x10000, 0x1FFFD, 0x10FFFD,
     ])
-    func `their neighbours are not`(value: UInt32) throws {
+    func `the code points next to the refused ones are accepted`(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         #expect(line.refusals(.string("a\(scalar)b")).isEmpty)
         #expect(lines.refusals(.string("a\(scalar)b")).isEmpty)
     }
 
     @Test(arguments: ["a\nb", "a\tb", "a\r\nb", "ab\n"])
-    func `one line is one line`(typed: String) {
+    func `line breaks and tabs are refused in a single-line text`(typed: String) {
         #expect(line.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
     }
 
-    @Test func `no answer is required, and white space is not enough of one`() {
+    @Test func `a missing answer is refused as required, and white space as too short`() {
         #expect(line.refusals("") == [Refusal("text", .required)])
         #expect(line.refusals("  ") == [Refusal("text", .tooShort, ["min": 2, "actual": 0])])
         #expect(lines.refusals(" \n\t\u{3000}") == [Refusal("text", .tooShort, ["min": 1, "actual": 0])])
     }
 
     @Test(arguments: [true, 123, .number(0.5), ["abc"], ["text": "abc"], .typed("abc")] as [FieldAnswer])
-    func `only a text is a text`(answer: FieldAnswer) {
+    func `an answer that is not a string is refused`(answer: FieldAnswer) {
         #expect(line.refusals(answer) == [Refusal("text", .wrongType, ["expected": "string"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         for field in [line, lines] {
             #expect(field.refusals(.string(hostile.text)).count == 1)
             #expect(!field.holds(.string(hostile.text)))
@@ -111,7 +111,7 @@ struct TextFieldTests {
     }
 
     @Test(arguments: UInt64(0)..<100)
-    func `a canonical text is its own canonical form`(seed: UInt64) throws {
+    func `parsing a canonical text does not change it`(seed: UInt64) throws {
         let field = try AskedField(["name: text, kind: text, max: 10000, lines: many"])
         var chance = SeededChance(seed: seed)
         let pieces = [
@@ -128,25 +128,25 @@ struct TextFieldTests {
     }
 
     @Test(arguments: [nil, "", " abc", "cafe\u{301}", "abcdef", "a", 5] as [JSON?])
-    func `only a canonical text holds`(stored: JSON?) {
+    func `a stored text that is not canonical is invalid`(stored: JSON?) {
         #expect(!line.holds(stored))
     }
 
     @Test(arguments: [
         ("AB-1", true), ("AB-1234", true), (" AB-12 ", true), ("ab-1", false), ("AB-", false), ("xAB-1x", false),
     ])
-    func `the whole of a text fits its pattern`(typed: String, fits: Bool) throws {
+    func `the pattern must match the whole text`(typed: String, fits: Bool) throws {
         let plate = try AskedField(["name: plate, kind: text, pattern: '[A-Z]{2}-[0-9]+'"])
         #expect(plate.refusals(.string(typed)) == (fits ? [] : [Refusal("plate", .badFormat)]))
         #expect(plate.field.kind.rules(in: .english).last == .init("pattern", "[A-Z]{2}-[0-9]+"))
     }
 
-    @Test func `no pattern takes longer than its text is long`() throws {
+    @Test func `a pattern that could backtrack exponentially is matched`() throws {
         let text = try AskedField(["name: text, kind: text, max: 10000, pattern: '(a*)*(a|aa)+b'"])
         #expect(text.refusals(.string(String(repeating: "a", count: 10_000))) == [Refusal("text", .badFormat)])
     }
 
-    @Test func `thirty marks on a letter are language, more are not`() throws {
+    @Test func `thirty combining marks on a letter are accepted, and more are refused`() throws {
         let text = try AskedField(["name: text, kind: text"])
         let marks = { String(repeating: "\u{323}", count: $0) }
         #expect(text.refusals(.string("a" + marks(30))).isEmpty)
@@ -154,7 +154,7 @@ struct TextFieldTests {
         #expect(text.refusals(.string("a" + marks(30) + "b" + marks(30))).isEmpty)
     }
 
-    @Test func `clients learn its lengths and whether it may break`() throws {
+    @Test func `the rules tell clients the length and the number of lines`() throws {
         #expect(line.field.kind.rules(in: .english) == [.init("min", 2), .init("max", 5), .init("lines", "one")])
         #expect(lines.field.kind.rules(in: .english) == [.init("min", 0), .init("max", 20), .init("lines", "many")])
         let plain = try AskedField(["name: text, kind: text"])

@@ -7,7 +7,7 @@ struct Argon2Tests {
     static let cheap = Argon2Parameters(memoryKiB: 64, iterations: 1)
     static let known = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 
-    @Test func `the library computes the vector of RFC 9106`() throws {
+    @Test func `the library computes the test vector of RFC 9106`() throws {
         let tag = try Argon2.tag(
             of: Secret(bytes: Array(repeating: 1, count: 32)),
             salt: Array(repeating: 2, count: 16),
@@ -33,21 +33,21 @@ struct Argon2Tests {
     }
 
     @Test(arguments: ["", "correct horse battery staple", "a\0b", "비밀번호는 길게", String(repeating: "x", count: 1_024)])
-    func `a password verifies against its own hash and no other does`(password: String) throws {
+    func `only the hashed password verifies against its hash`(password: String) throws {
         let arena = try Arena(kibibytes: 64)
         let phc = try Argon2.hash(Secret(text: password), with: Self.cheap, in: arena)
         #expect(try Argon2.verify(Secret(text: password), against: phc, in: arena))
         #expect(try !Argon2.verify(Secret(text: password + "."), against: phc, in: arena))
     }
 
-    @Test func `a password does not end at a NUL`() throws {
+    @Test func `the bytes after a NUL are part of the password`() throws {
         let arena = try Arena(kibibytes: 64)
         let phc = try Argon2.hash(Secret(text: "a\0b"), with: Self.cheap, in: arena)
         #expect(try !Argon2.verify(Secret(text: "a"), against: phc, in: arena))
         #expect(try !Argon2.verify(Secret(text: "a\0c"), against: phc, in: arena))
     }
 
-    @Test func `each hash has a salt of its own, of 16 bytes, and a tag of 32`() throws {
+    @Test func `each hash has a new salt of 16 bytes and a tag of 32 bytes`() throws {
         let arena = try Arena(kibibytes: 64)
         let one = try Argon2.hash(Secret(text: "same"), with: Self.cheap, in: arena)
         let other = try Argon2.hash(Secret(text: "same"), with: Self.cheap, in: arena)
@@ -56,7 +56,7 @@ struct Argon2Tests {
         #expect(try PHCString(one.rawValue) == one)
     }
 
-    @Test func `a hash of several lanes is verified`() throws {
+    @Test func `a hash with several lanes is verified`() throws {
         let arena = try Arena(kibibytes: 64)
         let salt = Array("somesalt".utf8)
         let tag = try Argon2.tag(of: Secret(text: "p"), salt: salt, parameters: Self.cheap, lanes: 4, in: arena)
@@ -65,7 +65,8 @@ struct Argon2Tests {
     }
 
     @Test(arguments: [(salt: 7, memory: 64, code: -6), (8, 68, -22), (8, 7, -14)])
-    func `what the library refuses is an error with its code`(salt: Int, memory: Int, code: Int32) throws {
+    func `parameters that the library refuses cause an error with its code`(salt: Int, memory: Int, code: Int32) throws
+    {
         let arena = try Arena(kibibytes: 64)
         #expect(throws: Argon2Error(code: code)) {
             _ = try Argon2.tag(
@@ -77,17 +78,17 @@ struct Argon2Tests {
         }
     }
 
-    @Test func `an error speaks the library's words`() {
+    @Test func `the description of an error has the library's message`() {
         #expect(Argon2Error(code: -6).description == "argon2: Salt is too short (-6)")
     }
 
-    @Test func `nothing of a hash is left in the arena`() throws {
+    @Test func `the arena is zero after a hash`() throws {
         let arena = try Arena(kibibytes: 64)
         _ = try Argon2.hash(Secret(text: "secret"), with: Self.cheap, in: arena)
         #expect(arena.withMemory { $0.count == 65_536 && $0.allSatisfy { $0 == 0 } })
     }
 
-    @Test func `an arena that the system cannot give is an error`() {
+    @Test func `an arena that the system cannot allocate causes an error`() {
         #expect(throws: Argon2Error(code: -22)) { _ = try Arena(kibibytes: 1 << 40) }
     }
 }
@@ -95,14 +96,14 @@ struct Argon2Tests {
 @Suite("The cost of a hash")
 struct Argon2ParametersTests {
     @Test(arguments: Argon2Parameters.floor)
-    func `a row of the floor meets it, and less in either number does not`(row: Argon2Parameters) {
+    func `each entry of the floor meets it, and less memory or fewer iterations do not`(row: Argon2Parameters) {
         #expect(row.meetsFloor && row.isWithinBounds)
         #expect(Argon2Parameters(memoryKiB: row.memoryKiB + 1, iterations: row.iterations + 1).meetsFloor)
         #expect(!Argon2Parameters(memoryKiB: row.memoryKiB - 1, iterations: row.iterations).meetsFloor)
         #expect(!Argon2Parameters(memoryKiB: row.memoryKiB, iterations: row.iterations - 1).meetsFloor)
     }
 
-    @Test func `the default is a row of the floor`() {
+    @Test func `the default parameters are an entry of the floor`() {
         #expect(Argon2Parameters() == Argon2Parameters(memoryKiB: 19_456, iterations: 2))
     }
 }
@@ -113,7 +114,7 @@ struct PHCStringTests {
     static let tag = "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 
     @Test(arguments: ["m=8,t=1,p=1", "m=262144,t=10,p=4", "m=32,t=1,p=4"])
-    func `costs up to the bounds are read and written back`(costs: String) throws {
+    func `costs within the bounds are parsed and written back unchanged`(costs: String) throws {
         let text = "$argon2id$v=19$\(costs)$\(Self.salt)$\(Self.tag)"
         let phc = try PHCString(text)
         #expect(phc.rawValue == text)
@@ -162,7 +163,7 @@ struct PHCStringTests {
 }
 
 extension Secret {
-    /// For tests, whose passwords are no secrets.
+    /// Only for tests, whose passwords need no protection.
     init(text: String) {
         self.init(bytes: Array(text.utf8))
     }

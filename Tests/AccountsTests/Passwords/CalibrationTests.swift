@@ -2,9 +2,9 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Finding what a hash may cost")
+@Suite("Calibrating the cost of a hash")
 struct CalibrationTests {
-    /// A machine that needs so many microseconds for a MiB and a pass.
+    /// The cost on a machine that needs the given microseconds for one MiB in one iteration.
     private static func cost(_ microseconds: Int) -> (Argon2Parameters) async -> Duration {
         { .microseconds($0.memoryKiB * $0.iterations * microseconds / 1024) }
     }
@@ -15,28 +15,28 @@ struct CalibrationTests {
             (1, 1000, 262_144, 262_144, 10), (2000, 250, 262_144, 63_488, 2),
         ] as [(Int, Int, Int, Int, Int)]
     )
-    func `memory comes first, then passes, and never less than the least`(
+    func `calibration raises memory first, then iterations, and never goes below the floor`(
         microseconds: Int,
         target: Int,
-        most: Int,
+        maximumMemory: Int,
         memory: Int,
-        passes: Int
+        iterations: Int
     ) async {
-        let found = await Calibration.parameters(
+        let parameters = await Calibration.parameters(
             for: .milliseconds(target),
-            maximumMemoryKiB: most,
+            maximumMemoryKiB: maximumMemory,
             Self.cost(microseconds)
         )
-        #expect(found == Argon2Parameters(memoryKiB: memory, iterations: passes))
-        #expect(found.meetsFloor && found.isWithinBounds)
+        #expect(parameters == Argon2Parameters(memoryKiB: memory, iterations: iterations))
+        #expect(parameters.meetsFloor && parameters.isWithinBounds)
     }
 
-    @Test func `a measurement hashes for real`() async throws {
+    @Test func `a measurement computes real hashes`() async throws {
         let cost = try await Calibration.measure(Argon2Parameters(memoryKiB: 7168, iterations: 5), workers: 2)
         #expect(cost.time > .zero && cost.perSecond > 0)
     }
 
-    @Test func `the library is a file that the loader chose`() {
+    @Test func `the path of the loaded library is known`() {
         #expect(Argon2.library.hasPrefix("/") && Argon2.library.contains("libargon2"))
     }
 }

@@ -4,10 +4,12 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The queue before the hashing workers")
+@Suite("The queue of the hashing pool")
 struct WorkQueueTests {
     @Test(arguments: [(workers: 1, queue: 0), (1, 1), (2, 3)])
-    func `it takes what the workers and the queue hold, and one more is refused`(workers: Int, queue: Int) throws {
+    func `the queue accepts jobs up to its capacity and the workers, and refuses the next one`(workers: Int, queue: Int)
+        throws
+    {
         var waiting = WorkQueue<Int>(workers: workers, queue: queue, maximumWait: .seconds(60))
         for job in 0..<(workers + queue) {
             try waiting.enter(job, with: waiting.makeTicket())
@@ -16,7 +18,7 @@ struct WorkQueueTests {
         #expect(waiting.waiting == workers + queue && waiting.running == 0)
     }
 
-    @Test func `running jobs count until they finish`() throws {
+    @Test func `a running job counts towards the capacity until it finishes`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 0, maximumWait: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         #expect(queue.next().job == 1)
@@ -27,35 +29,35 @@ struct WorkQueueTests {
         #expect(queue.next().job == 2)
     }
 
-    @Test func `nobody waits longer than they may, as far as jobs take what they took lately`() throws {
+    @Test func `a job whose expected wait exceeds the maximum is refused`() throws {
         var queue = WorkQueue<Int>(workers: 2, queue: 1000, maximumWait: .seconds(1))
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for _ in 1...2 { queue.finish(after: .milliseconds(100)) }
         #expect(queue.averageDuration == .milliseconds(100) && queue.wait == .zero)
-        // Twenty a second: two that run, and as many as start within a second.
+        // Twenty jobs per second: two are running, and twenty can start within the maximum wait of one second.
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for job in 3...22 { try queue.enter(job, with: queue.makeTicket()) }
         #expect(queue.waiting == 20 && queue.wait == .milliseconds(1050))
         #expect(throws: WorkRejection.busy(wait: .milliseconds(1050))) { try queue.enter(99, with: queue.makeTicket()) }
         queue.finish(after: .milliseconds(900))
-        #expect(queue.averageDuration == .milliseconds(200), "an eighth of what is new")
+        #expect(queue.averageDuration == .milliseconds(200), "a new duration has a weight of one eighth")
     }
 
-    @Test func `the oldest is next, and a worker without work sleeps`() throws {
+    @Test func `the oldest job is next, and a worker sleeps when the queue is empty`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 2, maximumWait: .seconds(60))
         for job in 1...3 {
             try queue.enter(job, with: queue.makeTicket())
         }
         #expect([queue.next().job, queue.next().job, queue.next().job] == [1, 2, 3])
         guard case .sleep = queue.next() else {
-            Issue.record("an empty queue has no work")
+            Issue.record("an empty queue must let its worker sleep")
             return
         }
     }
 
-    @Test func `a waiting job can be withdrawn once, a running one cannot`() throws {
+    @Test func `a waiting job can be withdrawn once, and a running job cannot`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
         let tickets = [queue.makeTicket(), queue.makeTicket()]
         try queue.enter(1, with: tickets[0])
@@ -67,7 +69,7 @@ struct WorkQueueTests {
         #expect(queue.waiting == 0 && queue.running == 1)
     }
 
-    @Test func `a stopped queue gives back who waits, takes nobody, and sends workers home`() throws {
+    @Test func `a stopped queue returns the waiting jobs, refuses new ones, and lets workers exit`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
         try queue.enter(1, with: queue.makeTicket())
         try queue.enter(2, with: queue.makeTicket())
@@ -75,13 +77,13 @@ struct WorkQueueTests {
         #expect(queue.stop() == [])
         #expect(throws: WorkRejection.stopped) { try queue.enter(3, with: queue.makeTicket()) }
         guard case .exit = queue.next() else {
-            Issue.record("a stopped queue has no work")
+            Issue.record("a stopped queue must let its worker exit")
             return
         }
     }
 }
 
-@Suite("Hashing on workers", .timeLimit(.minutes(2)))
+@Suite("The hashing pool", .timeLimit(.minutes(2)))
 struct HashingPoolTests {
     static let cheap = Argon2Tests.cheap
 
@@ -94,7 +96,7 @@ struct HashingPoolTests {
         #expect(pool.waiting == 0 && pool.running == 0)
     }
 
-    @Test func `many callers share few workers`() async throws {
+    @Test func `many callers share a few workers`() async throws {
         let work = CountedWork()
         let pool = try work.pool(workers: 2, queue: 64)
         let hashes = try await withThrowingTaskGroup(of: PHCString.self) { group in
@@ -107,7 +109,7 @@ struct HashingPoolTests {
         #expect((1...2).contains(work.maximumAtOnce))
     }
 
-    @Test func `a hash that needs more memory than a worker has is too costly`() async throws {
+    @Test func `a hash that needs more memory than a worker has is rejected as too costly`() async throws {
         let pool = try HashingPool(parameters: Self.cheap, workers: 1, queue: 1)
         let phc = try PHCString(Argon2Tests.known)
         await #expect(throws: HashingError.tooCostly) {
@@ -124,7 +126,7 @@ struct HashingPoolTests {
         }
     }
 
-    @Test func `a full queue refuses at once, and has room again afterwards`() async throws {
+    @Test func `a full queue refuses immediately, and accepts jobs again later`() async throws {
         let work = HeldWork()
         let pool = try work.pool(queue: 1)
         async let running = pool.hash(SharedSecret(text: "running"))
@@ -143,7 +145,7 @@ struct HashingPoolTests {
         #expect(work.count == 3)
     }
 
-    @Test func `a cancelled task leaves the queue at once and is never hashed`() async throws {
+    @Test func `a cancelled task leaves the queue immediately, and its password is not hashed`() async throws {
         let work = HeldWork()
         let pool = try work.pool(queue: 1)
         async let running = pool.hash(SharedSecret(text: "running"))
@@ -160,7 +162,7 @@ struct HashingPoolTests {
         #expect(work.count == 1)
     }
 
-    @Test func `a task cancelled before it asks does not stay in the queue`() async throws {
+    @Test func `a task that is cancelled before it submits does not stay in the queue`() async throws {
         let work = HeldWork()
         let pool = try work.pool(queue: 1)
         async let running = pool.hash(SharedSecret(text: "running"))
@@ -175,7 +177,7 @@ struct HashingPoolTests {
         _ = try await running
     }
 
-    @Test func `a hash that has begun is finished and delivered, whatever its caller does`() async throws {
+    @Test func `a running hash is finished and returned even if its caller is cancelled`() async throws {
         let work = HeldWork()
         let pool = try work.pool(queue: 0)
         let running = Task { try await pool.hash(SharedSecret(text: "running")) }
@@ -188,7 +190,7 @@ struct HashingPoolTests {
         #expect(try await running.value.parameters == Self.cheap)
     }
 
-    @Test func `shutting down refuses who waits, lets running ones finish, and takes nobody more`() async throws {
+    @Test func `a shutdown refuses waiting and new jobs and lets running jobs finish`() async throws {
         let work = HeldWork()
         let pool = try work.pool(queue: 1)
         async let running = pool.hash(SharedSecret(text: "running"))
@@ -211,7 +213,7 @@ struct HashingPoolTests {
         #expect(work.count == 1)
     }
 
-    @Test func `a pool that nobody holds any more ends its threads`() async throws {
+    @Test func `a pool without references ends its threads`() async throws {
         weak var heldByWorkers: HeldWork?
         do {
             let work = HeldWork()
@@ -223,15 +225,15 @@ struct HashingPoolTests {
     }
 }
 
-/// Work that counts how many passwords are hashed at once.
+/// Work that counts how many passwords are hashed concurrently.
 private final class CountedWork: Sendable {
     private struct Count {
         var now = 0
-        var most = 0
+        var maximum = 0
 
         mutating func begin() {
             now += 1
-            most = max(most, now)
+            maximum = max(maximum, now)
         }
     }
 
@@ -246,10 +248,10 @@ private final class CountedWork: Sendable {
         }
     }
 
-    var maximumAtOnce: Int { count.withLock { $0.most } }
+    var maximumAtOnce: Int { count.withLock { $0.maximum } }
 }
 
-/// Work for one worker that says when it begins and then waits until the test lets it go on.
+/// Work for one worker. It reports when it begins, and then waits until the test releases it.
 private final class HeldWork: Sendable {
     private let beginnings: AsyncStream<Void>
     private let beginning: AsyncStream<Void>.Continuation
@@ -269,24 +271,24 @@ private final class HeldWork: Sendable {
         }
     }
 
-    /// Returns when the worker has begun one more password.
+    /// Returns when the worker has begun another password.
     func begun() async {
         for await _ in beginnings { return }
     }
 
-    /// Lets so many passwords go on, now or when they come.
+    /// Releases this many passwords: those that wait now, or the next ones.
     func release(_ passwords: Int) {
         for _ in 0..<passwords {
             gate.signal()
         }
     }
 
-    /// Passwords that went on to be hashed.
+    /// The number of passwords that were released.
     var count: Int { finished.load(ordering: .relaxed) }
 }
 
 extension HashingPool {
-    /// Returns when so many callers are in the queue.
+    /// Returns when this many callers are in the queue.
     fileprivate func reaches(waiting count: Int) async {
         while waiting < count {
             await Task.yield()
@@ -301,7 +303,7 @@ extension WorkQueue.Next {
 }
 
 extension SharedSecret {
-    /// For tests, whose passwords are no secrets.
+    /// Only for tests, whose passwords need no protection.
     convenience init(text: String) {
         self.init(Secret(text: text))
     }

@@ -16,7 +16,9 @@ struct CanonicalPasswordTests {
         ("👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦"),
         ("", ""),
     ])
-    func `spaces become one kind, characters are composed, and the rest stays`(typed: String, form: String) throws {
+    func `all spaces become U+0020, characters are composed, and the rest is unchanged`(typed: String, form: String)
+        throws
+    {
         let canonical = try PasswordRules().canonical(SharedSecret(text: typed), field: "password")
         #expect(canonical.secret.withBytes { Array($0) } == Array(form.utf8))
     }
@@ -34,19 +36,19 @@ struct CanonicalPasswordTests {
     }
 
     @Test(arguments: [0x20, 0x7E, 0xA1, 0x2027, 0x202F, 0x2065, 0x206A, 0xFDCF, 0xFDF0, 0xFFFD, 0x10000, 0x10FFFD])
-    func `their neighbours are not`(value: UInt32) throws {
+    func `the code points next to the refused ones are accepted`(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         _ = try PasswordRules().canonical(SharedSecret(text: "before \(scalar) after"), field: "password")
     }
 
     @Test(arguments: [[0xFF], [0xC3], [0x61, 0x80], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]])
-    func `bytes that are not UTF-8 are refused, never repaired`(bytes: [UInt8]) {
+    func `bytes that are not UTF-8 are refused and not repaired`(bytes: [UInt8]) {
         #expect(throws: Refusal("password", .badCharacters)) {
             try PasswordRules().canonical(SharedSecret(Secret(bytes: bytes)), field: "password")
         }
     }
 
-    @Test func `more than 1,024 bytes are refused before they are looked at`() throws {
+    @Test func `more than 1,024 bytes are refused before normalization`() throws {
         let rules = PasswordRules()
         _ = try rules.canonical(SharedSecret(text: String(repeating: "é", count: 512)), field: "password")
         for text in [String(repeating: "\0", count: 1_025), "a" + String(repeating: "\u{301}", count: 100_000)] {
@@ -56,7 +58,7 @@ struct CanonicalPasswordTests {
         }
     }
 
-    @Test func `a character that composition makes longer still fits`() throws {
+    @Test func `a password that composition makes longer is accepted`() throws {
         let typed = String(repeating: "\u{1D160}", count: 256)
         let canonical = try PasswordRules().canonical(SharedSecret(text: typed), field: "password")
         #expect(canonical.secret.count == 3 * 1_024 && canonical.secret.scalarCount == 3 * 256)
@@ -66,13 +68,16 @@ struct CanonicalPasswordTests {
         let rules = PasswordRules()
         let arena = try Arena(kibibytes: 64)
         let composed = try rules.canonical(SharedSecret(text: "mot de passé \u{AC00}"), field: "password")
-        let apart = try rules.canonical(SharedSecret(text: "mot de passe\u{301} \u{1100}\u{1161}"), field: "password")
+        let decomposed = try rules.canonical(
+            SharedSecret(text: "mot de passe\u{301} \u{1100}\u{1161}"),
+            field: "password"
+        )
         let phc = try Argon2.hash(composed.secret, with: Argon2Tests.cheap, in: arena)
-        #expect(try Argon2.verify(apart.secret, against: phc, in: arena))
+        #expect(try Argon2.verify(decomposed.secret, against: phc, in: arena))
     }
 }
 
-@Suite("What a password must not be")
+@Suite("Password rules")
 struct PasswordRulesTests {
     static let words = ["kim.minseo.1990@mail.example", "kim.minseo.1990", "Große Anmeldung"]
 
@@ -97,9 +102,9 @@ struct PasswordRulesTests {
 
     @Test func `the maximum is counted after composition`() throws {
         let rules = PasswordRules()
-        let most = "vx7 kiwi" + String(repeating: "e\u{301}", count: 247) + "!"
-        #expect(try codes(most) == [])
-        let canonical = try rules.canonical(SharedSecret(text: most + "!"), field: "password")
+        let longest = "vx7 kiwi" + String(repeating: "e\u{301}", count: 247) + "!"
+        #expect(try codes(longest) == [])
+        let canonical = try rules.canonical(SharedSecret(text: longest + "!"), field: "password")
         let refusals = rules.refusals(of: canonical, field: "password", context: [])
         #expect(refusals == [Refusal("password", .tooLong, ["max": 256, "actual": 257])])
     }
@@ -115,7 +120,7 @@ struct PasswordRulesTests {
         "Password Password",
         "iloveyou-1234567", "!!administrator!!", "1234qwertyuiop!", "Princess.Princess", "aaaaaaaaaaaa999",
     ])
-    func `what is guessed first is common`(password: String) throws {
+    func `a password that attackers try first is common`(password: String) throws {
         #expect(try codes(password) == [.common])
     }
 
@@ -125,7 +130,7 @@ struct PasswordRulesTests {
         "qwertyuiopasdfgx", "acegikmoqsuwyac", "administratively so", "가나다라마바사아자차카타파하거", "Kim.minseo.1990!",
         "grosse anmeldungen",
     ])
-    func `what only resembles it is not`(password: String) throws {
+    func `a password that only resembles a common one is accepted`(password: String) throws {
         #expect(try codes(password) == [])
     }
 
@@ -133,11 +138,11 @@ struct PasswordRulesTests {
         "kim.minseo.1990@mail.example", "KIM.MINSEO.1990@MAIL.EXAMPLE", "Kim.Minseo.1990", "große anmeldung",
         "GROSSE ANMELDUNG",
     ])
-    func `a word that belongs to the person or the service is an identifier`(password: String) throws {
+    func `a password that equals an identifier or the service name is refused`(password: String) throws {
         #expect(try codes(password) == [.containsIdentifier])
     }
 
-    @Test func `everything that is wrong is said`() throws {
+    @Test func `all refusals are reported together`() throws {
         #expect(try codes("password") == [.tooShort, .common])
         #expect(try codes("") == [.tooShort])
     }
@@ -145,7 +150,7 @@ struct PasswordRulesTests {
 
 @Suite("The list of common passwords")
 struct CommonPasswordsTests {
-    @Test func `it is large, lower-cased, sorted and without duplicates`() {
+    @Test func `the list is large, lower-cased, sorted and free of duplicates`() {
         var count = 0
         var last: [UInt8] = []
         CommonPasswords.list.withUTF8Buffer { bytes in
@@ -161,7 +166,7 @@ struct CommonPasswordsTests {
         #expect(count >= 10_000 && count == CommonPasswords.shared.count)
     }
 
-    @Test func `each of its entries is found, and nothing else`() {
+    @Test func `each entry is found, and other texts are not`() {
         CommonPasswords.list.withUTF8Buffer { bytes in
             for line in bytes.split(separator: UInt8(ascii: "\n")) {
                 #expect(CommonPasswords.shared.contains(line))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Setting an authenticator up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Setting up an authenticator", .freshDatabase, .timeLimit(.minutes(5)))
 struct EnrolmentTests {
     private let session: Session
 
@@ -13,14 +13,14 @@ struct EnrolmentTests {
         session = try Session()
     }
 
-    /// A draft whose next step is the authenticator's.
+    /// A draft whose next step is that of the authenticator.
     private func draft(_ service: TestSignups) async throws -> Draft {
         try await service.fill(service.start(), through: "contact")
     }
 
     // MARK: - The secret
 
-    @Test func `looking at the secret writes nothing and shows the same again`() async throws {
+    @Test func `reading the secret writes nothing and returns the same secret each time`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let before = try session.dump()
@@ -38,7 +38,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `a right code sets the authenticator up, and its secret is not shown again`() async throws {
+    @Test func `a right code sets up the authenticator, and its secret is not shown again`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let outcome = try await service.enrol(draft)
@@ -51,7 +51,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `a code given again changes nothing, and shows no more recovery codes`() async throws {
+    @Test func `submitting the same code again changes nothing and returns no recovery codes`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let code = try await service.totpCode(draft)
@@ -63,7 +63,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `a secret that was shown before the keys were rotated is accepted`() async throws {
+    @Test func `a secret from before a key rotation is still accepted`() async throws {
         let rotated = "new:" + Data(repeating: 9, count: 32).base64EncodedString() + "," + TestSignups.keys
         let (draft, code) = try await TestSignups.with { service -> (Draft, String) in
             let draft = try await self.draft(service)
@@ -77,13 +77,13 @@ struct EnrolmentTests {
 
     // MARK: - Wrong codes
 
-    @Test func `five wrong codes in half a minute end an enrolment`() async throws {
+    @Test func `five wrong codes within 30 seconds replace the secret`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let secret = try await service.enrolment(draft).secret
             for left in [4, 3, 2, 1] {
                 #expect(await service.guess(draft) == "refused: totp code_wrong (\(left) left)")
-                // As fast as a person guesses, however slow this machine is.
+                // On a slow machine too, all wrong codes are within 30 seconds.
                 try session.run("UPDATE enrolments SET recent = array_fill(now(), ARRAY[cardinality(recent)])")
             }
             let code = try await service.totpCode(draft)
@@ -98,7 +98,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `the fifth code may be the right one`() async throws {
+    @Test func `the right code is accepted after four wrong ones`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             for _ in 0..<4 { _ = await service.guess(draft) }
@@ -106,7 +106,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `slower wrong codes leave it alone, up to twenty-five in a draft`() async throws {
+    @Test func `slower wrong codes keep the secret, up to the draft's limit of twenty-five`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let secret = try await service.enrolment(draft).secret
@@ -120,20 +120,20 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `of guesses at once, five are judged by each secret`() async throws {
+    @Test func `concurrent guesses exhaust one secret after another`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let outcomes = try await atOnce(60) { _ in await service.guess(draft) }
             let generation = try session.query("SELECT generation FROM enrolments").only.decode(Int.self)
-            // Fewer than twelve, where the guesses take longer than half a minute; two by their number alone.
+            // Twelve if all guesses are within 30 seconds. A slow machine has fewer, but at least two: 25 per secret.
             #expect((2...12).contains(generation))
             #expect(outcomes.tally["refused: totp code_exhausted"] == generation)
         }
     }
 
-    // MARK: - What it hangs on
+    // MARK: - Dependence on the address
 
-    @Test func `there is none before the address is proved`() async throws {
+    @Test func `setting up an authenticator is refused before the address is proved`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(
@@ -143,7 +143,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `another address has another secret`() async throws {
+    @Test func `a changed address gets a new secret`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let secret = try await service.enrolment(draft).secret
@@ -154,7 +154,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `another address begins without the authenticator of the one before`() async throws {
+    @Test func `a changed or cleared address removes the authenticator`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.enrol(self.draft(service)).draft
             let step = service.signups.flow.step(named: "email")!
@@ -168,7 +168,9 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `an empty answer takes it away, and the next one has a secret of its own`() async throws {
+    @Test func `an empty answer or a cleared step removes the authenticator, and the next has a new secret`()
+        async throws
+    {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let secret = try await service.enrolment(draft).secret
@@ -180,9 +182,9 @@ struct EnrolmentTests {
         }
     }
 
-    // MARK: - At the end
+    // MARK: - Commit and cancel
 
-    @Test func `the commit keeps secret, step and recovery codes`() async throws {
+    @Test func `a commit stores the secret, the time step and the recovery codes`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             let enrolment = try await service.enrolment(draft)
@@ -210,7 +212,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `one that was never confirmed leaves no trace`() async throws {
+    @Test func `an unconfirmed authenticator leaves no rows after the commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             _ = await service.guess(draft)
@@ -223,7 +225,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test func `a cancelled draft leaves none`() async throws {
+    @Test func `a cancelled draft leaves no enrolment`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
             _ = await service.guess(draft)
@@ -242,7 +244,7 @@ extension TestSignups {
         try #require(try await signups.enrolment(at: totp, of: draft))
     }
 
-    /// What the app shows now.
+    /// The code that the app shows now.
     fileprivate func totpCode(_ draft: Draft) async throws -> String {
         let enrolment = try await enrolment(draft)
         return TOTP.code(enrolment.secret.base32Bytes, step: TOTP.timeStep(at: enrolment.now))
@@ -253,10 +255,10 @@ extension TestSignups {
         return try await signups.submit(["totp": .string(code)], to: totp, of: draft)
     }
 
-    /// How a wrong code is answered.
+    /// The outcome of submitting a wrong code.
     fileprivate func guess(_ draft: Draft) async -> String {
         await outcome {
-            // No guess may be right by chance.
+            // The guess must not be right by chance.
             let right = try? await totpCode(draft)
             let answers: Answers = ["totp": right?.first == "0" ? "111111" : "000000"]
             return try await submit(answers, to: "totp", of: draft)

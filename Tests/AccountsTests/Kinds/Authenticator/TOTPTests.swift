@@ -3,12 +3,12 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The codes of an authenticator")
+@Suite("TOTP codes")
 struct TOTPTests {
     /// The secret of both RFCs.
     private static let secret = Array("12345678901234567890".utf8)
 
-    @Test func `they are those of RFC 4226`() {
+    @Test func `the codes match the test values of RFC 4226`() {
         let codes = (0...9).map { TOTP.code(Self.secret, step: $0) }
         #expect(
             codes == [
@@ -21,15 +21,15 @@ struct TOTPTests {
         (59, "94287082"), (1_111_111_109, "07081804"), (1_111_111_111, "14050471"), (1_234_567_890, "89005924"),
         (2_000_000_000, "69279037"), (20_000_000_000, "65353130"),
     ])
-    func `they are those of RFC 6238`(seconds: Double, code: String) {
+    func `the codes match the test values of RFC 6238`(seconds: Double, code: String) {
         let instant = Date(timeIntervalSince1970: seconds)
         #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant), digits: 8) == code)
         #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant)) == String(code.suffix(6)))
         #expect(TOTP.timeStep(of: String(code.suffix(6)), by: Self.secret, at: instant) == TOTP.timeStep(at: instant))
     }
 
-    @Test func `the present one and the one before are accepted, and no other`() {
-        // At 59 seconds the second step is about to end.
+    @Test func `only the codes of the current and the previous time step are accepted`() {
+        // At 59 seconds the second time step is about to end.
         let now = Date(timeIntervalSince1970: 59)
         let accepted = (-3...4).filter {
             TOTP.timeStep(of: TOTP.code(Self.secret, step: $0 + 5), by: Self.secret, at: now + 120) != nil
@@ -43,17 +43,17 @@ struct TOTPTests {
         ("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foob", "mzxw6yq"), ("fooba", "mzxw6ytb"),
         ("foobar", "mzxw6ytboi"), ("12345678901234567890", "gezdgnbvgy3tqojqgezdgnbvgy3tqojq"),
     ])
-    func `base32 is that of RFC 4648`(text: String, encoded: String) {
+    func `base32 matches the test vectors of RFC 4648`(text: String, encoded: String) {
         #expect(text.utf8.base32 == encoded)
     }
 
-    @Test func `recovery codes are long, and none is like another`() {
+    @Test func `recovery codes are long and unique`() {
         let codes = (0..<100).map { _ in RecoveryCode().text }
         #expect(codes.allSatisfy { $0.wholeMatch(of: /([a-z2-7]{4}-){5}[a-z2-7]{4}/) != nil })
         #expect(Set(codes).count == 100)
     }
 
-    @Test func `an app reads the name of the service and of the person`() {
+    @Test func `the URI for the app names the service and the account`() {
         let enrolment = Enrolment(
             secret: Self.secret,
             issuer: "Bär & Söhne",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A consent")
+@Suite("A consent field")
 struct ConsentFieldTests {
     static let rules = "name: terms, kind: consent, version: v1, document: {en: Do good., ko: 착하게 삽시다.}"
     static let english = "e9396d92e7f5a708402f5cd0d12653504bf235f9f9f98545aaa39fd5ffbed459"
@@ -31,7 +31,7 @@ struct ConsentFieldTests {
         ]
     }
 
-    @Test func `what is kept says to which text, in which language, and when`() throws {
+    @Test func `a stored consent has the version, the digest of the text, the language and the time`() throws {
         #expect(try required.canonical(true) == Self.given())
         var korean = required
         korean.context = korean.context.with(language: .korean)
@@ -39,13 +39,13 @@ struct ConsentFieldTests {
         #expect(try optional.canonical(false) == Self.given(false))
     }
 
-    @Test func `a required consent has to be given, another may be refused`() {
+    @Test func `a required consent must be given, and an optional one may be declined`() {
         #expect(required.refusals(true).isEmpty && optional.refusals(true).isEmpty && optional.refusals(false).isEmpty)
         #expect(required.refusals(false) == [Refusal("terms", .notAccepted)])
     }
 
     @Test(arguments: [true, false])
-    func `what was answered before is not answered again at another time`(isAccepted: Bool) throws {
+    func `an unchanged answer keeps its time and language`(isAccepted: Bool) throws {
         var consent = optional
         let first = try consent.canonical(.bool(isAccepted))
         #expect(consent.holds(first))
@@ -58,7 +58,7 @@ struct ConsentFieldTests {
         )
     }
 
-    @Test func `another version is agreed to anew`() throws {
+    @Test func `a new version needs a new consent`() throws {
         var consent = required
         consent.context.put(Self.given(version: "v0"), in: "terms")
         consent.context = consent.context.with(now: .at("2026-01-02T12:00:00Z"))
@@ -67,7 +67,7 @@ struct ConsentFieldTests {
         #expect(consent.holds(anew))
     }
 
-    @Test func `a consent holds in each language whose text was shown`() {
+    @Test func `a consent is valid in each language of the document`() {
         #expect(required.holds(Self.given()))
         #expect(required.holds(Self.given(digest: Self.korean, locale: "ko")))
         #expect(optional.holds(Self.given(false)))
@@ -79,7 +79,7 @@ struct ConsentFieldTests {
             given(locale: "fr"), given(digest: english.uppercased()), ["accepted": true], "v1",
         ] as [JSON?]
     )
-    func `it does not hold for another text, or for none`(stored: JSON?) {
+    func `a consent to another text, or without a text, is invalid`(stored: JSON?) {
         #expect(!required.holds(stored))
     }
 
@@ -89,49 +89,49 @@ struct ConsentFieldTests {
         ]
             as [FieldAnswer]
     )
-    func `only true and false are answers`(answer: FieldAnswer) {
+    func `an answer that is not a boolean is refused`(answer: FieldAnswer) {
         #expect(required.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
         #expect(optional.refusals(answer) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(required.refusals(.string(hostile.text)) == [Refusal("terms", .wrongType, ["expected": "boolean"])])
         #expect(!required.holds(.string(hostile.text)))
         #expect(!required.holds(Self.given(version: hostile.text)))
     }
 
-    @Test func `the proof of it is shown at the review`() {
+    @Test func `the review shows the complete record of a consent`() {
         let kind = required.field.kind
         #expect(kind.shown(json: Self.given(), at: .draft) == ["accepted": true, "version": "v1"])
         #expect(kind.shown(json: Self.given(), at: .review) == Self.given())
     }
 
-    @Test func `clients learn whether it must be given`() {
-        let told: [JSON.Member] = [
+    @Test func `the rules tell clients whether the consent is required`() {
+        let published: [JSON.Member] = [
             .init("version", "v1"), .init("document", "Do good."), .init("sha256", .string(Self.english)),
         ]
-        #expect(required.field.kind.rules(in: .english) == [.init("must_accept", true)] + told)
-        #expect(optional.field.kind.rules(in: .english) == [.init("must_accept", false)] + told)
+        #expect(required.field.kind.rules(in: .english) == [.init("must_accept", true)] + published)
+        #expect(optional.field.kind.rules(in: .english) == [.init("must_accept", false)] + published)
     }
 
     @Test(arguments: [
         "version: v1", "document: {en: x}", "version: v1, document: {}", "version: v1, document: {fr: x}",
     ])
-    func `a consent without a version and a text is none`(rules: String) {
+    func `a consent without a version or a document is refused`(rules: String) {
         #expect(throws: FlowFileError.self) { try AskedField(["name: terms, kind: consent, \(rules)"]) }
     }
 }
 
-@Suite("No answer")
+@Suite("Blank answers")
 struct BlankAnswerTests {
     @Test(arguments: [nil, "", [], .typed("")] as [FieldAnswer])
-    func `nothing, null, empty text and an empty list are no answer`(answer: FieldAnswer) {
+    func `null, an empty text and an empty list are blank`(answer: FieldAnswer) {
         #expect(answer.isBlank)
     }
 
     @Test(arguments: [" ", "\0", false, 0, .number(0), [nil], [:], .typed(" ")] as [FieldAnswer])
-    func `everything else is one`(answer: FieldAnswer) {
+    func `any other answer is not blank`(answer: FieldAnswer) {
         #expect(!answer.isBlank)
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("An e-mail address")
+@Suite("An e-mail field")
 struct EmailFieldTests {
     let email: AskedField
 
@@ -12,7 +12,7 @@ struct EmailFieldTests {
 
     private static func local(_ length: Int) -> String { String(repeating: "a", count: length) }
 
-    /// A domain of that many octets, in labels of at most 50.
+    /// A domain with this many octets, in labels of at most 50 octets.
     private static func domain(_ length: Int) -> String {
         var labels: [String] = []
         var left = length - ".example".utf8.count
@@ -41,12 +41,12 @@ struct EmailFieldTests {
         ("a@日本語。example", "a@xn--wgv71a119e.example"),
         ("a@ｅｘａｍｐｌｅ.com", "a@example.com"),
     ])
-    func `an address has one form`(typed: String, form: String) throws {
+    func `an address is stored in its canonical form`(typed: String, form: String) throws {
         #expect(try email.canonical(.string(typed)) == .string(form))
         #expect(try email.isSettled(on: .string(form)))
     }
 
-    @Test func `an address is as long as RFC 5321 lets it be`() throws {
+    @Test func `an address may have the maximum length of RFC 5321`() throws {
         #expect(email.refusals(.string("\(Self.local(64))@b.example")).isEmpty)
         #expect(email.refusals(.string("\(Self.local(65))@b.example")) == [Refusal("email", .badFormat)])
         let longest = "\(Self.local(64))@\(Self.domain(189))"
@@ -58,7 +58,7 @@ struct EmailFieldTests {
         )
     }
 
-    @Test func `an address that grows too long as A-labels is refused`() throws {
+    @Test func `an address whose A-labels are too long is refused`() throws {
         let labels = Array(repeating: "ü" + String(repeating: "b", count: 30), count: 6).joined(separator: ".")
         #expect("a@\(labels).example".utf8.count < 254)
         #expect(email.refusals(.string("a@\(labels).example")).isEmpty)
@@ -79,30 +79,32 @@ struct EmailFieldTests {
         "a@-ü.example",
         "mailto:a@b.example", "a@b:25.example", "a\\@b.example", "a@b.example/x",
     ])
-    func `what is no plain address is refused`(typed: String) {
+    func `a malformed address is refused`(typed: String) {
         #expect(email.refusals(.string(typed)) == [Refusal("email", .badFormat)])
     }
 
     @Test(arguments: [0x00, 0x09, 0x0A, 0x0D, 0x7F, 0x85, 0x2028, 0x202E, 0x2066, 0xFDD0, 0xFFFE])
-    func `characters that nobody types are refused, wherever they stand`(value: UInt32) throws {
+    func `control characters, bidirectional overrides and noncharacters are refused at any position`(value: UInt32)
+        throws
+    {
         let character = try #require(Unicode.Scalar(value))
         for typed in ["\(character)a@b.example", "a@b\(character).example", "a@b.example\(character)x"] {
             #expect(email.refusals(.string(typed)) == [Refusal("email", .badCharacters)])
         }
     }
 
-    @Test func `no answer is required`() {
+    @Test func `a missing answer is refused as required`() {
         #expect(email.refusals("") == [Refusal("email", .required)])
     }
 
     @Test(arguments: [true, 1, .number(0.5), ["a@b.example"], ["email": "a@b.example"]] as [JSON])
-    func `only a text is an address`(answer: JSON) {
+    func `an answer that is not a string is refused`(answer: JSON) {
         #expect(email.refusals(answer) == [Refusal("email", .wrongType, ["expected": "string"])])
         #expect(!email.holds(answer))
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         for text in [hostile.text, "a@" + hostile.text, hostile.text + "@b.example"] {
             #expect(!email.refusals(.string(text)).isEmpty)
             #expect(!email.holds(.string(text)))
@@ -110,7 +112,7 @@ struct EmailFieldTests {
     }
 
     @Test(arguments: [nil, "", "A@b.example", "a@bücher.example", "no address"] as [JSON?])
-    func `only a canonical address holds`(stored: JSON?) {
+    func `a stored address that is not canonical is invalid`(stored: JSON?) {
         #expect(!email.holds(stored))
     }
 
@@ -119,7 +121,7 @@ struct EmailFieldTests {
         #expect(email.field.kind.contextWords(ofJSON: "no address").isEmpty)
     }
 
-    @Test func `clients learn the longest address`() {
+    @Test func `the rules tell clients the maximum length`() {
         #expect(email.field.kind.rules(in: .english) == [.init("max", 254)])
         #expect(email.shown("a@b.example", at: .draft) == "a@b.example")
     }

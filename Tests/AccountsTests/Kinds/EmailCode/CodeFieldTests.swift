@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A code that proves an address")
+@Suite("A code field")
 struct CodeFieldTests {
     let code: AskedField
 
@@ -12,7 +12,7 @@ struct CodeFieldTests {
         code = try AskedField(["name: email, kind: email"], ["name: code, kind: code, proves: email"])
     }
 
-    private static func asked(_ rules: String) throws -> AskedField {
+    private static func codeField(_ rules: String) throws -> AskedField {
         try AskedField(["name: email, kind: email"], ["name: code, kind: code, proves: email, \(rules)"])
     }
 
@@ -20,7 +20,7 @@ struct CodeFieldTests {
         ("123456", "123456"), ("000000", "000000"), ("012345", "012345"), ("123 456", "123456"),
         (" 1 2 3 4 5 6 ", "123456"),
     ])
-    func `six digits are a code, with spaces where they please`(typed: String, form: String) throws {
+    func `six digits are a code, with or without spaces`(typed: String, form: String) throws {
         #expect(try code.canonical(.string(typed)) == .string(form))
         #expect(try code.canonical(.string(form)) == .string(form))
     }
@@ -30,13 +30,13 @@ struct CodeFieldTests {
         "123456\n", "\t123456", "123\u{A0}456", "١٢٣٤٥٦", "１２３４５６", "12345٦", "¹²³⁴⁵⁶", "123456\u{301}", "      ", " ",
         "\0" + "12345", "\u{202E}123456",
     ])
-    func `anything else is malformed`(typed: String) {
+    func `any other text is malformed`(typed: String) {
         #expect(code.refusals(.string(typed)) == [Refusal("code", .badFormat, ["digits": 6])])
     }
 
     @Test(arguments: [6, 7, 10])
-    func `the flow decides how many digits`(digits: Int) throws {
-        let code = try Self.asked("digits: \(digits)")
+    func `the flow sets the number of digits`(digits: Int) throws {
+        let code = try Self.codeField("digits: \(digits)")
         for length in 5...11 {
             let isAccepted = code.refusals(.string(String(repeating: "0", count: length))).isEmpty
             #expect(isAccepted == (length == digits))
@@ -44,23 +44,23 @@ struct CodeFieldTests {
         #expect(code.field.kind.rules(in: .english) == [.init("proves", "email"), .init("digits", .integer(digits))])
     }
 
-    @Test func `no answer is required`() {
+    @Test func `a missing answer is refused as required`() {
         #expect(code.refusals("") == [Refusal("code", .required)])
     }
 
     @Test(
         arguments: [123_456, true, .number(123_456), ["123456"], ["code": "123456"], .typed("123456")] as [FieldAnswer]
     )
-    func `only a text is a code`(answer: FieldAnswer) {
+    func `an answer that is not a string is refused`(answer: FieldAnswer) {
         #expect(code.refusals(answer) == [Refusal("code", .wrongType, ["expected": "string"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(code.refusals(.string(hostile.text)) == [Refusal("code", .badFormat, ["digits": 6])])
     }
 
-    @Test func `it holds by its proof, whatever is stored`() {
+    @Test func `a code field is valid if its proof is, whatever value is stored`() {
         var code = code
         for stored in [nil, "123456"] as [JSON?] {
             code.context = code.context.with(proofs: [:])
@@ -77,7 +77,7 @@ struct CodeFieldTests {
         #expect(code.field.kind.keepsNothing)
     }
 
-    @Test func `without rules it lives ten minutes, bears five attempts, and comes again after a minute`() throws {
+    @Test func `the defaults are six digits, five attempts, ten minutes and a resend after a minute`() throws {
         let kind = try #require(code.field.kind as? CodeField)
         #expect(kind.digits == 6 && kind.attempts == 5)
         #expect(kind.lifetime == .seconds(600) && kind.resendAfter == .seconds(60))
@@ -87,19 +87,19 @@ struct CodeFieldTests {
         "digits: 5", "digits: 11", "attempts: 0", "attempts: 6", "lifetime: 59s", "lifetime: 601s", "lifetime: 11m",
         "resend: 29s", "resend: 61m", "digits: six",
     ])
-    func `rules beyond their bounds are refused`(rule: String) {
-        #expect(throws: FlowFileError.self) { try Self.asked(rule) }
+    func `rules out of bounds are refused`(rule: String) {
+        #expect(throws: FlowFileError.self) { try Self.codeField(rule) }
     }
 
-    @Test func `rules at their bounds are kept`() throws {
-        let least = try Self.asked("digits: 6, attempts: 1, lifetime: 60s, resend: 30s").field.kind as? CodeField
-        #expect(least?.attempts == 1 && least?.lifetime == .seconds(60) && least?.resendAfter == .seconds(30))
-        let most = try Self.asked("digits: 10, attempts: 5, lifetime: 10m, resend: 1h").field.kind as? CodeField
-        #expect(most?.digits == 10 && most?.lifetime == .seconds(600) && most?.resendAfter == .seconds(3600))
+    @Test func `rules at their bounds are accepted`() throws {
+        let minimum = try Self.codeField("digits: 6, attempts: 1, lifetime: 60s, resend: 30s").field.kind as? CodeField
+        #expect(minimum?.attempts == 1 && minimum?.lifetime == .seconds(60) && minimum?.resendAfter == .seconds(30))
+        let maximum = try Self.codeField("digits: 10, attempts: 5, lifetime: 10m, resend: 1h").field.kind as? CodeField
+        #expect(maximum?.digits == 10 && maximum?.lifetime == .seconds(600) && maximum?.resendAfter == .seconds(3600))
     }
 }
 
-@Suite("A code that is on its way")
+@Suite("A pending code")
 struct PendingCodeTests {
     private func isUsable(
         attempts: Int = 0,
@@ -123,7 +123,7 @@ struct PendingCodeTests {
         return proof.isUsable(by: code, at: sentAt + seconds)
     }
 
-    @Test func `it can be given until its time, its attempts or the patience of the draft are spent`() throws {
+    @Test func `a code is usable until it expires or the attempts of the code or the draft are used up`() throws {
         #expect(try isUsable())
         #expect(try isUsable(after: 599.999))
         #expect(try !isUsable(after: 600))
@@ -134,7 +134,7 @@ struct PendingCodeTests {
         #expect(try !isUsable(isForCurrentAddress: false))
     }
 
-    @Test func `an address is proved only while the draft names it`() {
+    @Test func `a proof counts only for the current address of the draft`() {
         #expect(Proof.proved().isProved)
         #expect(!Proof.pending.isProved)
         #expect(!Proof.proved(forCurrentAddress: false).isProved)

@@ -12,9 +12,9 @@ struct ProofTests {
         session = try Session()
     }
 
-    // MARK: - A code and its mail
+    // MARK: - The code and its mail
 
-    @Test func `a code and its mail come with the address`() async throws {
+    @Test func `submitting the address sends a code that proves it`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(draft.proofs["code"]?.attempts == 0)
@@ -31,7 +31,7 @@ struct ProofTests {
     }
 
     @Test(arguments: ["proofs", "outbox", "drafts"])
-    func `code, mail and address are written together or not at all`(table: String) async throws {
+    func `code, mail and address are written in one transaction`(table: String) async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             let before = try session.dump()
@@ -48,7 +48,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `codes are six digits, some of which begin with zero and serve like others`() async throws {
+    @Test func `codes have six digits, and a code with a leading zero is accepted`() async throws {
         try await TestSignups.with { service in
             let drafts = try await atOnce(200) { number in
                 try await service.submit(
@@ -69,7 +69,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `at rest a code is a keyed digest bound to draft, address and generation`() async throws {
+    @Test func `a code is stored as a keyed digest of draft, address and generation`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -99,7 +99,7 @@ struct ProofTests {
 
     // MARK: - Guessing
 
-    @Test func `a wrong code costs an attempt, and the right one still serves`() async throws {
+    @Test func `a wrong code uses an attempt, and the right code is still accepted`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -123,7 +123,7 @@ struct ProofTests {
             ("", "required"), (nil, "required"), ("      ", "bad_format"),
         ] as [(FieldAnswer, String)]
     )
-    func `what is no code is refused without an attempt`(code: FieldAnswer, refusal: String) async throws {
+    func `a malformed code is refused without using an attempt`(code: FieldAnswer, refusal: String) async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let before = try session.dump()
@@ -135,7 +135,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `no code at all is no code`() async throws {
+    @Test func `a missing code is refused without using an attempt`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(await outcome { try await service.submit([:], to: "code", of: draft) } == "refused: code required")
@@ -143,7 +143,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `five wrong codes are the end of the right one`() async throws {
+    @Test func `the right code is refused after five wrong ones`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -164,7 +164,9 @@ struct ProofTests {
         }
     }
 
-    @Test func `of two hundred guesses at once five are evaluated, and the right one after them is not`() async throws {
+    @Test func `five of two hundred concurrent guesses are evaluated, and the right code after them is refused`()
+        async throws
+    {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -181,7 +183,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the right code twice at once proves the address once`() async throws {
+    @Test func `two concurrent submissions of the right code prove the address once`() async throws {
         try await TestSignups.with { service in
             for number in 0..<20 {
                 let address = "kim\(number)@example.com"
@@ -197,7 +199,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the right code again, from a page that does not know it was taken, is fine`() async throws {
+    @Test func `submitting the right code again changes nothing, even at an old revision`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -210,7 +212,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `a code is good for ten minutes`() async throws {
+    @Test func `a code expires after ten minutes`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code: Answers = try await ["code": .string(service.readCode(for: "kim@example.com"))]
@@ -229,9 +231,9 @@ struct ProofTests {
         }
     }
 
-    // MARK: - Another code
+    // MARK: - Resending a code
 
-    @Test func `another code is to be had after a minute`() async throws {
+    @Test func `another code can be requested after a minute`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let error = await #expect(throws: ResendError.self) { try await resend(draft, on: service) }
@@ -248,7 +250,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `another code ends the one before and has five attempts of its own`() async throws {
+    @Test func `a new code replaces the previous one and has five new attempts`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let first = try await service.readCode(for: "kim@example.com")
@@ -260,13 +262,13 @@ struct ProofTests {
             if first != second {
                 #expect(await guess(first, in: current, on: service) == "refused: code code_wrong (4 left)")
             }
-            // A page from before the second code.
+            // A page that was loaded before the second code was sent.
             #expect(await guess(second, in: draft, on: service) == "refused: code code_expired")
             #expect(await guess(second, in: current, on: service) == "done")
         }
     }
 
-    @Test func `two resends at once send one code`() async throws {
+    @Test func `concurrent resends send one code`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.fill(service.start(), through: "email")
             try session.letPass("1 minute")
@@ -278,7 +280,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `no code is sent for a proved address, for another step, or before the address`() async throws {
+    @Test func `a resend is refused for a proved address, another step, or a missing address`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             #expect(await outcome { try await resend(draft, on: service) } == "locked, next is email")
@@ -291,7 +293,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `twenty-five wrong codes exhaust a draft for good`() async throws {
+    @Test func `twenty-five wrong codes exhaust the draft permanently`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             var code = try await service.readCode(for: "kim@example.com")
@@ -317,7 +319,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the twenty-fifth failure ends a code that has attempts left`() async throws {
+    @Test func `the twenty-fifth failure invalidates a code that has attempts left`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -327,9 +329,9 @@ struct ProofTests {
         }
     }
 
-    // MARK: - Another address
+    // MARK: - Changing the address
 
-    @Test func `a new address undoes a proof for good`() async throws {
+    @Test func `changing the address removes its proof, even if it is changed back`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -353,7 +355,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the code of another address does not serve`() async throws {
+    @Test func `the code of another address is refused`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -363,7 +365,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the code of another draft does not serve`() async throws {
+    @Test func `the code of another draft is refused`() async throws {
         try await TestSignups.with { service in
             let one = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -377,7 +379,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `the same address again sends a code only where the last cannot be used`() async throws {
+    @Test func `resubmitting the same address sends a new code only if the last one is unusable`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.fill(service.start(), through: "email")
             let code = try await service.readCode(for: "kim@example.com")
@@ -390,7 +392,7 @@ struct ProofTests {
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
 
             for number in 1...5 { await guess(wrong(code, by: number), in: draft, on: service) }
-            // No sooner than a resend would.
+            // The interval of a resend applies here too.
             draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
             draft = try await service.signups.clear(service.signups.flow.steps[0], of: draft).draft
@@ -412,7 +414,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `an address that has an account gets the same answers, another mail, and no code that works`()
+    @Test func `a registered address gets the same answers, another mail, and no valid code`()
         async throws
     {
         try await TestSignups.with { service in
@@ -451,13 +453,13 @@ struct ProofTests {
                 #expect(await outcome { try await resend(current, on: service) } == "done")
             }
             try await service.deliver()
-            // The owner of the account hears of it once a day.
+            // The owner of the account gets one notice a day.
             #expect(service.mailbox.mails[mails...].map(\.to).tally == ["kim@example.com": 1, "lee@example.com": 2])
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
         }
     }
 
-    // MARK: - Verbs
+    // MARK: - Helpers
 
     @discardableResult
     private func guess(_ code: String, in draft: Draft, on service: TestSignups) async -> String {
@@ -468,14 +470,14 @@ struct ProofTests {
         try await service.signups.resend(service.signups.flow.step(named: "code")!, of: draft)
     }
 
-    /// Lets a minute pass, asks for another code and reads it.
+    /// Lets a minute pass, requests another code, and reads it from the mail.
     private func anotherCode(for draft: Draft, on service: TestSignups) async throws -> String {
         try session.letPass("1 minute")
         _ = try await resend(service.signups.reread(draft), on: service)
         return try await service.readCode(for: "kim@example.com")
     }
 
-    /// Another code than the right one.
+    /// A wrong code, at this distance from the right one.
     private func wrong(_ code: String, by distance: Int = 1) -> String {
         String(format: "%06d", (Int(code)! + distance) % 1_000_000)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A password, once more")
+@Suite("A confirmation field")
 struct ConfirmationFieldTests {
     let confirmation: AskedField
 
@@ -26,7 +26,7 @@ struct ConfirmationFieldTests {
         (good, good), ("vx7\u{3000}kiwi umbrella", good), ("passe\u{301} vx7 kiwi umb", "pass\u{E9} vx7 kiwi umb"),
         (" \(good) ", " \(good) "), ("short", "short"),
     ])
-    func `what is the same in its canonical form matches`(password: String, repeated: String) {
+    func `a password with the same canonical form matches`(password: String, repeated: String) {
         #expect(refusals(.typed(repeated), of: .typed(password)).isEmpty)
         #expect(refusals(.typed(password), of: .typed(repeated)).isEmpty)
     }
@@ -36,33 +36,33 @@ struct ConfirmationFieldTests {
         "vx7 kiwi umbrellа",
         "\u{202E}" + good,
     ])
-    func `what differs does not`(repeated: String) {
+    func `a different password is a mismatch`(repeated: String) {
         #expect(refusals(.typed(repeated), of: .typed(Self.good)) == Self.mismatch)
     }
 
-    @Test func `without a password there is nothing to match`() {
+    @Test func `a confirmation without a password is a mismatch`() {
         #expect(refusals(.typed(Self.good), of: nil) == Self.mismatch)
         #expect(refusals(.typed(Self.good), of: .string(Self.good)) == Self.mismatch)
     }
 
-    @Test func `what is no password at all is said in its own field only`() {
+    @Test func `an invalid password is refused in its own field only`() {
         #expect(refusals(.typed("a\0b"), of: .typed("a\0b")).isEmpty)
         #expect(refusals(.typed("anything"), of: .typed("a\0b")).isEmpty)
     }
 
     @Test(arguments: [.string(good), 1, true, nil, [.string(good)], ["confirmation": .string(good)]] as [FieldAnswer])
-    func `it comes as a secret or not at all`(answer: FieldAnswer) {
+    func `a confirmation that is not read as a secret is refused`(answer: FieldAnswer) {
         #expect(
             refusals(answer, of: .typed(Self.good)) == [Refusal("confirmation", .wrongType, ["expected": "string"])]
         )
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(refusals(.typed(hostile.text), of: .typed(Self.good)) == Self.mismatch)
     }
 
-    @Test func `it holds as long as the password does, and is never kept`() throws {
+    @Test func `a confirmation is valid if a password is stored, and is never stored itself`() throws {
         var confirmation = confirmation
         #expect(!confirmation.holds(nil))
         #expect(!confirmation.holds("anything"))

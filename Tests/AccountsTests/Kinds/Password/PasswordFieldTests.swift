@@ -18,7 +18,7 @@ struct PasswordFieldTests {
 
     private func bytes(_ input: any Sendable) throws -> [UInt8] {
         guard let shared = input as? SharedSecret else {
-            Issue.record("a password stays a secret")
+            Issue.record("the parsed password is not a SharedSecret")
             return []
         }
         return shared.secret.withBytes { Array($0) }
@@ -29,13 +29,13 @@ struct PasswordFieldTests {
         ("Cafe\u{301} umbrella 9", "Caf\u{E9} umbrella 9"),
         ("\u{1112}\u{1161}\u{11AB}국 vx7 kiwi umb", "한국 vx7 kiwi umb"),
     ])
-    func `a password takes its canonical form and no other`(typed: String, form: String) throws {
+    func `a password is brought into its canonical form`(typed: String, form: String) throws {
         let once = try #require(password.parse(.typed(typed)) as? SharedSecret)
         #expect(try bytes(once) == Array(form.utf8))
         #expect(try bytes(password.parse(.secret(once))) == Array(form.utf8))
     }
 
-    @Test func `its length is counted in code points, from 15 to 256`() {
+    @Test func `the length is counted in code points, from 15 to 256`() {
         func refusal(_ length: Int) -> [Refusal] {
             password.refusals(.typed("한🦊x" + String(repeating: "qv", count: 128).prefix(length - 3)))
         }
@@ -45,7 +45,7 @@ struct PasswordFieldTests {
         #expect(refusal(257) == [Refusal("password", .tooLong, ["max": 256, "actual": 257])])
     }
 
-    @Test func `the flow may ask for more`() throws {
+    @Test func `the flow may set a longer minimum and a shorter maximum`() throws {
         let long = try AskedField(["name: password, kind: password, min: 20, max: 64"])
         #expect(!long.refusals(.typed("vx7 kiwi umbrella 1")).isEmpty)
         #expect(long.refusals(.typed("vx7 kiwi umbrella 12")).isEmpty)
@@ -56,7 +56,7 @@ struct PasswordFieldTests {
     }
 
     @Test(arguments: ["min: 7", "min: 65", "max: 63", "max: 257", "min: many"])
-    func `no flow asks for less than a password alone has to be`(rule: String) {
+    func `length rules out of bounds are refused`(rule: String) {
         #expect(throws: FlowFileError.self) { try AskedField(["name: password, kind: password, \(rule)"]) }
     }
 
@@ -64,7 +64,7 @@ struct PasswordFieldTests {
         "kim.minseo.1990@mail.example", "Kim.Minseo.1990@Mail.Example", "KIM.MINSEO.1990", "minseo-of-the-hill",
         "GROSSE ANMELDUNG",
     ])
-    func `what names the person or the service is no password`(typed: String) {
+    func `a password that equals an identifier or the service name is refused`(typed: String) {
         var password = password
         password.context = password.context.with(
             values: Values(["email": "kim.minseo.1990@mail.example", "username": "minseo-of-the-hill"])
@@ -74,26 +74,26 @@ struct PasswordFieldTests {
         #expect(password.refusals(.typed(typed)).isEmpty == (typed != "GROSSE ANMELDUNG"))
     }
 
-    @Test func `everything that is wrong is said`() {
+    @Test func `all refusals are reported together`() {
         #expect(password.refusals(.typed("password")).map(\.code) == [.tooShort, .common])
     }
 
-    @Test func `no answer is required`() {
+    @Test func `a missing answer is refused as required`() {
         #expect(password.refusals(.typed("")) == [Refusal("password", .required)])
     }
 
     @Test(arguments: [.string(good), "", 15, true, nil, [.string(good)], ["password": .string(good)]] as [JSON])
-    func `a password comes as a secret or not at all`(answer: JSON) {
+    func `a password that is not read as a secret is refused`(answer: JSON) {
         #expect(password.refusals(answer) == [Refusal("password", .wrongType, ["expected": "string"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(password.refusals(.typed(hostile.text)) == [Refusal("password", .tooLong, ["max": 256])])
     }
 
     @Test(arguments: ["\0", "\n", "\u{7F}", "\u{202E}", "\u{2069}", "\u{FFFF}"])
-    func `characters that nobody types are refused`(character: String) {
+    func `control characters, bidirectional overrides and noncharacters are refused`(character: String) {
         #expect(password.refusals(.typed(Self.good + character)) == [Refusal("password", .badCharacters)])
     }
 
@@ -102,11 +102,11 @@ struct PasswordFieldTests {
     }
 
     @Test(arguments: ["m=19456,t=2,p=1", "m=47104,t=1,p=1", "m=65536,t=3,p=1"])
-    func `a hash at or above the floor holds`(costs: String) {
+    func `a stored hash that meets the floor is valid`(costs: String) {
         #expect(password.holds(["phc": .string(Self.hash(costs))]))
     }
 
-    @Test func `one that had to be shorter than is asked for now does not hold`() throws {
+    @Test func `a hash of a password with a lower minimum than the present one is invalid`() throws {
         let hash = JSON.string(Self.hash("m=19456,t=2,p=1"))
         #expect(!password.holds(["phc": hash, "min": 8]) && password.holds(["phc": hash, "min": 16]))
         let phc = try PHCString(Self.hash("m=19456,t=2,p=1"))
@@ -124,12 +124,12 @@ struct PasswordFieldTests {
             ["phc": .string(hash("m=19456,t=2,p=1") + "=")], true, ["set": true],
         ] as [JSON?]
     )
-    func `nothing else does`(stored: JSON?) {
+    func `any other stored value is invalid`(stored: JSON?) {
         #expect(!password.holds(stored))
     }
 
     @Test(arguments: [DisplayContext.draft, .step, .review])
-    func `it is never shown`(place: DisplayContext) {
+    func `a password is never shown`(place: DisplayContext) {
         let hash: JSON = ["phc": .string(Self.hash("m=19456,t=2,p=1"))]
         #expect(password.shown(hash, at: place) == ["set": true])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Photos", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Photos of drafts and accounts", .freshDatabase, .timeLimit(.minutes(5)))
 struct KeptPhotoTests {
     private let session: Session
 
@@ -12,7 +12,7 @@ struct KeptPhotoTests {
         session = try Session()
     }
 
-    @Test func `a photo is kept sealed, and shown to its draft alone`() async throws {
+    @Test func `a photo is stored sealed, and only its own draft can read it`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             let kept = try await keep("turned-6.jpg", of: draft, on: service)
@@ -23,14 +23,14 @@ struct KeptPhotoTests {
 
             let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             #expect(try await self.photo(of: other, on: service) == nil)
-            // Nor where somebody has put its name into the other's values.
+            // The same holds if the other draft's values refer to the photo.
             let stolen = try await service.signups.write(Change(values: kept.values), to: other)
             guard case .written(let thief) = stolen else { throw Unexpected() }
             #expect(try await self.photo(of: thief, on: service) == nil)
         }
     }
 
-    @Test func `another takes its place, and nothing is left of one that is taken away`() async throws {
+    @Test func `a new photo replaces the old one, and a removed photo is deleted`() async throws {
         try await TestSignups.with { service in
             var draft = try await keep(
                 "turned-6.jpg",
@@ -47,14 +47,14 @@ struct KeptPhotoTests {
             #expect(try session.number(of: "draft_photos") == 0)
             #expect(try await photo(of: removed, on: service) == nil)
             #expect(removed.values.json(of: "username") == "kim")
-            // Once more changes nothing.
+            // Removing it again changes nothing.
             #expect(
                 try await service.signups.removePhoto(of: field, at: step, of: removed).revision == removed.revision
             )
         }
     }
 
-    @Test func `a submission without a file leaves it alone, and one with a file replaces it`() async throws {
+    @Test func `a submission without a file keeps the photo, and one with a file replaces it`() async throws {
         try await TestSignups.with { service in
             let draft = try await keep(
                 "turned-6.jpg",
@@ -75,7 +75,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `all that is wrong is told, and nothing is stored`() async throws {
+    @Test func `all refusals of a step with a photo are reported, and nothing is stored`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             let image = try UploadedFile(.onFile("moves.gif"))
@@ -86,8 +86,8 @@ struct KeptPhotoTests {
                 (["username": .file(image)], "refused: username wrong_type"),
                 (["username": "kim", "nothing": .file(image)], "refused: nothing unknown_field"),
             ]
-            for (answers, words) in wrong {
-                #expect(await outcome { try await service.submit(answers, to: "profile", of: draft) } == words)
+            for (answers, expected) in wrong {
+                #expect(await outcome { try await service.submit(answers, to: "profile", of: draft) } == expected)
             }
             #expect(
                 await outcome { try await keep("moves.gif", of: draft, on: service) }
@@ -98,9 +98,9 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `it goes with the step, the draft, and whatever ends it`() async throws {
+    @Test func `a photo is deleted when its step is cleared or its draft ends`() async throws {
         try await TestSignups.with { service in
-            let ends: [(String, (Draft) async throws -> Void)] = [
+            let endings: [(String, (Draft) async throws -> Void)] = [
                 (
                     "cleared",
                     {
@@ -121,7 +121,7 @@ struct KeptPhotoTests {
                 ),
                 ("removed by an operator", { _ = try await Operator(service.signups, name: "mina").expire($0.id) }),
             ]
-            for (number, (name, end)) in ends.enumerated() {
+            for (number, (name, end)) in endings.enumerated() {
                 let email = "kim\(number)@example.com"
                 let draft = try await service.fill(
                     service.start(),
@@ -136,7 +136,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a commit makes it the account's`() async throws {
+    @Test func `a commit moves the photo to the account`() async throws {
         try await TestSignups.with { service in
             let draft = try await keep("turned-6.jpg", of: service.readyDraft(), on: service)
             let (account, _) = try await service.signups.commit(draft)
@@ -152,7 +152,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a commit waits for a photo that cannot be read, and loses none silently`() async throws {
+    @Test func `a commit with an unreadable photo is refused until the photo is replaced`() async throws {
         try await TestSignups.with { service in
             let draft = try await keep("plain.png", of: service.readyDraft(), on: service)
             try session.query("UPDATE draft_photos SET sealed = sealed || '\\x00'::bytea")
@@ -164,7 +164,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a rival's photo goes with the rival`() async throws {
+    @Test func `the photo of a superseded draft is deleted`() async throws {
         try await TestSignups.with { service in
             let rival = try await keep("plain.png", of: service.fill(service.start(), through: "password"), on: service)
             _ = try await service.signups.commit(service.readyDraft(username: "lee"))
@@ -173,7 +173,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a commit and another photo at once leave the photo of one of them`() async throws {
+    @Test func `a commit concurrent with a new photo stores one of the two photos`() async throws {
         try await TestSignups.with { service in
             let draft = try await keep("plain.png", of: service.readyDraft(), on: service)
             async let committed = outcome { try await service.signups.commit(draft) }
@@ -188,7 +188,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a photo and another step that come at once are both kept`() async throws {
+    @Test func `a photo and another step that are submitted concurrently are both stored`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "profile")
             async let photo = keep("plain.png", of: draft, on: service)
@@ -200,7 +200,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `photos that come at once leave one`() async throws {
+    @Test func `one of several concurrent photos is stored`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "profile")
             let outcomes = try await atOnce(6) { number in
@@ -212,7 +212,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `it can be read under a new key`() async throws {
+    @Test func `a photo can be read after a key rotation`() async throws {
         let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
         let draft = try await TestSignups.with { service in
             try await keep("plain.png", of: service.fill(service.start(), through: "profile"), on: service)
@@ -227,7 +227,7 @@ struct KeptPhotoTests {
         }
     }
 
-    @Test func `a step of nothing but a photo is answered by it`() async throws {
+    @Test func `a photo completes a step that has no other field`() async throws {
         let flow = """
             flow: test
             version: 1
@@ -243,7 +243,7 @@ struct KeptPhotoTests {
             )
             let kept = try await keep("plain.png", of: draft, on: service, at: "picture")
             #expect(service.signups.progress(of: kept).isReady)
-            // It is there already, so nothing is asked for.
+            // The photo is already stored, so the step needs no other.
             let again = try await service.submit([:], to: "picture", of: kept)
             #expect(again.values.json(of: "photo") == kept.values.json(of: "photo"))
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Leasing a name", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Username leases", .freshDatabase, .timeLimit(.minutes(5)))
 struct LeaseTests {
     private let session: Session
 
@@ -11,7 +11,7 @@ struct LeaseTests {
         session = try Session()
     }
 
-    @Test func `of fifty drafts that want a name at once one gets it`() async throws {
+    @Test func `one of fifty drafts that submit the same name concurrently gets the lease`() async throws {
         try await TestSignups.with(flow: Self.names, connections: 11) { service in
             let drafts = try await atOnce(50) { _ in try await service.start() }
             let outcomes = try await atOnce(50) { await take("kim", for: drafts[$0], on: service) }
@@ -25,7 +25,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a name that is taken leaves the draft as it was`() async throws {
+    @Test func `a submission with a taken name changes nothing`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let (one, other) = (try await service.start(), try await service.start())
             #expect(await take("kim", for: one, on: service) == "done")
@@ -36,7 +36,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `two drafts that swap their names keep them`() async throws {
+    @Test func `two drafts that try to swap their names keep their own`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let (one, other) = (try await service.start(), try await service.start())
             #expect(await take("kim", for: one, on: service) == "done")
@@ -52,7 +52,7 @@ struct LeaseTests {
     }
 
     @Test(arguments: ["kim", "KIM", "Kim"])
-    func `a name is the same in any case`(name: String) async throws {
+    func `names that differ only in case are the same`(name: String) async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let another = try await service.start()
             let draft = try await service.start()
@@ -61,7 +61,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a draft may take its own name again`() async throws {
+    @Test func `a draft may submit its own name again`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let another = try await service.start()
             let draft = try await service.start()
@@ -76,7 +76,7 @@ struct LeaseTests {
     }
 
     @Test(arguments: Release.allCases)
-    func `a name is free again once its draft lets go of it`(release: Release) async throws {
+    func `a name is free when its draft changes or clears it, is cancelled, or expires`(release: Release) async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let another = try await service.start()
             let draft = try await service.start()
@@ -100,7 +100,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a name stays with a draft that somebody works on`() async throws {
+    @Test func `a draft that is being changed keeps its lease`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let draft = try await service.start()
             #expect(await take("kim", for: draft, on: service) == "done")
@@ -113,7 +113,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a name that became an account's is leased no more and not to be had`() async throws {
+    @Test func `a commit ends the lease, and the name of an account cannot be leased`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let another = try await service.start()
             let draft = try await service.start()
@@ -125,7 +125,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a lease does not help against an account that has the name`() async throws {
+    @Test func `a leased name is refused if an account has it`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let draft = try await service.start()
             #expect(await take("kim", for: draft, on: service) == "done")
@@ -148,7 +148,7 @@ struct LeaseTests {
 
     private static let taken = "refused: username taken"
 
-    /// Asks for a name, and for a note that nobody has to write.
+    /// A flow with a required username and an optional note.
     private static let names = """
         flow: names
         version: 1

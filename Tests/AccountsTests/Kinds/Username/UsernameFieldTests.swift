@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A username")
+@Suite("A username field")
 struct UsernameFieldTests {
     let username: AskedField
 
@@ -16,7 +16,7 @@ struct UsernameFieldTests {
         ("abc-", "abc-"),
         ("admin1", "admin1"), ("x" + String(repeating: "9", count: 29), "x" + String(repeating: "9", count: 29)),
     ])
-    func `a username has one form`(typed: String, form: String) throws {
+    func `a username is lower-cased to its canonical form`(typed: String, form: String) throws {
         #expect(try username.canonical(.string(typed)) == .string(form))
         #expect(try username.isSettled(on: .string(form)))
     }
@@ -24,14 +24,14 @@ struct UsernameFieldTests {
     @Test(arguments: [
         (1, Refusal.Code.tooShort), (2, .tooShort), (3, nil), (30, nil), (31, .tooLong), (65_536, .tooLong),
     ])
-    func `it has from 3 to 30 characters`(length: Int, code: Refusal.Code?) {
+    func `a username has from 3 to 30 characters`(length: Int, code: Refusal.Code?) {
         let params: [String: JSON] = length < 3 ? ["min": 3] : ["max": 30]
         let refusal = code.map { Refusal("username", $0, params.merging(["actual": .integer(length)]) { $1 }) }
         #expect(username.refusals(.string(String(repeating: "q", count: length))) == [refusal].compactMap { $0 })
     }
 
     @Test(arguments: ["1ann", "9999", ".ann", "_ann", "-ann", "a..b", "a.-b", "a__b", "a-_b", "ann--", "..."])
-    func `it starts with a letter and has no two marks in a row`(typed: String) {
+    func `a username starts with a letter and has no two marks in a row`(typed: String) {
         #expect(username.refusals(.string(typed)) == [Refusal("username", .badFormat)])
     }
 
@@ -41,12 +41,12 @@ struct UsernameFieldTests {
         "\u{212A}im", "\u{17F}am", "İan", "аnna", "ｋｉｍ", "김민서", "ann٣", "ann\u{200B}", "\u{202E}ann", "👨‍👩‍👧‍👦", "ann%00",
         "é",
     ])
-    func `it is of ASCII letters, digits and three marks`(typed: String) {
+    func `a username with other characters than ASCII letters, digits and three marks is refused`(typed: String) {
         #expect(username.refusals(.string(typed)) == [Refusal("username", .badCharacters)])
     }
 
     @Test(arguments: ["admin", "Admin", "ROOT", "postmaster", "no-reply", "mailer-daemon", "www", "review", "null"])
-    func `names of the service and its roles are reserved`(typed: String) {
+    func `names of roles and of parts of the service are reserved`(typed: String) {
         #expect(username.refusals(.string(typed)) == [Refusal("username", .reserved)])
         #expect(!username.holds(.string(typed)))
     }
@@ -56,16 +56,16 @@ struct UsernameFieldTests {
         "he1p",
         "secur1ty", "sy5tem", "no_reply", "b1og", "rnoderator", "officia1", "w-w-w", "vvvvvv", "b1ll1ng",
     ])
-    func `so is what looks like one of them`(typed: String) {
+    func `a name that looks like a reserved one is reserved`(typed: String) {
         #expect(username.refusals(.string(typed)) == [Refusal("username", .reserved)])
     }
 
     @Test(arguments: ["admins", "myadmin", "rooted", "supporter", "kim.1", "mailman", "lnfo2", "teamwork", "adrian"])
-    func `what only begins or ends like one is free`(typed: String) {
+    func `a name that only begins or ends like a reserved one is accepted`(typed: String) {
         #expect(username.refusals(.string(typed)).isEmpty)
     }
 
-    @Test func `the pattern that clients see tells the same as the service`() throws {
+    @Test func `the published pattern accepts the same names as the service`() throws {
         let rules = username.field.kind.rules(in: .english)
         #expect(rules.map(\.name) == ["min", "max", "pattern"] && rules[0].value == 3 && rules[1].value == 30)
         let pattern = try Regex(#require(rules[2].value.string))
@@ -81,27 +81,27 @@ struct UsernameFieldTests {
         #expect((200..<1800).contains(accepted))
     }
 
-    @Test func `no answer is required`() {
+    @Test func `a missing answer is refused as required`() {
         #expect(username.refusals("") == [Refusal("username", .required)])
     }
 
     @Test(arguments: [true, 1, .number(0.5), ["ann"], ["username": "ann"], .typed("ann")] as [FieldAnswer])
-    func `only a text is a username`(answer: FieldAnswer) {
+    func `an answer that is not a string is refused`(answer: FieldAnswer) {
         #expect(username.refusals(answer) == [Refusal("username", .wrongType, ["expected": "string"])])
     }
 
     @Test(arguments: HostileText.all)
-    func `a hostile text is refused`(hostile: HostileText) {
+    func `a 64 KiB text is refused`(hostile: HostileText) {
         #expect(username.refusals(.string(hostile.text)).count == 1)
         #expect(!username.holds(.string(hostile.text)))
     }
 
     @Test(arguments: [nil, "", "Ann", "an", "1ann", 5] as [JSON?])
-    func `only a canonical username holds`(stored: JSON?) {
+    func `a stored username that is not canonical is invalid`(stored: JSON?) {
         #expect(!username.holds(stored))
     }
 
-    @Test func `a password must not equal it`() {
+    @Test func `a password must not equal the username`() {
         #expect(username.field.kind.contextWords(ofJSON: "ann-lee") == ["ann-lee"])
         #expect(username.field.kind.contextWords(ofJSON: nil).isEmpty)
     }
