@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The wait before a lane connects again")
+@Suite("The back-off of a lane")
 struct BackOffTests {
     @Test(
         arguments: [
@@ -10,7 +10,7 @@ struct BackOffTests {
             (7, 1000...2000), (8, 1000...2000), (1000, 1000...2000), (.max, 1000...2000),
         ] as [(Int, ClosedRange<Int32>)]
     )
-    func `it doubles with each failure up to two seconds, and half of it is left to chance`(
+    func `the back-off doubles with each failure up to two seconds, and half of it is random`(
         failures: Int,
         milliseconds: ClosedRange<Int32>
     ) {

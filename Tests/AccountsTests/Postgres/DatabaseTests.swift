@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The database as the acts see it", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("The database client", .emptyDatabase, .timeLimit(.minutes(5)))
 struct DatabaseTests {
     private let session: Session
 
@@ -19,7 +19,7 @@ struct DatabaseTests {
         (["log_min_duration_statement=5"], ["log_parameter_max_length"]),
         (["log_parameter_max_length_on_error=100"], ["log_parameter_max_length_on_error"]),
     ])
-    func `a server that would log values is noticed`(settings: [String], names: [String]) async throws {
+    func `server settings that log values are reported`(settings: [String], names: [String]) async throws {
         try await Cluster.withRunning(settings: settings) { cluster in
             let found = try await withDatabase(cluster.conninfo) { try await $0.settingsThatLogValues() }
             #expect(found == names)
@@ -38,7 +38,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test func `a transaction is all or nothing`() async throws {
+    @Test func `a failed transaction changes nothing`() async throws {
         try session.run("INSERT INTO notes VALUES (2)")
         try await withDatabase { database in
             let error = await #expect(throws: DatabaseError.self) {
@@ -51,7 +51,7 @@ struct DatabaseTests {
         #expect(try session.count("notes") == 3)
     }
 
-    @Test func `behind a lock in the first statement the second sees the newest row`() async throws {
+    @Test func `a statement after a row lock sees the newest row`() async throws {
         try session.run("INSERT INTO notes VALUES (1, 'old')")
         let holder = try Session()
         try holder.run("BEGIN; UPDATE notes SET text = 'new'")
@@ -68,7 +68,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test func `transactions on the same rows all take effect`() async throws {
+    @Test func `concurrent transactions on the same row all take effect`() async throws {
         try session.run("INSERT INTO notes VALUES (0, '0')")
         try await withDatabase(connections: 4) { database in
             try await withThrowingTaskGroup { group in
@@ -87,8 +87,8 @@ struct DatabaseTests {
     }
 
     @Test(arguments: ["40001", "40P01"])
-    func `a conflict that passes when repeated is repeated once`(sqlState: String) async throws {
-        // A sequence counts what is rolled back too.
+    func `a transaction is retried once after a conflict`(sqlState: String) async throws {
+        // A sequence also counts calls in transactions that are rolled back.
         try session.run(
             """
             CREATE SEQUENCE tries;
@@ -115,10 +115,10 @@ struct DatabaseTests {
         #expect(try session.count("notes") == 1)
     }
 
-    @Test func `groups do not wait for transactions`() async throws {
+    @Test func `a grouped statement does not wait for a transaction`() async throws {
         try await withDatabase(connections: 2) { database in
             try session.run("SELECT pg_advisory_lock(1)")
-            let alone = Task { try await database.transaction(HeldUp.statement) }
+            let alone = Task { try await database.transaction(BlockedStatement.statement) }
             try await session.waitUntilSomebodyIsBlocked()
             #expect(try await database.read("SELECT 1").only.decode(Int.self) == 1)
             try session.run("SELECT pg_advisory_unlock(1)")
@@ -126,10 +126,10 @@ struct DatabaseTests {
         }
     }
 
-    @Test func `a caller that goes away while it waits takes its statement along`() async throws {
+    @Test func `the statement of a caller that is cancelled while it waits is not executed`() async throws {
         try await withDatabase { database in
             try session.run("SELECT pg_advisory_lock(1)")
-            async let held = database.read(HeldUp.statement)
+            async let held = database.read(BlockedStatement.statement)
             try await session.waitUntilSomebodyIsBlocked()
             let caller = Task { try await database.write("INSERT INTO notes VALUES (1)", to: UUID()) }
             caller.cancel()
@@ -142,7 +142,7 @@ struct DatabaseTests {
         #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 2)
     }
 
-    @Test func `a shutdown refuses what waits and lets what is on its way finish`() async throws {
+    @Test func `a shutdown refuses waiting statements and lets running ones finish`() async throws {
         try await withDatabase { database in
             try session.run("SELECT pg_advisory_lock(1)")
             async let held = database.write("INSERT INTO notes SELECT 1 FROM pg_advisory_xact_lock(1)", to: UUID())
@@ -167,21 +167,21 @@ struct DatabaseTests {
         )
     }
 
-    @Test func `a session does not keep more and more statements`() async throws {
+    @Test func `the number of prepared statements of a session is bounded`() async throws {
         try await withDatabase { database in
-            var most = 0
+            var maximum = 0
             for number in 0..<600 {
                 let text = SQL(stringLiteral: "SELECT count(*), \(number)::bigint FROM pg_prepared_statements")
                 let (count, echo) = try await database.read(text).only.decode(Int.self, Int.self)
                 #expect(echo == number)
-                most = max(most, count)
+                maximum = max(maximum, count)
             }
-            #expect(most > 150)
-            #expect(most < 250)
+            #expect(maximum > 150)
+            #expect(maximum < 250)
         }
     }
 
-    @Test func `a statement that takes too long is ended, and the lane goes on`() async throws {
+    @Test func `a statement that exceeds its timeout fails, and the lane continues`() async throws {
         try await withDatabase { database in
             let rows = try await database.read(
                 """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A lane and its groups", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Lanes and groups", .emptyDatabase, .timeLimit(.minutes(5)))
 struct LaneTests {
     private let session: Session
 
@@ -21,7 +21,7 @@ struct LaneTests {
         )
     }
 
-    @Test func `statements that wait together share one transaction and one instant`() async throws {
+    @Test func `statements that wait together share one transaction and its time`() async throws {
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.together { lane in
                 (0..<100).map { _ in lane.submit("SELECT pg_current_xact_id()::text, now()") }
@@ -38,7 +38,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `more than fit in a group go in the next one`() async throws {
+    @Test func `statements that exceed the size of a group go into the next one`() async throws {
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.together { lane in
                 (0..<300).map { _ in lane.submit("SELECT pg_current_xact_id()::text") }
@@ -49,7 +49,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `writes of one row take effect one after another`() async throws {
+    @Test func `writes to the same row take effect in order`() async throws {
         try session.run("INSERT INTO parents VALUES (0)")
         try await LaneUnderTest.lend { lane in
             let row = UUID()
@@ -62,7 +62,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `an error fails only the culprit, and all others are committed`() async throws {
+    @Test func `an error fails only its own statement, and all others are committed`() async throws {
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.together { lane in
                 (0..<9).map { number in
@@ -79,7 +79,7 @@ struct LaneTests {
         #expect(try session.count("notes") == 8)
     }
 
-    @Test func `each of several culprits hears its own error`() async throws {
+    @Test func `each of several failed statements gets its own error`() async throws {
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.together { lane in
                 [
@@ -93,11 +93,11 @@ struct LaneTests {
         }
     }
 
-    @Test func `rows of a group that is undone later are never reported`() async throws {
+    @Test func `rows of a group that is rolled back are not reported`() async throws {
         try await LaneUnderTest.lend { lane in
             let insert: SQL = "INSERT INTO notes (id) VALUES (\(1)) RETURNING writer"
             let jobs = try await lane.together { lane in
-                // The server sends what fills its buffer, so the first answer is here before the error is.
+                // The large result fills the server's buffer, so the first answer arrives before the error.
                 [lane.submit(insert), lane.submit("SELECT repeat('x', 1000000)"), lane.submit("SELECT 1 / \(0)")]
             }
             let reported = try await jobs[0].rows().only.decode(String.self)
@@ -106,7 +106,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `a constraint that is checked at the commit fails who violated it, and the lane goes on`() async throws {
+    @Test func `a deferred constraint fails only the violating statement, and the lane continues`() async throws {
         try session.run("INSERT INTO parents VALUES (1)")
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.together { lane in
@@ -124,7 +124,7 @@ struct LaneTests {
         #expect(try session.count("notes") == 2)
     }
 
-    @Test func `a table that changed under a prepared statement is not noticed`() async throws {
+    @Test func `a prepared statement still works after its table changed`() async throws {
         try session.run("INSERT INTO parents VALUES (1)")
         try await LaneUnderTest.lend { lane in
             let read: SQL = "SELECT * FROM parents"
@@ -146,7 +146,7 @@ struct LaneTests {
     }
 
     @Test(arguments: ["DISCARD ALL", "DEALLOCATE ALL"] as [SQL])
-    func `prepared statements that the session lost are prepared again`(forget: SQL) async throws {
+    func `prepared statements that the session has lost are prepared again`(forget: SQL) async throws {
         try await LaneUnderTest.lend { lane in
             let insert: @Sendable (Int) -> SQL = { "INSERT INTO notes (id) VALUES (\($0)) RETURNING id" }
             #expect(try await lane.submit(insert(1)).rows().only.decode(Int.self) == 1)
@@ -160,7 +160,7 @@ struct LaneTests {
         #expect(try session.count("notes") == 19)
     }
 
-    @Test func `a full queue is unavailable at once`() async throws {
+    @Test func `a full queue refuses immediately`() async throws {
         try await LaneUnderTest.lend(capacity: 2) { lane in
             let jobs = try await lane.together { lane in
                 let jobs = (0..<3).map { lane.submit("SELECT \($0)") }
@@ -189,9 +189,9 @@ struct LaneTests {
         #expect(try session.count("notes") == 2)
     }
 
-    @Test func `a job that is cancelled on its way hears what became of it`() async throws {
+    @Test func `a job that is cancelled after it was sent gets its result`() async throws {
         try await LaneUnderTest.lend { lane in
-            let held = try await HeldUp(conninfo: lane.conninfo) { lane.queue.submit($0) }
+            let held = try await BlockedStatement(conninfo: lane.conninfo) { lane.queue.submit($0) }
             let caller = Task { try await held.job.rows().count }
             caller.cancel()
             try held.release()
@@ -199,9 +199,9 @@ struct LaneTests {
         }
     }
 
-    @Test func `statements and rows larger than any buffer pass in both directions at once`() async throws {
+    @Test func `statements and rows larger than any buffer do not block each other`() async throws {
         try await LaneUnderTest.lend { lane in
-            // A socket holds less than one megabyte of it.
+            // The buffer of a socket has less than one megabyte.
             let megabytes = [UInt8](repeating: 0xA5, count: 16 << 20)
             let jobs = try await lane.together { lane in
                 (0..<4).map { _ in lane.submit("SELECT \(megabytes)") }
@@ -210,7 +210,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `while one group takes long, what comes is answered by another lane`() async throws {
+    @Test func `another lane serves new jobs while a group takes long`() async throws {
         let (conninfo, queue) = (FreshDatabase.current.conninfo, LaneQueue(capacity: 10, lanes: 2))
         let lanes = (1...2).map { _ in
             let lane = Lane(conninfo: conninfo, queue: queue, logger: .silent)
@@ -220,7 +220,7 @@ struct LaneTests {
             queue.stop()
             for lane in lanes { lane.join() }
         }
-        let held = try await HeldUp(conninfo: conninfo) { queue.submit($0) }
+        let held = try await BlockedStatement(conninfo: conninfo) { queue.submit($0) }
         for number in 0..<200 {
             let job = Job(["SELECT \(number)"])
             queue.submit(job)
@@ -230,7 +230,7 @@ struct LaneTests {
         #expect(try await held.job.rows().count == 1)
     }
 
-    @Test func `a lane without a connection takes no work from one that has`() async throws {
+    @Test func `a lane without a connection takes no jobs from a connected lane`() async throws {
         let queue = LaneQueue(capacity: 10, lanes: 2, groupLimit: 1)
         let lanes = [FreshDatabase.current.conninfo, "host=/nowhere"].map { conninfo in
             let lane = Lane(conninfo: conninfo, queue: queue, logger: .silent)

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// One lane and its queue, without the `Database` around them, so that a test decides what waits together.
+/// One lane and its queue, without a `Database`, so that a test decides which jobs wait together.
 struct LaneUnderTest: Sendable {
     let queue: LaneQueue
     let conninfo: String
@@ -33,10 +33,10 @@ struct LaneUnderTest: Sendable {
         return job
     }
 
-    /// Holds the lane up with a statement that waits, so that all that `submit` brings meanwhile goes together.
-    /// Returns the jobs in the order in which they were brought.
+    /// Blocks the lane with a statement while `submit` runs, so that all its jobs are in one group. Returns the jobs in
+    /// the order of their submission.
     func together(_ submit: (LaneUnderTest) async throws -> [Job]) async throws -> [Job] {
-        let held = try await HeldUp(conninfo: conninfo) { queue.submit($0) }
+        let held = try await BlockedStatement(conninfo: conninfo) { queue.submit($0) }
         let jobs = try await submit(self)
         try held.release()
         _ = try await held.job.outcome().get()
@@ -44,8 +44,8 @@ struct LaneUnderTest: Sendable {
     }
 }
 
-/// A statement that is on its way and waits on the server until it is released.
-struct HeldUp: Sendable {
+/// A statement that was sent and waits on the server until it is released.
+struct BlockedStatement: Sendable {
     static let statement: SQL = "SELECT pg_advisory_xact_lock(1)"
 
     let job: Job
@@ -78,7 +78,7 @@ extension Job {
         try await outcome().get()[0]
     }
 
-    /// What went wrong; nil where nothing did.
+    /// The error of the job; nil if it succeeded.
     func failure() async -> DatabaseError? {
         guard case .failure(let error) = await outcome() else { return nil }
         return error

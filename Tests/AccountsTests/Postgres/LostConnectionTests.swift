@@ -4,16 +4,16 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A connection that is lost", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Lost connections", .emptyDatabase, .timeLimit(.minutes(5)))
 struct LostConnectionTests {
     private static let backend: SQL = "SELECT pg_backend_pid()"
 
-    @Test func `a lane whose backend ends while it is idle connects again by itself`() async throws {
+    @Test func `an idle lane reconnects when its backend ends`() async throws {
         let session = try Session()
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
             try session.query("SELECT pg_terminate_backend(\(before)::int)")
-            // Nobody asks anything, and a new session appears.
+            // The lane opens a new session without a new job.
             try await session.wait(
                 for: """
                     SELECT FROM pg_stat_activity
@@ -26,15 +26,15 @@ struct LostConnectionTests {
         }
     }
 
-    @Test func `a lane leaves a server that has become read-only`() async throws {
+    @Test func `a lane reconnects when its server becomes read-only`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
-            // As a primary that becomes a standby under its clients.
+            // As if the server had become a standby while clients are connected.
             _ = try await lane.submit("SET default_transaction_read_only = on").rows()
             guard case .unavailable? = await lane.submit("INSERT INTO notes VALUES (1)").failure() else {
-                Issue.record("a write to a server that only reads did not fail as it should")
+                Issue.record("a write to a read-only server must fail as unavailable")
                 return
             }
             var after: Int?
@@ -59,11 +59,11 @@ struct LostConnectionTests {
         await database.shutdown()
     }
 
-    @Test func `what was on its way is unknown, and what waited is executed`() async throws {
+    @Test func `the outcome of a sent statement is unknown, and waiting statements are executed`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
-            let held = try await HeldUp(conninfo: lane.conninfo) { lane.queue.submit($0) }
+            let held = try await BlockedStatement(conninfo: lane.conninfo) { lane.queue.submit($0) }
             let waiting = (0..<20).map { lane.submit("INSERT INTO notes VALUES (\($0))") }
             try session.query("SELECT pg_terminate_backend(\(held.backend)::int)")
             #expect(await held.job.failure()?.isOutcomeUnknown == true)
@@ -72,7 +72,7 @@ struct LostConnectionTests {
         #expect(try session.count("notes") == 20)
     }
 
-    @Test func `a whole group that was on its way is unknown, and nothing of it happened`() async throws {
+    @Test func `the outcome of every statement of a sent group is unknown, and none took effect`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
@@ -92,14 +92,14 @@ struct LostConnectionTests {
         #expect(try session.count("notes") == 0)
     }
 
-    @Test func `those that had to run again and did not are unavailable`() async throws {
+    @Test func `statements of a failed group that were not run again are unavailable`() async throws {
         let session = try Session()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
             let gate = try Session()
             try gate.run("SELECT pg_advisory_lock(2)")
             let group = try await lane.together { lane in
-                // The group fails before the second, which then runs again by itself and is caught there.
+                // The group fails at its first statement. Then the lane runs the second by itself, where it blocks.
                 [
                     lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
                     lane.submit("INSERT INTO notes VALUES (1)"),
@@ -114,13 +114,13 @@ struct LostConnectionTests {
         #expect(try session.count("notes") == 0)
     }
 
-    @Test func `a read is repeated, a write and a transaction are not`() async throws {
+    @Test func `a read is repeated, and a write and a transaction are not`() async throws {
         let gate = try Session()
         try await withDatabase { database in
             try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
-            let read = Task { try await database.read(HeldUp.statement) }
+            let read = Task { try await database.read(BlockedStatement.statement) }
             try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
-            // It blocks once more, on the new session.
+            // It blocks again, in the new session.
             try await gate.waitUntilSomebodyIsBlocked()
             try gate.run("SELECT pg_advisory_unlock(1)")
             #expect(try await read.value.count == 1)
@@ -133,7 +133,9 @@ struct LostConnectionTests {
             let lostWrite = await #expect(throws: DatabaseError.self) { try await write.value }
             #expect(lostWrite?.isOutcomeUnknown == true)
 
-            let both = Task { try await database.transaction("INSERT INTO notes VALUES (2)", HeldUp.statement) }
+            let both = Task {
+                try await database.transaction("INSERT INTO notes VALUES (2)", BlockedStatement.statement)
+            }
             try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
             let lostTransaction = await #expect(throws: DatabaseError.self) { try await both.value }
             #expect(lostTransaction?.isOutcomeUnknown == true)
@@ -145,7 +147,7 @@ struct LostConnectionTests {
         }
     }
 
-    @Test func `nobody there is unavailable`() async throws {
+    @Test func `a missing server is unavailable`() async throws {
         try await withDatabase("host=/nowhere") { database in
             let read = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
             #expect(read?.isUnavailable == true)
@@ -155,14 +157,14 @@ struct LostConnectionTests {
     }
 }
 
-@Suite("A server that crashes", .timeLimit(.minutes(5)))
+@Suite("Server crashes", .timeLimit(.minutes(5)))
 struct CrashTests {
-    @Test func `while the server is away statements are unavailable, and service returns with it`() async throws {
+    @Test func `statements are unavailable while the server is down, and succeed when it is back`() async throws {
         try await Cluster.withRunning { cluster in
             try await withDatabase(cluster.conninfo) { database in
                 _ = try await database.transaction("CREATE TABLE notes (id int8 PRIMARY KEY)")
                 try await cluster.stop()
-                // The first ones may meet the end of the connection; from then on there is only one answer.
+                // The first statements may lose their connection; all later ones are unavailable.
                 while try await !isUnavailable(database) { await Task.yield() }
                 for _ in 0..<20 { #expect(try await isUnavailable(database)) }
 
@@ -181,12 +183,12 @@ struct CrashTests {
         }
     }
 
-    enum Accident: CaseIterable {
-        case killedBackend, lossOfPower
+    enum Crash: CaseIterable {
+        case killedBackend, powerLoss
     }
 
-    @Test(arguments: Accident.allCases)
-    func `an acknowledged write survives, and everybody is answered once`(accident: Accident) async throws {
+    @Test(arguments: Crash.allCases)
+    func `acknowledged writes survive a crash, and no write is stored twice`(crash: Crash) async throws {
         try await Cluster.withRunning(fsync: true) { cluster in
             try await withDatabase(cluster.conninfo) { database in
                 _ = try await database.transaction("CREATE TABLE notes (writer int8, number int8)")
@@ -197,20 +199,20 @@ struct CrashTests {
                             try await write(until: 300, as: writer, to: database, acknowledgement)
                         }
                     }
-                    // The accident happens amid the writing.
+                    // The crash happens while the writers write.
                     var seen = 0
                     for await _ in progress {
                         seen += 1
                         if seen == 400 { break }
                     }
-                    switch accident {
+                    switch crash {
                     case .killedBackend:
                         let session = try Session(to: cluster.conninfo)
                         let backend = try session.query(
                             "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT %' ORDER BY pid LIMIT 1"
                         )
                         try cluster.kill(backend: backend.only.decode(Int.self))
-                    case .lossOfPower:
+                    case .powerLoss:
                         try await cluster.crashAndRestart()
                     }
                     return try await writers.reduce(into: Set<Note>()) { $0.formUnion($1) }
@@ -231,8 +233,8 @@ struct CrashTests {
         let number: Int
     }
 
-    /// Writes one number after the other; a number that finds no server is written again, one whose outcome is unknown
-    /// is left as it is. Returns what was acknowledged.
+    /// Writes one number after the other. If the server is unavailable, it writes the number again; if the outcome is
+    /// unknown, it continues with the next one. Returns the acknowledged notes.
     private func write(
         until end: Int,
         as writer: Int,
@@ -256,7 +258,8 @@ struct CrashTests {
         return acknowledged
     }
 
-    /// Whether either kind of statement finds no server. Anything but that and success is an error.
+    /// Whether a write or a transaction is unavailable. Throws every error except an unavailable server and an unknown
+    /// outcome.
     private func isUnavailable(_ database: Database) async throws -> Bool {
         do throws(DatabaseError) {
             _ = try await database.write("SELECT 1", to: UUID())
@@ -270,18 +273,18 @@ struct CrashTests {
     }
 }
 
-@Suite("A connection string")
+@Suite("Connection strings")
 struct ConnectionStringTests {
     @Test(arguments: [
         "postgresql://kim:S3%cret@localhost/accounts", "host=localhost password=my S3cret",
         "postgresql://kim:S3/cret@localhost/accounts", "host=S3cret.invalid",
         "postgresql://kim:Pa@S3cret.invalid@localhost/accounts",
     ])
-    func `one that leads nowhere is not repeated in the error`(conninfo: String) {
+    func `an error does not contain the connection string`(conninfo: String) {
         let error = #expect(throws: DatabaseError.self) { _ = try Connection(to: conninfo) }
         #expect(error?.description.contains("S3") == false)
         guard case .unavailable? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
     }

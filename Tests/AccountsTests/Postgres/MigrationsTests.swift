@@ -9,7 +9,7 @@ import Testing
 struct MigrationsTests {
     private let conninfo = FreshDatabase.current.conninfo
 
-    @Test func `several programs at once apply each migration once`() async throws {
+    @Test func `concurrent programs apply each migration once`() async throws {
         let conninfo = conninfo
         let applied = try await withThrowingTaskGroup { group in
             for _ in 1...6 { group.addTask { try await onThread { try Migrations().apply(to: conninfo) } } }
@@ -21,7 +21,7 @@ struct MigrationsTests {
         #expect(try Session().count("functions") == Schema.functions.count)
     }
 
-    @Test func `who waits for their turn is not bound by what sessions are otherwise`() async throws {
+    @Test func `a program waits for the migration lock without a lock timeout`() async throws {
         let session = try Session()
         try session.run("BEGIN; SELECT pg_advisory_xact_lock(7017561974736057459)")
         let conninfo = conninfo + " options='-c lock_timeout=1ms'"
@@ -31,7 +31,7 @@ struct MigrationsTests {
         #expect(try await applied == [])
     }
 
-    @Test func `the status tells what is applied and what is missing`() async throws {
+    @Test func `the status lists the applied and the pending migrations`() async throws {
         let (first, second) = (migration("0001-first", "CREATE TABLE first ()"), migration("0002-second", "SELECT 1"))
         try await withDatabase { database in
             let both = Migrations([first, second])
@@ -52,14 +52,14 @@ struct MigrationsTests {
         }
     }
 
-    @Test func `one that was edited after it was applied is refused`() async throws {
+    @Test func `a migration that was edited after it was applied is refused`() async throws {
         _ = try Migrations([migration("0001-first", "CREATE TABLE first ()")]).apply(to: conninfo)
         let edited = Migrations([
             migration("0001-first", "CREATE TABLE first (id int)"), migration("0002-second", "SELECT 1"),
         ])
         let error = #expect(throws: MigrationError.self) { try edited.apply(to: conninfo) }
         guard case .edited("0001-first")? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(try Session().count("migrations") == 1)
@@ -68,12 +68,12 @@ struct MigrationsTests {
         }
     }
 
-    @Test func `one from a newer version is refused`() async throws {
+    @Test func `a migration of a newer version is refused`() async throws {
         let first = migration("0001-first", "CREATE TABLE first ()")
         _ = try Migrations([first, migration("0002-newer", "SELECT 1")]).apply(to: conninfo)
         let error = #expect(throws: MigrationError.self) { try Migrations([first]).apply(to: conninfo) }
         guard case .unknown("0002-newer")? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         try await withDatabase { database in
@@ -86,12 +86,12 @@ struct MigrationsTests {
         "CREATE TABLE half (); CREATE TABLE half ()",
         "CREATE TABLE half (id int REFERENCES first DEFERRABLE INITIALLY DEFERRED); INSERT INTO half VALUES (7)",
     ])
-    func `one that fails leaves nothing of itself behind`(script: String) throws {
+    func `a failed migration is rolled back completely`(script: String) throws {
         let first = migration("0001-first", "CREATE TABLE first (id int PRIMARY KEY)")
         let failing = Migrations([first, migration("0002-half", script)])
         let error = #expect(throws: MigrationError.self) { try failing.apply(to: conninfo) }
         guard case .failed("0002-half", _)? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         let session = try Session()
@@ -104,18 +104,18 @@ struct MigrationsTests {
     }
 
     @Test(arguments: ["CREATE TABLE half (); ROLLBACK", "CREATE TABLE half (); COMMIT"])
-    func `one that ends its own transaction is not taken for applied`(script: String) throws {
+    func `a migration that ends its own transaction fails`(script: String) throws {
         let error = #expect(throws: MigrationError.self) {
             try Migrations([migration("0001-half", script)]).apply(to: conninfo)
         }
         guard case .failed("0001-half", .unexpectedAnswer)? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(try Session().count("migrations") == 0)
     }
 
-    @Test func `no server is no migration`() {
+    @Test func `migrating without a server fails`() {
         #expect(throws: DatabaseError.self) { try Migrations().apply(to: "host=/nowhere") }
     }
 
@@ -129,15 +129,15 @@ struct SQLFunctionTests {
     private let conninfo = FreshDatabase.current.conninfo
     private let table = Schema.Script("0001-table", Array("CREATE TABLE numbers (number int)".utf8))
 
-    @Test func `they are applied after the migrations and once`() throws {
-        // A function in SQL can only be created once its tables exist.
+    @Test func `functions are applied once, after the migrations`() throws {
+        // An SQL function can be created only after its tables.
         let count = function("count_numbers", "SELECT count(*)::int FROM numbers")
         #expect(try program([count]).apply(to: conninfo) == ["0001-table", "functions/count_numbers"])
         #expect(try program([count]).apply(to: conninfo) == [])
         #expect(try call("count_numbers") == 0)
     }
 
-    @Test func `one that reads differently is replaced, by an older version as well`() async throws {
+    @Test func `a function that differs is replaced, also by an older version`() async throws {
         let (older, newer) = (program([function("answer", "SELECT 41")]), program([function("answer", "SELECT 42")]))
         _ = try older.apply(to: conninfo)
         try await withDatabase { database in
@@ -156,7 +156,7 @@ struct SQLFunctionTests {
         }
     }
 
-    @Test func `one that is gone is created again`() async throws {
+    @Test func `a missing function is created again`() async throws {
         let program = program([function("answer", "SELECT 42")])
         _ = try program.apply(to: conninfo)
         try Session().run("DROP FUNCTION answer")
@@ -166,7 +166,7 @@ struct SQLFunctionTests {
         #expect(try call("answer") == 42)
     }
 
-    @Test func `one of a newer version is no hindrance`() async throws {
+    @Test func `an unknown function of a newer version is kept`() async throws {
         let answer = function("answer", "SELECT 42")
         _ = try program([answer, function("newer", "SELECT 1")]).apply(to: conninfo)
         try await withDatabase { try await program([answer]).check($0) }
@@ -174,20 +174,20 @@ struct SQLFunctionTests {
         #expect(try call("newer") == 1)
     }
 
-    @Test func `one that fails leaves the former behind`() throws {
+    @Test func `a function that fails to apply keeps its former definition`() throws {
         _ = try program([function("answer", "SELECT 42")]).apply(to: conninfo)
         let error = #expect(throws: MigrationError.self) {
             try program([function("answer", "SELECT nothing")]).apply(to: conninfo)
         }
         guard case .failed("functions/answer", _)? = error else {
-            Issue.record("it is \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(try call("answer") == 42)
         #expect(try program([function("answer", "SELECT 42")]).apply(to: conninfo) == [])
     }
 
-    @Test func `none is applied to the schema of a newer version`() throws {
+    @Test func `no function is applied to the schema of a newer version`() throws {
         let newer = Schema.Script("0002-newer", Array("SELECT 1".utf8))
         _ = try Migrations([table, newer], functions: [function("answer", "SELECT 42")]).apply(to: conninfo)
         #expect(throws: MigrationError.self) { try program([function("answer", "SELECT 41")]).apply(to: conninfo) }
@@ -213,7 +213,7 @@ struct SchemaFilesTests {
     private static let root = Repository.root.appending(path: "sql")
 
     @Test(arguments: ["migrations", "functions"])
-    func `each file of a folder is in its list, with its name`(folder: String) throws {
+    func `each file of a folder is in its list under its name`(folder: String) throws {
         let list = folder == "functions" ? Schema.functions : Schema.migrations
         let folder = Self.root.appending(path: folder)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -231,7 +231,7 @@ struct SchemaFilesTests {
         }
     }
 
-    @Test func `a file of functions only replaces the function of its name`() {
+    @Test func `a function file replaces only the function with its name`() {
         for script in Schema.functions {
             let text = String(decoding: script.bytes, as: UTF8.self)
             let names = text.matches(of: /(?m)^CREATE OR REPLACE FUNCTION ([a-z_]+)\(/).map { String($0.1) }
@@ -241,9 +241,9 @@ struct SchemaFilesTests {
     }
 }
 
-@Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The SQL functions for draft partitions", .freshDatabase, .timeLimit(.minutes(5)))
 struct DraftPartitionsTests {
-    @Test func `yesterday and the coming week have theirs`() throws {
+    @Test func `a new database has partitions for yesterday and the coming week`() throws {
         let missing = try Session().query(
             """
             SELECT FROM generate_series(-1, 6) AS day
@@ -253,13 +253,13 @@ struct DraftPartitionsTests {
         #expect(missing.isEmpty)
     }
 
-    @Test func `a draft of now lies in the partition of today`() throws {
+    @Test func `a draft of now is in the partition of today`() throws {
         let session = try Session()
         let now = try session.query("SELECT now()").only.decode(Date.self)
         #expect(try partition(of: identifier(at: now, filled: .random(in: 0...255)), session) == "drafts_\(day(now))")
     }
 
-    @Test func `the first and the last draft of a day lie in the partition of that day`() throws {
+    @Test func `the first and the last draft of a day are in the partition of that day`() throws {
         let session = try Session()
         let midnight = try session.query("SELECT date_trunc('day', now()) + interval '1 day'").only.decode(Date.self)
         let lastMoment = midnight.addingTimeInterval(-0.001)
@@ -267,7 +267,7 @@ struct DraftPartitionsTests {
         #expect(try partition(of: identifier(at: lastMoment, filled: 255), session) == "drafts_\(day(lastMoment))")
     }
 
-    @Test func `a draft from a wrong clock is caught`() throws {
+    @Test func `a draft whose id has a wrong time is in the default partition`() throws {
         let session = try Session()
         #expect(try partition(of: identifier(at: Date(timeIntervalSince1970: 0), filled: 1), session) == "drafts_other")
         #expect(try partition(of: UUID(), session) == "drafts_other")
@@ -277,12 +277,12 @@ struct DraftPartitionsTests {
         ("1970-01-01", "00000000-0000-0000-0000-000000000000"), ("1970-01-02", "00000526-5c00-0000-0000-000000000000"),
         ("2026-01-01", "019b76da-a800-0000-0000-000000000000"), ("2106-02-07", "03e7fe9c-8800-0000-0000-000000000000"),
     ])
-    func `the floor of a day is its first millisecond`(day: String, floor: String) throws {
+    func `the lowest draft id of a day is its first millisecond`(day: String, floor: String) throws {
         let found = try Session().query("SELECT draft_id_floor(\(day)::date)").only.decode(UUID.self)
         #expect(found.uuidString.lowercased() == floor)
     }
 
-    @Test func `a partition is made once, however often it is asked for`() throws {
+    @Test func `a partition is created once, even if it is requested several times`() throws {
         let session = try Session()
         try session.run("SELECT create_draft_partition('2031-05-06'), create_draft_partition('2031-05-06')")
         try session.run("SELECT create_draft_partition('2031-05-06')")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Statements and the values they bind")
+@Suite("SQL statements")
 struct SQLTests {
-    @Test func `interpolation binds and never pastes`() {
+    @Test func `interpolated values are bound and not inserted into the text`() {
         let name = "'; DROP TABLE drafts; --"
         let statement: SQL = "SELECT * FROM people WHERE name = \(name) AND age > \(7)"
         #expect(statement.text == "SELECT * FROM people WHERE name = $1 AND age > $2")
@@ -14,7 +14,7 @@ struct SQLTests {
         #expect(statement.parameters.map(\.bytes) == [Array(name.utf8), [0, 0, 0, 0, 0, 0, 0, 7]])
     }
 
-    @Test func `values in a part are numbered after those before it`() {
+    @Test func `the values of a nested part are numbered in order`() {
         let deepest: SQL = "c = \(3)"
         let part: SQL = "b = \(2) AND \(deepest)"
         let statement: SQL = "a = \(1) AND (\(part)) AND d = \(4)"
@@ -22,28 +22,28 @@ struct SQLTests {
         #expect(statement.parameters.compactMap { $0.bytes?.last } == [1, 2, 3, 4])
     }
 
-    @Test func `a part without values is only text`() {
+    @Test func `a part without values adds only its text`() {
         let order: SQL = "ORDER BY id"
         let statement: SQL = "SELECT \(1) \(order) LIMIT \(2)"
         #expect(statement.text == "SELECT $1 ORDER BY id LIMIT $2")
     }
 
-    @Test func `nothing is bound as NULL with the type of what is missing`() {
+    @Test func `nil is bound as a NULL of its type`() {
         let statement: SQL = "SELECT \(UUID?.none), \(Int?.some(1))"
         #expect(statement.parameters.map(\.type) == [.uuid, .int8])
         #expect(statement.parameters.map { $0.bytes == nil } == [true, false])
     }
 }
 
-@Suite("Values to the server and back", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("SQL values", .emptyDatabase, .timeLimit(.minutes(5)))
 struct SQLValuesTests {
     @Test(arguments: [true, false])
-    func `a boolean comes back`(value: Bool) throws {
+    func `a boolean round-trips`(value: Bool) throws {
         #expect(try echo(value) == value)
     }
 
     @Test(arguments: [0, 1, -1, 255, 256, -256, Int(Int32.max) + 1, .min, .max])
-    func `an integer comes back`(value: Int) throws {
+    func `an integer round-trips`(value: Int) throws {
         #expect(try echo(value) == value)
     }
 
@@ -58,24 +58,24 @@ struct SQLValuesTests {
         "", "a", "안녕하세요", "👩‍👩‍👧‍👦", "e\u{301}", "\u{FFFF}\u{10FFFF}", "'\"\\$1%s", "\r\n\t\u{1}",
         String(repeating: "ß", count: 100_000),
     ])
-    func `text comes back byte for byte`(value: String) throws {
+    func `text round-trips byte for byte`(value: String) throws {
         let back = try echo(value)
         #expect(Array(back.utf8) == Array(value.utf8))
     }
 
     @Test(arguments: [[], [0], Array(0...255), [UInt8](repeating: 0, count: 100_000)])
-    func `bytes come back`(value: [UInt8]) throws {
+    func `bytes round-trip`(value: [UInt8]) throws {
         #expect(try echo(value) == value)
     }
 
-    @Test func `an identifier comes back, and is what the server prints`() throws {
+    @Test func `a UUID round-trips, and the server prints the same text`() throws {
         let id = UUID()
         let (back, printed) = try Session().query("SELECT \(id), \(id)::text").only.decode(UUID.self, String.self)
         #expect(back == id)
         #expect(printed == id.uuidString.lowercased())
     }
 
-    @Test func `NULL comes back as nothing, whatever its type`() throws {
+    @Test func `NULL of any type is read as nil`() throws {
         let nothing: SQL = "SELECT \(Bool?.none), \(Int?.none), \(String?.none), \([UInt8]?.none), \(UUID?.none)"
         let row = try Session().query(nothing).only.decode(
             Bool?.self,
@@ -97,7 +97,7 @@ struct SQLValuesTests {
     }
 
     @Test(arguments: [[], [[]], [[1]], [[1, 2], [], [0, 255, 0]]] as [[[UInt8]]])
-    func `a list of byte strings arrives in order`(values: [[UInt8]]) throws {
+    func `a list of byte strings keeps its order`(values: [[UInt8]]) throws {
         let rows = try Session().query(
             "SELECT value FROM unnest(\(ByteStrings(values))) WITH ORDINALITY AS list (value, place) ORDER BY place"
         )
@@ -105,7 +105,7 @@ struct SQLValuesTests {
     }
 
     @Test(arguments: ["victim@x.io\0@evil.test", "\0", "a\0"])
-    func `text with NUL is refused and never cut`(text: String) async throws {
+    func `text with a NUL is refused and not truncated`(text: String) async throws {
         let session = try Session()
         try session.run("CREATE TABLE people (id uuid, address text)")
         let insert: SQL = "INSERT INTO people VALUES (\(UUID()), \(text))"
@@ -121,7 +121,7 @@ struct SQLValuesTests {
         #expect(try session.count("people") == 0)
     }
 
-    @Test func `one text with values of different types is two statements`() async throws {
+    @Test func `statements with the same text and different types of values are prepared separately`() async throws {
         try await withDatabase { database in
             let number = try await database.read("SELECT \(7)").only.decode(Int.self)
             let text = try await database.read("SELECT \("12345678")").only.decode(String.self)
@@ -132,7 +132,7 @@ struct SQLValuesTests {
         }
     }
 
-    @Test func `an answer of another shape is an error`() throws {
+    @Test func `rows of another shape cause an error`() throws {
         let row = try Session().query("SELECT 1::int8, 'abc', NULL::int8")[0]
         for read in [
             { _ = try row.decode(Int.self, String.self) },
@@ -142,13 +142,13 @@ struct SQLValuesTests {
         ] as [() throws -> Void] {
             let error = #expect(throws: DatabaseError.self) { try read() }
             guard case .unexpectedAnswer? = error else {
-                Issue.record("it is \(String(describing: error))")
+                Issue.record("unexpected error: \(String(describing: error))")
                 continue
             }
         }
     }
 
-    @Test func `what a person typed stays out of what is logged`() throws {
+    @Test func `the description of an error does not contain values`() throws {
         let error = #expect(throws: DatabaseError.self) { try Session().query("SELECT \("typed")::int") }
         #expect(error?.description == "database refused: 22P02")
         #expect(error?.debugDescription.contains("typed") == true)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Who waits, and who goes together")
+@Suite("The queue of the lanes")
 struct WaitingTests {
-    @Test func `no more wait than there is room for`() {
+    @Test func `the queue refuses jobs beyond its capacity`() {
         var waiting = Waiting(capacity: 2, lanes: 1, groupLimit: 1)
         #expect(waiting.add(read()) == .taken(wake: false))
         #expect(waiting.add(read()) == .taken(wake: false))
@@ -15,14 +15,14 @@ struct WaitingTests {
     }
 
     @Test(arguments: [(1, 1), (3, 3), (5, 5), (9, 5)])
-    func `a group is no larger than its limit`(limit: Int, taken: Int) {
+    func `a group is not larger than its limit`(limit: Int, taken: Int) {
         var waiting = Waiting(capacity: 9, lanes: 1, groupLimit: limit)
         for _ in 1...5 { _ = waiting.add(read()) }
         #expect(waiting.takeGroup()?.jobs.count == taken)
         #expect(waiting.jobs.count == 5 - taken)
     }
 
-    @Test func `one row is written once in a group, in order of arrival`() {
+    @Test func `a group writes each row at most once, in order of arrival`() {
         var waiting = Waiting(capacity: 9, lanes: 1)
         let (row, other) = (UUID(), UUID())
         let (first, second, third, elsewhere) = (write(row), write(row), write(row), write(other))
@@ -32,7 +32,7 @@ struct WaitingTests {
         #expect(waiting.takeGroup() == nil)
     }
 
-    @Test func `a group is in order of rows, reads before them`() {
+    @Test func `a group has its reads first, then its writes in order of rows`() {
         var waiting = Waiting(capacity: 300, lanes: 1)
         let rows = (0..<200).map { _ in UUID() }
         for row in rows { _ = waiting.add(write(row)) }
@@ -42,21 +42,21 @@ struct WaitingTests {
         #expect(group.dropFirst().map(\.writes) == rows.sorted { $0.uuidString < $1.uuidString })
     }
 
-    @Test func `a job whose caller went away is dropped`() async {
+    @Test func `a job whose caller was cancelled is dropped`() async {
         var waiting = Waiting(capacity: 9, lanes: 1)
-        let (row, stays) = (UUID(), read())
-        let gone = write(row)
+        let (row, remaining) = (UUID(), read())
+        let abandoned = write(row)
         let next = write(row)
-        for job in [gone, stays, next] { _ = waiting.add(job) }
-        let caller = Task { await gone.failure() }
+        for job in [abandoned, remaining, next] { _ = waiting.add(job) }
+        let caller = Task { await abandoned.failure() }
         caller.cancel()
         #expect(await caller.value?.isCancelled == true)
-        // It does not stand in the way of the next one for its row either.
-        #expect(waiting.next().map(ObjectIdentifier.init) == [ObjectIdentifier(stays), .init(next)])
+        // The dropped job does not delay the next one for its row.
+        #expect(waiting.next().map(ObjectIdentifier.init) == [ObjectIdentifier(remaining), .init(next)])
         #expect(waiting.jobs.isEmpty)
     }
 
-    @Test func `a job that was sent is no longer cancelled`() async throws {
+    @Test func `a job that was sent cannot be cancelled`() async throws {
         let job = read()
         #expect(job.send())
         let caller = Task { await job.outcome() }
@@ -72,7 +72,7 @@ struct WaitingTests {
         #expect(await job.failure()?.isUnavailable == true)
     }
 
-    @Test func `who stops takes what waits, and nobody comes after`() {
+    @Test func `a stopped queue returns the waiting jobs and refuses new ones`() {
         var waiting = Waiting(capacity: 9, lanes: 1)
         _ = waiting.add(read())
         _ = waiting.add(read())
@@ -81,7 +81,7 @@ struct WaitingTests {
         #expect(waiting.add(read()) == .refused("the service is stopping"))
     }
 
-    @Test func `a lane sleeps only while nothing waits and nobody stops it`() {
+    @Test func `a lane sleeps only if no job waits and the queue is not stopped`() {
         var waiting = Waiting(capacity: 9, lanes: 2)
         let first = waiting.goToSleep()
         #expect(waiting.add(read()) == .taken(wake: true))
@@ -90,11 +90,11 @@ struct WaitingTests {
         _ = waiting.next()
         #expect(waiting.add(read()) == .taken(wake: false))
         _ = waiting.stop()
-        let afterTheEnd = waiting.goToSleep()
-        #expect([first, whileOneWaits, afterTheEnd] == [true, false, false])
+        let afterStop = waiting.goToSleep()
+        #expect([first, whileOneWaits, afterStop] == [true, false, false])
     }
 
-    @Test func `jobs wait while one lane is up, and not when the last has gone`() {
+    @Test func `jobs wait while one lane is up, and are refused when the last is down`() {
         var waiting = Waiting(capacity: 9, lanes: 2)
         _ = waiting.add(read())
         #expect(waiting.laneIsDown("gone").isEmpty)
@@ -105,20 +105,20 @@ struct WaitingTests {
         #expect(waiting.add(read()) == .taken(wake: false))
     }
 
-    @Test func `what comes while a group is open waits for its end, and is one group then`() {
+    @Test func `jobs that arrive while a group is open form the next group`() {
         var waiting = Waiting(capacity: 9, lanes: 2)
         _ = waiting.add(read())
         let first = waiting.takeGroup()
-        let mayTheOtherSleep = waiting.goToSleep()
+        let otherLaneMaySleep = waiting.goToSleep()
         #expect(waiting.add(read()) == .taken(wake: false))
         #expect(waiting.add(read()) == .taken(wake: false))
         #expect(waiting.takeGroup() == nil)
         waiting.closeGroup(first!.number)
-        #expect(mayTheOtherSleep)
+        #expect(otherLaneMaySleep)
         #expect(waiting.takeGroup()?.jobs.count == 2)
     }
 
-    @Test func `where a group takes long, somebody is called for what waits, and for what comes`() {
+    @Test func `a lane is woken for waiting and new jobs when a group takes long`() {
         var waiting = Waiting(capacity: 9, lanes: 3)
         _ = waiting.add(read())
         let first = waiting.takeGroup()!
@@ -126,25 +126,25 @@ struct WaitingTests {
         _ = waiting.goToSleep()
         _ = waiting.add(read())
         waiting.closeGroup(first.number)
-        let callsForWhatWaits = waiting.shouldWakeLane()
+        let wakesForWaitingJob = waiting.shouldWakeLane()
         waiting.wakeUp()
         let second = waiting.takeGroup()!
-        let callsBesideTheYoung = waiting.add(read())
-        // The end of an old one does not close the open one.
+        let admissionToOpenGroup = waiting.add(read())
+        // Closing an older group again does not close the open one.
         waiting.closeGroup(first.number)
         #expect(waiting.takeGroup() == nil)
         waiting.closeGroup(second.number)
-        let callsForWhatComes = waiting.add(read())
-        #expect(callsForWhatWaits)
-        #expect([callsBesideTheYoung, callsForWhatComes] == [.taken(wake: false), .taken(wake: true)])
+        let admissionOfNewJob = waiting.add(read())
+        #expect(wakesForWaitingJob)
+        #expect([admissionToOpenGroup, admissionOfNewJob] == [.taken(wake: false), .taken(wake: true)])
     }
 
     @Test(arguments: [(1, 3), (256, 1)])
-    func `who goes alone is called for alone, who goes together once`(limit: Int, calls: Int) {
+    func `each job that runs alone wakes a lane, and jobs of one group wake one lane`(limit: Int, wakes: Int) {
         var waiting = Waiting(capacity: 9, lanes: 3, groupLimit: limit)
         for _ in 1...3 { _ = waiting.goToSleep() }
         let admissions = (1...4).map { _ in waiting.add(read()) }
-        #expect(admissions.count { $0 == .taken(wake: true) } == calls)
+        #expect(admissions.count { $0 == .taken(wake: true) } == wakes)
     }
 
     private func read() -> Job { Job(["SELECT 1"]) }
@@ -152,7 +152,7 @@ struct WaitingTests {
 }
 
 extension Waiting {
-    /// The next group, whose end nothing waits for.
+    /// The jobs of the next group, which is closed immediately.
     fileprivate mutating func next() -> [Job] {
         guard let group = takeGroup() else { return [] }
         closeGroup(group.number)
