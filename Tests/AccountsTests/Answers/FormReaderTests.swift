@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A form")
+@Suite("The form reader")
 struct FormReaderTests {
     private func read(_ text: String, several: Set<String> = []) throws(MalformedBody) -> JSON {
         try read(Array(text.utf8), several: several).json
@@ -13,17 +13,17 @@ struct FormReaderTests {
         _ bytes: [UInt8],
         secret: Set<String> = [],
         several: Set<String> = [],
-        most: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-            try Answers.readForm(bytes, secretMembers: secret, several: several, maximumValues: most)
+            try Answers.readForm(bytes, secretMembers: secret, several: several, maximumValues: maximumValues)
         }
     }
 
-    @Test func `there are no more pairs than may be`() throws {
+    @Test func `more pairs than the maximum are refused`() throws {
         let form = Array("a=1&b=2&a=3".utf8)
-        #expect(try read(form, several: ["a"], most: 3).json == ["a": ["1", "3"], "b": "2"])
-        #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) { try read(form, several: ["a"], most: 2) }
+        #expect(try read(form, several: ["a"], maximumValues: 3).json == ["a": ["1", "3"], "b": "2"])
+        #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) { try read(form, several: ["a"], maximumValues: 2) }
     }
 
     @Test(
@@ -34,7 +34,7 @@ struct FormReaderTests {
             ("a=%0D%0Ab", ["a": "\r\nb"]), ("a=1&%C3%A9=2&e%CC%81=3", ["a": "1", "\u{E9}": "2", "e\u{301}": "3"]),
         ] as [(String, JSON)]
     )
-    func `its pairs are members, and their values texts`(text: String, json: JSON) throws {
+    func `pairs become members with string values`(text: String, json: JSON) throws {
         #expect(try read(text) == json)
     }
 
@@ -49,23 +49,27 @@ struct FormReaderTests {
             ("a=%C0%80", .notUTF8, 2), ("%EA%B9=b", .notUTF8, 0), ("a=\u{7F}", .controlCharacter, 2),
         ] as [(String, MalformedBody.Reason, Int)]
     )
-    func `what is malformed is refused where it is`(text: String, reason: MalformedBody.Reason, offset: Int) {
+    func `a malformed form is refused with the offset of the error`(
+        text: String,
+        reason: MalformedBody.Reason,
+        offset: Int
+    ) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
     }
 
-    @Test func `bytes that are not UTF-8 are not repaired`() {
+    @Test func `bytes that are not UTF-8 are refused and not repaired`() {
         #expect(throws: MalformedBody(reason: .notUTF8, offset: 2)) { try read([0x61, 0x3D, 0xFF]) }
     }
 
-    @Test func `what may be given several times is a list, also where it came once`() throws {
+    @Test func `a member that may be repeated is always a list`() throws {
         #expect(try read("a=1&b=2&a=3", several: ["a"]) == ["a": ["1", "3"], "b": "2"])
         #expect(try read("a=1", several: ["a"]) == ["a": ["1"]])
     }
 
-    @Test func `a secret is never an ordinary text`() throws {
+    @Test func `a secret member is read as a secret`() throws {
         guard case .secret(let shared)? = try read(Array("password=p%C3%A4ss+1".utf8), secret: ["password"])["password"]
         else {
-            Issue.record("it is a text")
+            Issue.record("the answer is not a secret")
             return
         }
         shared.secret.withBytes { #expect(Array($0) == Array("päss 1".utf8)) }
@@ -74,18 +78,18 @@ struct FormReaderTests {
         }
     }
 
-    @Test func `a body full of pairs takes no longer than its length`() throws {
+    @Test func `a body with 21,845 pairs of one name is refused, or read as a list`() throws {
         let one = String(repeating: "a=&", count: 21_845)
         #expect(throws: MalformedBody(reason: .duplicateKey, offset: 3)) { try read(one) }
         guard case .array(let all)? = try read(String(one.dropLast()), several: ["a"])["a"] else {
-            Issue.record("it is no list")
+            Issue.record("the answer is not a list")
             return
         }
         #expect(all.count == 21_845)
     }
 }
 
-@Suite("The answers of a form")
+@Suite("Answers from a form")
 struct FormAnswersTests {
     private static let step = Result {
         try Flow.asking([
@@ -109,11 +113,11 @@ struct FormAnswersTests {
             (["many": ["", "a"]], ["many": ["a"]]), (["other": "x"], ["other": "x"]),
         ] as [(JSON, JSON)]
     )
-    func `mean what their fields take them for`(form: JSON, answers: JSON) throws {
+    func `texts of a form are converted by the kind of their field`(form: JSON, answers: JSON) throws {
         #expect(try Self.step.get().answers(inForm: Answers(form)).json == answers)
     }
 
-    @Test func `only a choice of several may come several times`() throws {
+    @Test func `only a multiple choice may be repeated`() throws {
         #expect(try Self.step.get().severalFields == ["many"])
     }
 }

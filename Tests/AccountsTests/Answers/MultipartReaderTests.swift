@@ -2,22 +2,22 @@ import Testing
 
 @testable import Accounts
 
-@Suite("A form with files")
+@Suite("The multipart form reader")
 struct MultipartReaderTests {
     private func read(
         _ body: String,
         secret: Set<String> = [],
         several: Set<String> = [],
-        most: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
-        try read(Array(body.utf8), secret: secret, several: several, most: most)
+        try read(Array(body.utf8), secret: secret, several: several, maximumValues: maximumValues)
     }
 
     private func read(
         _ body: [UInt8],
         secret: Set<String> = [],
         several: Set<String> = [],
-        most: Int = .max
+        maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
         do {
             return try body.withUnsafeBytes {
@@ -26,7 +26,7 @@ struct MultipartReaderTests {
                     boundary: "B",
                     secretMembers: secret,
                     several: several,
-                    maximumValues: most
+                    maximumValues: maximumValues
                 )
             }
         } catch let error as MalformedBody {
@@ -40,7 +40,7 @@ struct MultipartReaderTests {
         "--B\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n\(content)\r\n"
     }
 
-    @Test func `texts and files come under their names`() throws {
+    @Test func `texts and files are read with their names`() throws {
         let body =
             Array((part("name=\"a\"", "킴\r\nzwei") + part("name=b", "")).utf8)
             + Array(
@@ -51,33 +51,33 @@ struct MultipartReaderTests {
         let form = try read(body)
         #expect(form["a"]?.json == "킴\r\nzwei" && form["b"]?.json == "")
         guard case .file(let file)? = form["p"] else {
-            Issue.record("there is no file")
+            Issue.record("the answer is not a file")
             return
         }
         #expect(file.bytes == [0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D])
     }
 
-    @Test func `a form of nothing is one`() throws {
+    @Test func `an empty form has no members`() throws {
         #expect(try read("--B--").members.isEmpty && read("--B--\r\n").members.isEmpty)
     }
 
-    @Test func `a file without a content is empty, and counts as no answer`() throws {
+    @Test func `an empty file counts as blank`() throws {
         let form = try read(part("name=\"p\"; filename=\"\"", "") + "--B--\r\n")
         #expect(form["p"]?.isBlank == true)
     }
 
-    @Test func `secrets and lists are what they are in other forms`() throws {
+    @Test func `secret members become secrets, and repeated members become lists`() throws {
         let body = part("name=\"s\"", "1") + part("name=\"s\"", "2") + part("name=\"p\"", "hidden") + "--B--"
         let form = try read(body, secret: ["p"], several: ["s"])
         #expect(form["s"]?.json == ["1", "2"])
         guard case .secret(let secret)? = form["p"] else {
-            Issue.record("there is no secret")
+            Issue.record("the answer is not a secret")
             return
         }
         #expect(secret.secret.withBytes { Array($0) } == Array("hidden".utf8))
         let file = try read(part("name=\"p\"; filename=\"x\"", "hidden") + "--B--", secret: ["p"])
         guard case .secret? = file["p"] else {
-            Issue.record("a secret in a file is none")
+            Issue.record("a secret member with a file name is not a secret")
             return
         }
     }
@@ -97,14 +97,14 @@ struct MultipartReaderTests {
             ("--B\r\nContent-Disposition: form-data; name=\"a\0\"\r\n\r\n1\r\n--B--", .controlCharacter),
         ] as [(String, MalformedBody.Reason)]
     )
-    func `what is not quite such a form is refused`(_ body: String, _ reason: MalformedBody.Reason) {
+    func `a malformed form is refused`(_ body: String, _ reason: MalformedBody.Reason) {
         #expect { try read(body) } throws: { ($0 as? MalformedBody)?.reason == reason }
     }
 
-    @Test func `a name comes once, a text is UTF-8, and neither parts nor their headers are without end`() {
-        func reason(_ body: [UInt8], most: Int = .max) -> MalformedBody.Reason? {
+    @Test func `repeated names, invalid UTF-8, and too many or too large parts and headers are refused`() {
+        func reason(_ body: [UInt8], maximumValues: Int = .max) -> MalformedBody.Reason? {
             do throws(MalformedBody) {
-                _ = try read(body, most: most)
+                _ = try read(body, maximumValues: maximumValues)
                 return nil
             } catch {
                 return error.reason
@@ -116,13 +116,13 @@ struct MultipartReaderTests {
             Array("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n".utf8) + [0xFF] + Array("\r\n--B--".utf8)
         #expect(reason(bytes) == .notUTF8)
         let many = part("name=\"a\"", "1") + part("name=\"b\"", "2") + "--B--"
-        #expect(reason(Array(many.utf8), most: 1) == .tooMany)
+        #expect(reason(Array(many.utf8), maximumValues: 1) == .tooMany)
         let header = "--B\r\n" + String(repeating: "X: 1\r\n", count: 9) + "\r\n"
         #expect(reason(Array(header.utf8)) == .tooMany)
         #expect(reason(Array("--B\r\nX: \(String(repeating: "1", count: 2000))\r\n\r\n".utf8)) == .unexpectedEnd)
     }
 
-    @Test func `whatever it is cut to, it is refused or read`() throws {
+    @Test func `a truncated form is refused, unless only its last line break is missing`() throws {
         let whole = Array((part("name=\"a\"", "kim") + part("name=\"p\"; filename=\"x\"", "data") + "--B--\r\n").utf8)
         for count in 0..<whole.count {
             do throws(MalformedBody) {

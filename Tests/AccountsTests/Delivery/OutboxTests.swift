@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Delivering what waits", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The outbox", .freshDatabase, .timeLimit(.minutes(5)))
 struct OutboxTests {
     private let session: Session
 
@@ -12,9 +12,9 @@ struct OutboxTests {
         session = try Session()
     }
 
-    // MARK: - Delivered
+    // MARK: - Delivery
 
-    @Test func `a delivered mail keeps no address`() async throws {
+    @Test func `a delivered mail loses its address`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             #expect(try session.number(of: "outbox WHERE state = 'waiting' AND sealed IS NOT NULL") == 1)
@@ -31,7 +31,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `what is due longest is delivered first`() async throws {
+    @Test func `the mail that has been due longest is delivered first`() async throws {
         try await TestSignups.with { service in
             for number in 1...3 {
                 _ = try await service.fill(service.start(), through: "email", email: "kim\(number)@example.com")
@@ -56,7 +56,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `two senders at once deliver each mail once`() async throws {
+    @Test func `concurrent senders deliver each mail once`() async throws {
         try await TestSignups.with { service in
             _ = try await atOnce(60) { number in
                 try await service.submit(
@@ -66,8 +66,8 @@ struct OutboxTests {
                 )
             }
             try await TestSignups.with { other in
-                let stages = [service, other, service, other]
-                _ = try await atOnce(4) { try await stages[$0].deliver() }
+                let services = [service, other, service, other]
+                _ = try await atOnce(4) { try await services[$0].deliver() }
                 let mails = service.mailbox.mails + other.mailbox.mails
                 #expect(mails.count == 60)
                 #expect(Set(mails.map(\.id)).count == 60)
@@ -94,7 +94,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail of a transaction that is not over waits for it`() async throws {
+    @Test func `a mail that another transaction has locked is skipped`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try session.run("BEGIN; UPDATE outbox SET attempts = attempts")
@@ -104,9 +104,9 @@ struct OutboxTests {
         }
     }
 
-    // MARK: - Not delivered yet
+    // MARK: - Retries
 
-    @Test func `a mail refused for now is tried again later and later`() async throws {
+    @Test func `a temporarily refused mail is retried with growing intervals`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft())
             service.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
@@ -138,7 +138,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail tried again is the same mail`() async throws {
+    @Test func `a retried mail is identical to the first attempt`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             service.mailbox.refuse(with: .temporary(reply: nil, reason: "no connection"))
@@ -153,7 +153,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a sender that dies after the server's yes costs a repetition with the same Message-ID`() async throws {
+    @Test func `a sender that fails after the delivery sends the mail again with the same Message-ID`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try session.run(
@@ -171,9 +171,9 @@ struct OutboxTests {
         }
     }
 
-    // MARK: - Never delivered
+    // MARK: - Dead mail
 
-    @Test func `a mail refused for good is dead at once, without its address`() async throws {
+    @Test func `a permanently refused mail is dead immediately and loses its address`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             service.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
@@ -203,7 +203,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a code that nobody can use any more is not sent`() async throws {
+    @Test func `an expired code is not sent`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try session.letPass("10 minutes")
@@ -213,7 +213,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail sealed with a key that is not here waits for who has it, and is dead after the last attempt`()
+    @Test func `a mail that is sealed with an unknown key waits, and is dead after the last attempt`()
         async throws
     {
         try await TestSignups.with { service in

@@ -24,7 +24,7 @@ struct SMTPMailerTests {
         )
     }
 
-    /// Sends one mail through a mailer of its own, and returns the error it met.
+    /// Sends one mail through a new mailer, and returns the error if there is one.
     private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
         let mail = try mail()
         let mailer = try SMTPMailer(url: url, caFile: caFile)
@@ -33,7 +33,7 @@ struct SMTPMailerTests {
         return failure
     }
 
-    @Test func `a korean mail arrives as it was written`() async throws {
+    @Test func `a Korean mail arrives unchanged`() async throws {
         let catcher = try await MailCatcher.start()
         let text = Language.korean.messages.verificationCode("012345", minutes: 10, serviceName: "서비스")
         let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
@@ -62,7 +62,7 @@ struct SMTPMailerTests {
         String(repeating: "a line longer than any server takes ", count: 60),
         "",
     ])
-    func `any text arrives intact`(text: String) async throws {
+    func `any text arrives unchanged`(text: String) async throws {
         let catcher = try await MailCatcher.start()
         let mailer = try SMTPMailer(url: catcher.url)
         try await mailer.send(mail(text: text))
@@ -73,7 +73,7 @@ struct SMTPMailerTests {
         try await catcher.stop()
     }
 
-    @Test func `mails sent at once all arrive`() async throws {
+    @Test func `concurrently sent mails all arrive`() async throws {
         let catcher = try await MailCatcher.start()
         let mailer = try SMTPMailer(url: catcher.url)
         let subjects = (1...20).map { "Mail \($0)" }
@@ -91,7 +91,7 @@ struct SMTPMailerTests {
         try await catcher.stop()
     }
 
-    @Test func `a mailer that was shut down takes no more mail`() async throws {
+    @Test func `a mailer refuses mail after its shutdown`() async throws {
         let mailer = try SMTPMailer(url: "smtp://127.0.0.1")
         await mailer.shutdown()
         await #expect(throws: MailError.temporary(reply: nil, reason: "the mailer has shut down")) {
@@ -106,7 +106,7 @@ struct SMTPMailerTests {
             .only(mail: .milliseconds(200)),
         ]
     )
-    func `a server that says nothing is temporary`(limits: SMTPLimits) async throws {
+    func `a server that does not answer causes a temporary error`(limits: SMTPLimits) async throws {
         let server = try SilentServer()
         let mailer = try SMTPMailer(url: server.url, limits: limits)
         #expect(try await mailer.failure(sending: mail()) == .temporary(reply: nil, reason: "Timeout was reached"))
@@ -114,7 +114,7 @@ struct SMTPMailerTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `shutting down waits for the mail under way no longer than its limit`() async throws {
+    func `a shutdown waits for a running delivery no longer than its timeout`() async throws {
         let server = try SilentServer()
         let mailer = try SMTPMailer(url: server.url, limits: .only(mail: .milliseconds(200)))
         let mail = try mail()
@@ -125,7 +125,7 @@ struct SMTPMailerTests {
         client.hangUp()
     }
 
-    @Test func `the sixty-fifth that waits is refused, and shutting down refuses the others`() async throws {
+    @Test func `the 65th waiting mail is refused, and a shutdown refuses the others`() async throws {
         let server = try SilentServer()
         let mailer = try SMTPMailer(url: server.url, limits: .only())
         let mail = try mail()
@@ -148,8 +148,8 @@ struct SMTPMailerTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a good-bye that is not answered does not hold up a shutdown`() async throws {
-        // Long enough for a busy machine to take the mail in the meantime.
+    func `an unanswered QUIT does not delay a shutdown`() async throws {
+        // Long enough for a busy machine to send the mail within the timeout.
         let reply = SMTPLimits().reply
         #expect(reply <= .seconds(10))
         let server = try SilentServer()
@@ -160,11 +160,11 @@ struct SMTPMailerTests {
         try await onThread { try client.takeMail() }
         #expect(await sent == nil)
         await mailer.shutdown()
-        #expect(try client.hear(upTo: "\r\n") == "QUIT\r\n")
+        #expect(try client.receive(upTo: "\r\n") == "QUIT\r\n")
         client.hangUp()
     }
 
-    @Test func `STARTTLS is used where it is offered`() async throws {
+    @Test func `STARTTLS is used if the server offers it`() async throws {
         try await withCertificate { pair in
             let catcher = try await MailCatcher.start(.starttls(pair))
             #expect(try await failure(url: catcher.url, caFile: pair.certificate) == nil)
@@ -173,7 +173,7 @@ struct SMTPMailerTests {
         }
     }
 
-    @Test func `smtps speaks TLS from the first byte`() async throws {
+    @Test func `smtps uses TLS from the first byte`() async throws {
         try await withCertificate { pair in
             let catcher = try await MailCatcher.start(.smtps(pair))
             #expect(try await failure(url: "smtps://127.0.0.1:\(catcher.port)", caFile: pair.certificate) == nil)
@@ -183,7 +183,7 @@ struct SMTPMailerTests {
     }
 
     @Test(arguments: ["", "?tls=required"])
-    func `a certificate that nobody vouches for is refused`(query: String) async throws {
+    func `an untrusted certificate is refused`(query: String) async throws {
         try await withCertificate { pair in
             let catcher = try await MailCatcher.start(.starttls(pair))
             let error = try #require(try await failure(url: catcher.url + query))
@@ -192,7 +192,7 @@ struct SMTPMailerTests {
         }
     }
 
-    @Test func `a login goes through TLS, with its percent signs decoded`() async throws {
+    @Test func `a login is sent over TLS, with its percent-encoding decoded`() async throws {
         try await withCertificate { pair in
             let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "us@er", password: "p:a/s%s 비밀"))
             let url = "smtp://us%40er:p%3Aa%2Fs%25s%20%EB%B9%84%EB%B0%80@127.0.0.1:\(catcher.port)"
@@ -200,14 +200,14 @@ struct SMTPMailerTests {
 
             let events = try await catcher.stop()
             guard case .login("us@er")? = events.first, case .mail(let mail)? = events.last else {
-                Issue.record("no login came before the mail")
+                Issue.record("the first event is not the login, or the last one not the mail")
                 return
             }
             #expect(mail.tls)
         }
     }
 
-    @Test func `a wrong password is worth another try once it is mended`() async throws {
+    @Test func `a wrong password causes a temporary error`() async throws {
         try await withCertificate { pair in
             let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "user", password: "right"))
             let url = "smtp://user:wrong@127.0.0.1:\(catcher.port)"
@@ -218,14 +218,14 @@ struct SMTPMailerTests {
         }
     }
 
-    @Test func `a login is never sent in the clear`() async throws {
+    @Test func `a login is never sent in plain text`() async throws {
         let catcher = try await MailCatcher.start(.auth(user: "user", password: "password"))
         let error = try #require(try await failure(url: "smtp://user:password@127.0.0.1:\(catcher.port)"))
         #expect(error.isTemporary)
         #expect(try await catcher.stop().isEmpty)
     }
 
-    @Test func `nothing is sent in the clear where TLS is required`() async throws {
+    @Test func `nothing is sent in plain text if TLS is required`() async throws {
         let catcher = try await MailCatcher.start()
         let error = try #require(try await failure(url: catcher.url + "?tls=required"))
         #expect(error.isTemporary)
@@ -233,7 +233,8 @@ struct SMTPMailerTests {
     }
 
     @Test(arguments: [(451, true), (550, false)])
-    func `a 451 is temporary and a 550 is permanent`(reply: Int, isTemporary: Bool) async throws {
+    func `reply 451 causes a temporary error, and reply 550 a permanent one`(reply: Int, isTemporary: Bool) async throws
+    {
         let catcher = try await MailCatcher.start(.refuse(reply))
         let error = try #require(try await failure(url: catcher.url))
         #expect(error.isTemporary == isTemporary)
@@ -242,7 +243,7 @@ struct SMTPMailerTests {
         try await catcher.stop()
     }
 
-    @Test func `nobody listening is temporary`() async throws {
+    @Test func `a refused connection causes a temporary error`() async throws {
         let catcher = try await MailCatcher.start()
         try await catcher.stop()
         let error = try #require(try await failure(url: catcher.url))
@@ -257,7 +258,7 @@ struct SMTPMailerTests {
         "smtp://:secret@mail.example", "smtp://user:@mail.example", "smtp://user:secret%0D%0AQUIT@mail.example",
         "smtp://user:%FF@mail.example", "smtp://mail%0A.example", "smtp://user:se cret@mail.example",
     ])
-    func `a malformed URL is refused without repeating it`(url: String) throws {
+    func `a malformed URL is refused, and the error does not contain its password`(url: String) throws {
         let error = #expect(throws: MailError.self) { try SMTPServer(url: url, caFile: nil) }
         #expect(error?.description.contains("secret") == false)
     }
@@ -269,14 +270,16 @@ struct SMTPMailerTests {
         ("SMTPS://mail.example/", "smtps://mail.example:465", true),
         ("smtps://[::1]:2465", "smtps://[::1]:2465", true),
     ])
-    func `a URL says where and how safely`(url: String, address: String, requiresTLS: Bool) throws {
+    func `a URL sets the server, the port and whether TLS is required`(url: String, address: String, requiresTLS: Bool)
+        throws
+    {
         let server = try SMTPServer(url: url, caFile: nil)
         #expect(server.url == address)
         #expect(server.requiresTLS == requiresTLS)
     }
 
     @Test(arguments: ["Hi\r\nBcc: all@example.com", "Hi\nthere", "Hi\rthere", "a\0b", "a\u{85}b", "a\u{2028}b"])
-    func `no header can be smuggled into a subject`(subject: String) {
+    func `a subject with a line break or control character is refused`(subject: String) {
         #expect(throws: MailError.self) { try mail(subject: subject) }
     }
 
@@ -284,18 +287,18 @@ struct SMTPMailerTests {
         "", "person", "@example.com", "person@", "a@b@example.com", "a@example.com>\r\nDATA", "a@example.com\n",
         "a b@example.com", "<a@example.com>", "a@example.com,b@example.com", "사람@example.com",
     ])
-    func `only an address is written to`(address: String) {
+    func `a malformed recipient is refused`(address: String) {
         #expect(throws: MailError.self) { try mail(to: address) }
     }
 
-    @Test func `the terminal shows the code and no control characters`() throws {
+    @Test func `the terminal mailer shows the code and removes control characters`() throws {
         let framed = TerminalMailer.framed(try mail(text: "Your code:\n\n123456\u{1B}[2J\u{202E}"))
         #expect(framed.contains("│ 123456[2J\n"))
     }
 }
 
 extension SMTPMailer {
-    /// What went wrong; nil where the mail was taken.
+    /// The error of sending the mail; nil if the mail was accepted.
     fileprivate func failure(sending mail: Mail) async -> MailError? {
         do {
             try await send(mail)
@@ -307,7 +310,7 @@ extension SMTPMailer {
 }
 
 extension SMTPLimits {
-    /// These, and otherwise more time than the test has.
+    /// Sets only these timeouts; the others are longer than the test may take.
     fileprivate static func only(
         connect: Duration = .seconds(90),
         reply: Duration = .seconds(90),
@@ -317,7 +320,7 @@ extension SMTPLimits {
     }
 }
 
-/// Listens on a port of its own; whoever connects hears nothing.
+/// A server on a free port that accepts connections and sends nothing.
 private final class SilentServer: Sendable {
     let url: String
     private let socket: Int32
@@ -334,21 +337,21 @@ private final class SilentServer: Sendable {
             }
         }
         url = "smtp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
-        try #require(status == 0, "no port to listen on")
+        try #require(status == 0, "no port is free")
     }
 
     deinit { close(socket) }
 
-    /// Returns when somebody has connected.
+    /// Waits for a connection, and returns it.
     func accept() async throws -> Client {
         try await onThread { [socket] in
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            try #require(poll(&waiting, 1, 30_000) == 1, "nobody connected")
+            try #require(poll(&waiting, 1, 30_000) == 1, "no connection within 30 seconds")
             return Client(socket: Glibc.accept(socket, nil, nil))
         }
     }
 
-    /// The mailer that connected. Hearing and saying block.
+    /// The connection of the mailer. Receiving and sending block.
     struct Client: Sendable {
         let socket: Int32
 
@@ -356,34 +359,34 @@ private final class SilentServer: Sendable {
             close(socket)
         }
 
-        /// Takes one mail as any server does.
+        /// Accepts one mail, as an SMTP server does.
         func takeMail() throws {
-            say("220 ready")
+            sendLine("220 ready")
             for (end, reply) in [
                 ("\r\n", "250 hello"), ("\r\n", "250 sender"), ("\r\n", "250 recipient"), ("\r\n", "354 go on"),
                 ("\r\n.\r\n", "250 taken"),
             ] {
-                try hear(upTo: end)
-                say(reply)
+                try receive(upTo: end)
+                sendLine(reply)
             }
         }
 
         @discardableResult
-        func hear(upTo end: String) throws -> String {
-            var heard: [UInt8] = []
+        func receive(upTo end: String) throws -> String {
+            var received: [UInt8] = []
             var byte: UInt8 = 0
-            while !heard.suffix(end.utf8.count).elementsEqual(end.utf8) {
-                var coming = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            while !received.suffix(end.utf8.count).elementsEqual(end.utf8) {
+                var readable = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
                 try #require(
-                    poll(&coming, 1, 30_000) == 1 && recv(socket, &byte, 1, 0) == 1,
-                    "no \(end.debugDescription)"
+                    poll(&readable, 1, 30_000) == 1 && recv(socket, &byte, 1, 0) == 1,
+                    "\(end.debugDescription) was not received"
                 )
-                heard.append(byte)
+                received.append(byte)
             }
-            return String(decoding: heard, as: UTF8.self)
+            return String(decoding: received, as: UTF8.self)
         }
 
-        private func say(_ reply: String) {
+        private func sendLine(_ reply: String) {
             let line = Array("\(reply)\r\n".utf8)
             send(socket, line, line.count, Int32(MSG_NOSIGNAL))
         }
@@ -402,7 +405,7 @@ extension MailError {
     }
 }
 
-/// Lends a certificate for 127.0.0.1 that signed itself, in a folder that is gone afterwards.
+/// Lends a self-signed certificate for 127.0.0.1, and removes it afterwards.
 private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -420,6 +423,6 @@ private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> V
     openssl.standardError = FileHandle.nullDevice
     try openssl.run()
     openssl.waitUntilExit()
-    try #require(openssl.terminationStatus == 0, "openssl made no certificate")
+    try #require(openssl.terminationStatus == 0, "openssl failed to create a certificate")
     try await body(pair)
 }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import Accounts
 
-/// Images in processes of their own. The shell stands in for a worker that misbehaves.
-@Suite("Images in processes of their own")
+/// In many tests a shell script replaces the worker process, to simulate a worker that misbehaves.
+@Suite("The image pool")
 struct ImagePoolTests {
-    @Test func `the process makes the same photo as the function`() async throws {
+    @Test func `the worker process makes the same photo as the function`() async throws {
         let image = try [UInt8].onFile("turned-6.jpg")
         #expect(try await TestSignups.images.photo(of: image).jpeg == Photo(of: image).jpeg)
     }
 
-    @Test func `what is no image is refused for what it is`() async throws {
+    @Test func `an unsupported or too large image is refused with its reason`() async throws {
         await #expect(throws: ImageError.fault(.unsupported)) {
             try await TestSignups.images.photo(of: .onFile("moves.gif"))
         }
@@ -28,35 +28,35 @@ struct ImagePoolTests {
     }
 
     @Test(arguments: ["kill -XCPU $$", "exec 0<&-; kill -SEGV $$", "kill -ABRT $$"])
-    func `a process that a limit has ended refuses its image`(_ script: String) async throws {
+    func `an image is refused if a resource limit or a crash ended its worker`(_ script: String) async throws {
         await #expect(throws: ImageError.fault(.unsupported)) {
             try await shell(script).photo(of: .onFile("plain.png"))
         }
     }
 
     @Test(arguments: ["kill -KILL $$", "kill -ALRM $$"])
-    func `one that had no chance to work is no word about its image`(_ script: String) async throws {
+    func `an image whose worker was killed from outside is rejected as busy`(_ script: String) async throws {
         await #expect(throws: ImageError.rejected(.busy(wait: .seconds(5)))) {
             try await shell(script).photo(of: .onFile("plain.png"))
         }
     }
 
     @Test(arguments: ["exit 0", "exit 1", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
-    func `what is no photo is never taken for one`(_ script: String) async throws {
+    func `worker output that is not a photo causes an error`(_ script: String) async throws {
         let error = await #expect(throws: ImageError.self) {
             try await shell("cat >/dev/null; \(script)").photo(of: .onFile("plain.png"))
         }
-        #expect(error?.isWithoutWorker == true)
+        #expect(error?.isNoWorker == true)
     }
 
-    @Test func `a program that is not there makes no photo, and says why`() async throws {
+    @Test func `a missing worker program causes an error with the reason`() async throws {
         let pool = ImagePool(program: "/nonexistent")
         await #expect(throws: ImageError.noWorker("posix_spawn: No such file or directory")) {
             try await pool.photo(of: .onFile("plain.png"))
         }
     }
 
-    @Test func `whatever the process has to do, it ends with the pool`() async throws {
+    @Test func `a shutdown ends a running worker process`() async throws {
         let pool = shell("echo begun; exec sleep 1000")
         let image = try [UInt8].onFile("plain.png")
         let photo = Task { try await pool.photo(of: image) }
@@ -66,7 +66,7 @@ struct ImagePoolTests {
         await #expect(throws: ImageError.rejected(.stopped)) { try await pool.photo(of: image) }
     }
 
-    @Test func `nothing is left of those that have ended`() async throws {
+    @Test func `finished workers leave no open files and no child processes`() async throws {
         func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         func children() throws -> String {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").map { task in
@@ -77,15 +77,15 @@ struct ImagePoolTests {
         let pool = shell("cat >/dev/null; exit 3")
         let image = try [UInt8].onFile("plain.png")
         await #expect(throws: ImageError.fault(.unsupported)) { try await pool.photo(of: image) }
-        // Other tests open files and start processes meanwhile, but not 200 of either.
+        // Other tests open files and start processes meanwhile, but fewer than 200 of each.
         let (files, before) = (try open(), try children().split(separator: " ").count)
         for _ in 0..<300 { await #expect(throws: ImageError.fault(.unsupported)) { try await pool.photo(of: image) } }
         #expect(try open() < files + 200)
         #expect(try children().split(separator: " ").count < before + 200)
     }
 
-    @Test func `a process sees nothing of ours`() async throws {
-        // It tells by its way of ending: what is open, and what is in its environment.
+    @Test func `a worker gets no open files and no environment of the service`() async throws {
+        // The script checks its descriptors and its environment, and reports the result by its exit status.
         let open = "test \"$(ls /proc/self/fd | sort -n | tr '\\n' ' ')\" = '0 1 2 3 '"
         let bare = "! env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^LD_LIBRARY_PATH= -e ^OLDPWD="
         await #expect(throws: ImageError.fault(.tooLarge)) {
@@ -93,7 +93,7 @@ struct ImagePoolTests {
         }
     }
 
-    @Test func `the worker can ask nothing of the system`() async throws {
+    @Test func `the worker runs under seccomp and resource limits`() async throws {
         let process = Process()
         process.executableURL = TestSignups.program
         process.arguments = ["image-worker"]
@@ -115,20 +115,20 @@ struct ImagePoolTests {
         #expect(try file("oom_score_adj") == "1000\n")
     }
 
-    @Test func `a system that cannot confine it is told of once`() async throws {
-        let told = Mutex(0)
+    @Test func `a system that cannot confine workers is reported once`() async throws {
+        let reports = Mutex(0)
         let script = "cat >/dev/null; printf '\\377\\330'; exit 2"
-        let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script]) { told.withLock { $0 += 1 } }
+        let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script]) { reports.withLock { $0 += 1 } }
         try await onThread {
             for _ in 0..<3 {
                 let photo = try process.photo(of: [1])
                 #expect(photo.jpeg == [0xFF, 0xD8])
             }
         }
-        #expect(told.withLock { $0 } == 1)
+        #expect(reports.withLock { $0 } == 1)
     }
 
-    @Test func `one more than may wait is refused at once`() async throws {
+    @Test func `an image is refused immediately if the queue is full`() async throws {
         let pool = ImagePool(program: "/bin/sh", arguments: ["-c", "cat >/dev/null; exit 3"], workers: 1, queue: 0)
         let image = try [UInt8].onFile("plain.png")
         let outcomes = await withTaskGroup(of: ImageError?.self) { tasks in
@@ -152,9 +152,9 @@ struct ImagePoolTests {
 }
 
 extension ImageError {
-    fileprivate var isWithoutWorker: Bool { if case .noWorker = self { true } else { false } }
+    fileprivate var isNoWorker: Bool { if case .noWorker = self { true } else { false } }
 
-    /// Without how long it would take.
+    /// The same error without the wait of `busy`.
     fileprivate var untimed: ImageError {
         if case .rejected(.busy) = self { .rejected(.busy(wait: .zero)) } else { self }
     }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Accounts
 
-/// What becomes of an image. Those on file are red and green above blue and white, 64 by 48.
-@Suite("What becomes of an image")
+/// The test images have 64 by 48 pixels: red and green above blue and white.
+@Suite("Photos from images")
 struct PhotoTests {
     @Test(arguments: [
         "baseline.jpg", "progressive.jpg", "two.jpg", "plain.png", "palette.png", "lossy.webp", "lossless.webp",
     ])
-    func `an image becomes a square of its middle`(_ name: String) throws {
+    func `a photo is the square middle of its image`(_ name: String) throws {
         #expect(try corners(of: Photo(of: .onFile(name))) == ["red", "green", "blue", "white"])
     }
 
@@ -20,7 +20,7 @@ struct PhotoTests {
         (5, ["red", "blue", "green", "white"]), (6, ["blue", "red", "white", "green"]),
         (7, ["white", "green", "blue", "red"]), (8, ["green", "white", "red", "blue"]),
     ])
-    func `it stands upright, however the camera was held`(_ orientation: Int, _ seen: [String]) throws {
+    func `a photo is turned upright by its Exif orientation`(_ orientation: Int, _ seen: [String]) throws {
         #expect(try corners(of: Photo(of: .onFile("turned-\(orientation).jpg"))) == seen)
         if orientation == 6 {
             for name in ["turned-6.png", "turned-6.webp"] {
@@ -30,18 +30,18 @@ struct PhotoTests {
     }
 
     @Test(arguments: ["clear.png", "clear.webp"])
-    func `what shines through is white`(_ name: String) throws {
+    func `transparent areas become white`(_ name: String) throws {
         #expect(try corners(of: Photo(of: .onFile(name))) == ["white", "green", "blue", "white"])
     }
 
-    @Test func `sixteen bits are not taken for linear light`() throws {
+    @Test func `a 16-bit image is converted as sRGB and not as linear light`() throws {
         // 40000 of 65535.
         let grey = try Pixels(ImageFile(Photo(of: .onFile("deep.png")).jpeg), atLeast: 1).words[0] & 0xFF
         #expect((153...158).contains(grey))
     }
 
     @Test(arguments: ["baseline.jpg", "turned-6.jpg", "turned-6.png", "turned-6.webp"])
-    func `nothing of the file is left but what it shows`(_ name: String) throws {
+    func `a photo contains no metadata of its image`(_ name: String) throws {
         let photo = try Photo(of: .onFile(name))
         #expect(photo.jpeg.count < Photo.maximumBytes)
         #expect(!photo.jpeg.has("Exif"))
@@ -51,12 +51,12 @@ struct PhotoTests {
     }
 
     @Test(arguments: ["animated.png", "animated.webp", "moves.gif", "drawing.svg", "cmyk.jpg"])
-    func `what moves, is drawn by a script, or is made for print is refused`(_ name: String) throws {
+    func `animations, SVG drawings and CMYK images are refused`(_ name: String) throws {
         #expect(throws: ImageFault.unsupported) { try Photo(of: .onFile(name)) }
     }
 
     @Test(arguments: ["baseline.jpg", "progressive.jpg", "plain.png", "lossy.webp", "lossless.webp"])
-    func `a file without its end is refused, wherever it breaks off`(_ name: String) throws {
+    func `a truncated file is refused`(_ name: String) throws {
         let whole = try [UInt8].onFile(name)
         for count in 0..<whole.count {
             #expect(throws: ImageFault.unsupported) { try Photo(of: Array(whole[..<count])) }
@@ -67,12 +67,12 @@ struct PhotoTests {
         arguments: ["baseline.jpg", "plain.png", "lossy.webp"],
         ["<script>alert(1)</script>", "PK\u{3}\u{4}", "\u{FF}"]
     )
-    func `a file that is something else besides is refused`(_ name: String, _ other: String) throws {
+    func `a file with other content before or after the image is refused`(_ name: String, _ other: String) throws {
         #expect(throws: ImageFault.unsupported) { try Photo(of: .onFile(name) + Array(other.utf8)) }
         #expect(throws: ImageFault.unsupported) { try Photo(of: Array(other.utf8) + .onFile(name)) }
     }
 
-    @Test func `what cameras put behind an image is left out`() throws {
+    @Test func `data that cameras append to an image is ignored`() throws {
         let image = try [UInt8].onFile("turned-6.jpg")
         let film = [0, 0, 0, 0x18] + Array("ftypmp42".utf8) + [UInt8](repeating: 7, count: 100)
         let notes = [0, 0, 1, 0x0A] + [UInt8](repeating: 7, count: 50) + Array("SEFT".utf8)
@@ -83,18 +83,18 @@ struct PhotoTests {
     }
 
     @Test(arguments: [(1, 3000), (3000, 1), (513, 512), (511, 511)])
-    func `any proportions give a square`(_ width: Int, _ height: Int) throws {
+    func `images of any proportions become a square`(_ width: Int, _ height: Int) throws {
         let square = try ImageFile(Photo(of: .greyPNG(width, height)).jpeg)
         #expect((square.width, square.height) == (512, 512))
     }
 
-    @Test func `noise is kept small`() throws {
+    @Test func `a photo of noise stays within the maximum size`() throws {
         var chance = SeededChance(seed: 1)
         let photo = try Photo(of: .greyPNG(512, 512) { UInt8.random(in: 0...255, using: &chance) })
         #expect(photo.jpeg.count <= Photo.maximumBytes)
     }
 
-    @Test func `whatever a byte is changed to, it is refused or becomes a photo`() throws {
+    @Test func `an image with a changed byte is refused or becomes a photo`() throws {
         var chance = SeededChance(seed: 2)
         for name in ["progressive.jpg", "plain.png", "lossy.webp", "lossless.webp"] {
             let whole = try [UInt8].onFile(name)
@@ -107,9 +107,9 @@ struct PhotoTests {
         }
     }
 
-    @Test func `an image of too many pixels is refused by its header`() throws {
+    @Test func `an image with too many pixels is refused when its header is read`() throws {
         var png = try [UInt8].onFile("plain.png")
-        // Width and height stand in the first chunk: 7,000 by 6,000.
+        // The first chunk has the width and the height: 7,000 by 6,000.
         png.replaceSubrange(16..<24, with: [0, 0, 0x1B, 0x58, 0, 0, 0x17, 0x70])
         #expect(throws: ImageFault.tooLarge) { try ImageFile(png) }
         png.replaceSubrange(16..<24, with: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
@@ -121,9 +121,9 @@ struct PhotoTests {
         }
     }
 
-    @Test func `the decoder never sees what unpacks to more than the picture`() throws {
+    @Test func `compressed text chunks are removed before decoding`() throws {
         var png = try [UInt8].onFile("plain.png")
-        // Behind the header chunk, a text that the decoder would unpack.
+        // A compressed text after the header chunk, which the decoder would unpack.
         let text = Array("zTXtbomb\0\0".utf8) + [UInt8](repeating: 0x78, count: 1000)
         png.insert(contentsOf: [0, 0, 3, 0xEE] + text + [0, 0, 0, 0], at: 33)
         let file = try ImageFile(png)
@@ -131,13 +131,13 @@ struct PhotoTests {
         #expect(try corners(of: Photo(of: png)) == ["red", "green", "blue", "white"])
     }
 
-    @Test func `a chunk that has to be understood and is not refuses the picture`() throws {
+    @Test func `an unknown critical chunk is refused`() throws {
         var png = try [UInt8].onFile("plain.png")
         png.insert(contentsOf: [0, 0, 0, 0] + Array("NEWS".utf8) + [0, 0, 0, 0], at: 33)
         #expect(throws: ImageFault.unsupported) { try ImageFile(png) }
     }
 
-    /// Left and right above, then left and right below.
+    /// The colours of the corners: top left, top right, bottom left, bottom right.
     private func corners(of photo: Photo) throws -> [String] {
         let pixels = try Pixels(ImageFile(photo.jpeg), atLeast: Photo.side)
         #expect((pixels.width, pixels.height) == (512, 512))
@@ -156,7 +156,7 @@ struct PhotoTests {
 }
 
 extension [UInt8] {
-    /// In grey of eight bits, not compressed (RFC 1950, RFC 1951).
+    /// A PNG image in 8-bit grey, not compressed (RFC 1950, RFC 1951).
     fileprivate static func greyPNG(_ width: Int, _ height: Int, _ pixel: () -> UInt8 = { 128 }) -> [UInt8] {
         func big(_ number: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
         func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
@@ -189,7 +189,7 @@ extension [UInt8] {
             + chunk("IEND", [])
     }
 
-    /// An image of those that fuzzing begins with.
+    /// An image from the corpus of the fuzzer.
     static func onFile(_ name: String) throws -> [UInt8] {
         let folder = Repository.root.appending(path: "Tests/Fuzzing/corpus/image")
         return try Array(Data(contentsOf: folder.appending(path: name)))

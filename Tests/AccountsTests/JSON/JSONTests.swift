@@ -60,11 +60,11 @@ struct JSONReaderTests {
             ("1e-400", .number(0)),
         ] as [(String, JSON)]
     )
-    func `integers that fit are integers and all else is a double`(text: String, value: JSON) throws {
+    func `an integer that fits is an integer, and any other number is a double`(text: String, value: JSON) throws {
         #expect(try read(text) == value)
     }
 
-    @Test func `a number may have as many digits as it likes`() throws {
+    @Test func `a number may have any number of digits`() throws {
         let zeros = String(repeating: "0", count: 60_000)
         #expect(try read("0.\(zeros)1") == .number(0))
         #expect(try read("1.\(zeros)") == .number(1))
@@ -117,7 +117,7 @@ struct JSONReaderTests {
             ("1\u{0}", .trailingBytes, 1),
         ] as [(String, MalformedBody.Reason, Int)]
     )
-    func `text that is no JSON is refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
+    func `malformed JSON is refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
     }
 
@@ -182,7 +182,7 @@ struct JSONReaderTests {
             (#"{"\ud800":1}"#, .loneSurrogate, 2),
         ] as [(String, MalformedBody.Reason, Int)]
     )
-    func `strings with a fault are refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
+    func `malformed strings are refused`(text: String, reason: MalformedBody.Reason, offset: Int) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
         #expect(throws: MalformedBody(reason: reason, offset: offset + 5)) {
             try readAnswers(Array((#"{"s":"# + text).utf8), secretMembers: ["s"])
@@ -199,7 +199,7 @@ struct JSONReaderTests {
             [0xF0, 0x9F, 0x98], [0xF0, 0x28, 0x8C, 0xBC], [0xF0, 0x90, 0x28, 0xBC], [0xF0, 0x90, 0x8C, 0x28],
         ] as [[UInt8]]
     )
-    func `bytes that are not UTF-8 are refused and never repaired`(sequence: [UInt8]) {
+    func `bytes that are not UTF-8 are refused and not repaired`(sequence: [UInt8]) {
         let refusal = MalformedBody(reason: .notUTF8, offset: 2)
         #expect(throws: refusal) { try JSON.read(Array("\"a".utf8) + sequence + Array("\"".utf8)) }
         #expect(throws: refusal) { try JSON.read(Array("\"a".utf8) + sequence) }
@@ -216,7 +216,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test func `thirty-two levels are read and thirty-three are refused`() throws {
+    @Test func `32 nested levels are read, and 33 are refused`() throws {
         #expect(try read(nested(32)).text == nested(32))
         #expect(throws: MalformedBody(reason: .tooDeep, offset: 32)) { try read(nested(33)) }
         #expect(try read(nestedObjects(32)).text == nestedObjects(32))
@@ -224,17 +224,17 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [("[1,2,[]]", 4, 5), (#"{"a":{"b":1},"c":2}"#, 4, 17), ("[[[[4]]]]", 5, 4), ("7", 1, 0)])
-    func `there are no more values than may be`(text: String, values: Int, last: Int) throws {
-        func read(_ most: Int) throws(MalformedBody) -> JSON {
+    func `more values than the maximum are refused`(text: String, values: Int, last: Int) throws {
+        func read(_ maximum: Int) throws(MalformedBody) -> JSON {
             try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-                try JSON.read(bytes, maximumValues: most)
+                try JSON.read(bytes, maximumValues: maximum)
             }
         }
         #expect(try read(values).text == text)
         #expect(throws: MalformedBody(reason: .tooMany, offset: last)) { try read(values - 1) }
     }
 
-    @Test func `levels that were closed do not count`() throws {
+    @Test func `closed levels do not count towards the depth`() throws {
         let text = "[" + Array(repeating: nested(31), count: 100).joined(separator: ",") + "]"
         #expect(try read(text).text == text)
     }
@@ -245,12 +245,12 @@ struct JSONReaderTests {
         (#"{"":1,"b":2,"":3}"#, 12),
         (#"[{"x":{"é":1,"é":2}}]"#, 14),
     ])
-    func `a name said twice is refused`(text: String, offset: Int) {
+    func `a duplicate name is refused`(text: String, offset: Int) {
         #expect(throws: MalformedBody(reason: .duplicateKey, offset: offset)) { try read(text) }
     }
 
     @Test(arguments: [2, 7, 8, 9, 10, 100])
-    func `a name said twice is found among few and among many`(count: Int) throws {
+    func `a duplicate name is found among few names and among many`(count: Int) throws {
         let names = (1..<count).map { #""\#($0)":0"# }
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
@@ -262,17 +262,17 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [0, 20])
-    func `names that only look the same are two names`(others: Int) throws {
+    func `names that look the same but differ in bytes are different`(others: Int) throws {
         let names = (0..<others).map { #""\#($0)":0,"# }.joined()
         let text = "{\(names)\"\u{E9}\":1,\"e\u{301}\":2}"
         #expect(try read(text).bytes == Array(text.utf8))
     }
 
-    @Test func `the same name may stand in two objects`() throws {
+    @Test func `different objects may have the same name`() throws {
         #expect(try read(#"{"a":{"a":[{"a":1},{"a":2}]}}"#) == ["a": ["a": [["a": 1], ["a": 2]]]])
     }
 
-    @Test func `a refusal says why and where and nothing else`() {
+    @Test func `an error has only the reason and the offset`() {
         #expect(throws: MalformedBody.self) { try read(#"{"hunter2":1,"hunter2":2}"#) }
         #expect(MalformedBody(reason: .duplicateKey, offset: 12).description == "duplicate key at byte 12")
         #expect("\(MalformedBody(reason: .nul, offset: 3))" == "NUL at byte 3")
@@ -307,7 +307,7 @@ struct JSONSecretTests {
         #expect(bytes(of: value["password"]) == Array("x".utf8))
     }
 
-    @Test func `every named member is a secret and no other`() throws {
+    @Test func `only the named members are secrets`() throws {
         let value = try read(
             #"{"password":"x","note":"y","confirmation":"z"}"#,
             secretMembers: ["password", "confirmation"]
@@ -318,22 +318,22 @@ struct JSONSecretTests {
     }
 
     @Test(arguments: ["null", "true", "1", "1.5", #"["x"]"#, #"{"password":"x"}"#])
-    func `a value that is no string is read as usual`(literal: String) throws {
+    func `a secret member that is not a string is read as ordinary JSON`(literal: String) throws {
         let value = try read(#"{"password":\#(literal)}"#, secretMembers: ["password"])
         #expect(try value["password"]?.json == JSON.read(Array(literal.utf8)))
     }
 
     @Test(arguments: [#"{"a":{"password":"x"}}"#, #"{"a":[],"b":{"password":"x"}}"#])
-    func `only the top-level object has secrets`(text: String) throws {
+    func `members of nested objects are not secrets`(text: String) throws {
         #expect(try read(text, secretMembers: ["password"]).json.text == text)
     }
 
     @Test(arguments: [#"[{"password":"x"}]"#, "null", "1", #""password""#])
-    func `anything but an object has no answers`(text: String) throws {
+    func `JSON other than an object has no answers`(text: String) throws {
         #expect(try readAnswers(Array(text.utf8), secretMembers: ["password"]) == nil)
     }
 
-    @Test func `a secret said twice is refused`() {
+    @Test func `a duplicate secret is refused`() {
         #expect(throws: MalformedBody(reason: .duplicateKey, offset: 16)) {
             try read(#"{"password":"x","password":"x"}"#, secretMembers: ["password"])
         }
@@ -370,7 +370,7 @@ struct JSONWriterTests {
         #expect(value.text == text)
     }
 
-    @Test func `writing adds to what is there`() {
+    @Test func `writing appends to the output`() {
         var output = Array("data: ".utf8)
         JSON.array([1, 2]).write(into: &output)
         #expect(output == Array("data: [1,2]".utf8))
@@ -383,7 +383,7 @@ struct JSONWriterTests {
     }
 
     @Test(arguments: UInt64(0)..<200)
-    func `what is written reads back the same`(seed: UInt64) throws {
+    func `written JSON reads back as the same value`(seed: UInt64) throws {
         var chance = SplitMix(state: seed)
         let value = JSON.random(levels: 5, using: &chance)
         let written = value.bytes
@@ -398,12 +398,12 @@ struct HostileJSONTests {
     private static let size = 64 * 1024
 
     @Test(arguments: ["[", "{", "\"", "\\", "-", #"{"a":"#, #"[{"":"#])
-    func `a body of one piece repeated is refused`(piece: String) {
+    func `a body that repeats one piece is refused`(piece: String) {
         let text = String(repeating: piece, count: Self.size / piece.utf8.count)
         #expect(throws: MalformedBody.self) { try read(text) }
     }
 
-    @Test func `a body full of names is read, and refused when the last repeats the first`() throws {
+    @Test func `a body with thousands of names is read, and refused if the last name repeats the first`() throws {
         let names = (0..<Self.size / 10).map { #""\#(100_000 + $0)":1"# }
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
@@ -412,7 +412,7 @@ struct HostileJSONTests {
     }
 
     @Test(arguments: [Set<String>(), ["name", "note"]])
-    func `a document cut short anywhere is refused`(secretMembers: Set<String>) throws {
+    func `a truncated document is refused`(secretMembers: Set<String>) throws {
         let text =
             #"{"name":"Ann \"\u00e9\ud83d\ude00 한😀","note":"\\","list":[1,-2.5e+3,true,false,null,{"a":[]}],"é":{}}"#
         let bytes = Array(text.utf8)
@@ -437,8 +437,8 @@ struct HostileJSONTests {
     }
 }
 
-/// The same numbers for the same seed, everywhere (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014).
+/// Returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, "Fast splittable pseudorandom
+/// number generators", 2014).
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -471,7 +471,7 @@ extension JSON {
         }
     }
 
-    /// Mostly short code points, so that every escape and every length of sequence turns up; never NUL.
+    /// Random text without NUL. Small code points are more likely, so that all escapes and UTF-8 lengths occur.
     private static func randomText(using chance: inout SplitMix) -> String {
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 0..<12, using: &chance) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Choosing a language")
+@Suite("Language negotiation")
 struct LanguageTests {
     @Test(
         arguments: [
@@ -11,7 +11,7 @@ struct LanguageTests {
             ("ko_KR", nil), ("ko-KR!", nil), ("ko-abcdefghi", nil), ("ko-한국", nil), ("*", nil),
         ] as [(String, Language?)]
     )
-    func `a tag finds its language`(tag: String, language: Language?) {
+    func `a language tag selects its language`(tag: String, language: Language?) {
         #expect(Language(tag: tag) == language)
     }
 
@@ -23,12 +23,12 @@ struct LanguageTests {
             ("fr;q=0.3,ko-KR ;q=0.2", .korean), (",,ko,,", .korean),
         ] as [(String, Language)]
     )
-    func `the language wished for most wins`(field: String, language: Language) {
+    func `the supported language with the highest quality wins`(field: String, language: Language) {
         #expect(Language.negotiated(field, among: Language.allCases) == language)
     }
 
     @Test(arguments: [nil, "", "fr", "*", "fr, *;q=0.1", "*;q=0", "!!!", ";q=1", "fr;q=0.5,,,;"])
-    func `the default answers where none of ours is named`(field: String?) {
+    func `the default language is used if no supported language is requested`(field: String?) {
         #expect(Language.negotiated(field, among: Language.allCases) == .english)
         #expect(Language.negotiated(field, among: [.korean, .english]) == .korean)
     }
@@ -40,7 +40,7 @@ struct LanguageTests {
             ("en-GB;q=0,en", .english), ("en;q=0.1,*;q=0.2", .korean),
         ] as [(String, Language)]
     )
-    func `zero excludes and a star stands for the rest`(field: String, language: Language) {
+    func `quality zero excludes a language, and a star stands for all others`(field: String, language: Language) {
         #expect(Language.negotiated(field, among: Language.allCases) == language)
     }
 
@@ -48,24 +48,24 @@ struct LanguageTests {
         "ko;q=", "ko;q=2", "ko;q=1.001", "ko;q=0.1234", "ko;q=.5", "ko;q=-1", "ko;q=0x1", "ko;level=1",
         "ko;q=0.5;q=1", "k o", "ko;q=٠",
     ])
-    func `a malformed part is passed over`(part: String) {
+    func `a malformed part is ignored`(part: String) {
         #expect(Language.negotiated("\(part), en;q=0.001", among: Language.allCases) == .english)
     }
 
-    @Test func `a field beyond eight KiB is not read`() {
+    @Test func `a header longer than 8 KiB is ignored`() {
         let padding = String(repeating: "x", count: 8189)
         #expect(Language.negotiated("ko," + padding, among: Language.allCases) == .korean)
         #expect(Language.negotiated("ko,," + padding, among: Language.allCases) == .english)
     }
 
-    @Test func `of more than thirty-two wishes the first are heard`() {
+    @Test func `only the first 32 parts are considered`() {
         let padding = String(repeating: "fr,", count: 31)
         #expect(Language.negotiated(padding + "ko", among: Language.allCases) == .korean)
         #expect(Language.negotiated(padding + "fr,ko", among: Language.allCases) == .english)
     }
 
     @Test(arguments: ["ko", "ko, en;q=0.5", "*", nil])
-    func `a language that is not among those spoken is never chosen`(field: String?) {
+    func `a language that the flow does not offer is never chosen`(field: String?) {
         #expect(Language.negotiated(field, among: [.english]) == .english)
         #expect(Language.negotiated("en", among: [.korean]) == .korean)
     }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Accounts
 
-@Suite("What the service says")
+@Suite("Messages")
 struct MessagesTests {
     @Test(arguments: Refusal.Code.allCases)
-    func `every code has a message of its own in every language`(code: Refusal.Code) {
+    func `every refusal code has a distinct message in every language`(code: Refusal.Code) {
         for language in Language.allCases {
             let message = language.messages.message(for: Refusal("field", code))
             let others = Refusal.Code.allCases.filter { $0 != code }
@@ -36,14 +36,19 @@ struct MessagesTests {
             (.codeWrong, ["attempts_left": "four"], "That code is not right.", "코드가 맞지 않습니다."),
         ] as [(Refusal.Code, [String: JSON], String, String)]
     )
-    func `numbers are filled in`(code: Refusal.Code, params: [String: JSON], english: String, korean: String) {
+    func `messages contain the parameters of a refusal`(
+        code: Refusal.Code,
+        params: [String: JSON],
+        english: String,
+        korean: String
+    ) {
         let refusal = Refusal("field", code, params)
         #expect(Language.english.messages.message(for: refusal) == english)
         #expect(Language.korean.messages.message(for: refusal) == korean)
     }
 
     @Test(arguments: ProblemKind.allCases)
-    func `every problem has a title of its own in every language`(problem: ProblemKind) {
+    func `every problem has a distinct title in every language`(problem: ProblemKind) {
         let titles = Language.allCases.map { $0.messages.title(of: problem) }
         #expect(Set(titles).count == Language.allCases.count && !titles.contains(""))
         for language in Language.allCases {
@@ -53,7 +58,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `the code stands alone on its line and never in the subject`(language: Language) {
+    func `the code is on a line of its own and not in the subject`(language: Language) {
         let mail = language.messages.verificationCode("012345", minutes: 10, serviceName: "Accounts")
         #expect(mail.text.split(separator: "\n").contains("012345"))
         #expect(mail.text.contains("10"))
@@ -61,7 +66,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `every mail names the service and carries no link`(language: Language) {
+    func `every mail names the service and contains no link`(language: Language) {
         let mails = [
             language.messages.verificationCode("012345", minutes: 1, serviceName: "Accounts"),
             language.messages.alreadyRegistered(serviceName: "Accounts"),
@@ -76,7 +81,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `the mail to an owner carries no code`(language: Language) {
+    func `the mail about an existing account contains no digits`(language: Language) {
         let mail = language.messages.alreadyRegistered(serviceName: "Accounts")
         #expect(!(mail.subject + mail.text).contains { $0.isNumber })
     }

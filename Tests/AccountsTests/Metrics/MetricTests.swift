@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Metrics in the text format of Prometheus")
 struct MetricTests {
-    @Test func `a counter has a line for each combination of labels, in order`() {
+    @Test func `a counter has a line for each combination of labels, in sorted order`() {
         let counter = Counter("things_total", "Things.", labels: ["kind"])
         counter.add(1, "b")
         counter.add(2, "a")
@@ -20,23 +20,23 @@ struct MetricTests {
         )
     }
 
-    @Test func `a counter without labels begins at zero`() {
+    @Test func `a counter without labels starts at zero`() {
         #expect(Counter("things_total", "Things.").family.text.hasSuffix("\nthings_total 0\n"))
     }
 
-    @Test func `what is known beforehand begins at zero as well`() {
+    @Test func `a counter with predefined labels starts at zero for each of them`() {
         let counter = Counter("things_total", "Things.", labels: ["kind"], from: [["a"], ["b"]])
         counter.add(1, "b")
         #expect(counter.family.text.hasSuffix("\nthings_total{kind=\"a\"} 0\nthings_total{kind=\"b\"} 1\n"))
     }
 
-    @Test func `what a label holds cannot break the line`() {
+    @Test func `label values are escaped`() {
         let counter = Counter("things_total", "Things.", labels: ["kind"])
         counter.add(1, "a\"b\\c\nd")
         #expect(counter.family.text.hasSuffix("\nthings_total{kind=\"a\\\"b\\\\c\\nd\"} 1\n"))
     }
 
-    @Test func `a histogram counts each number in its range and all above`() {
+    @Test func `a histogram counts each value in its bucket and all larger ones`() {
         let histogram = Histogram("time_seconds", "Time.", labels: ["route"], bounds: [0.1, 1])
         for time in [Duration.milliseconds(100), .milliseconds(101), .seconds(3)] { histogram.record(time, "x") }
         #expect(
