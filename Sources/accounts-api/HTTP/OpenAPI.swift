@@ -143,7 +143,7 @@ struct OpenAPI {
                 )
             }
         let elsewhere: [JSON.Member] =
-            operation.redirects ? [.init("303", ["description": "See Other: where a browser goes on"])] : []
+            operation.redirects ? [.init("303", ["description": "See Other: the next page of a browser"])] : []
         return good + elsewhere + refusals
     }
 }
