@@ -27,7 +27,7 @@ struct HandoffRoutes: Sendable {
     /// page.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
-            throw Problem(.notFound, "The link is not whole.")
+            throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         let address = try await signups.addressBehind(link)
         return pages.response(pages.resume(link, of: address, in: context.language), in: context.language)

@@ -18,7 +18,7 @@ struct HealthRoutes: Sendable {
         guard !isStopping, await database.isUp else {
             throw Problem(
                 .unavailable,
-                isStopping ? "The server is stopping." : "The database is away.",
+                isStopping ? "The server is stopping." : "The database is unavailable.",
                 headers: [.retryAfter: "1"]
             )
         }

@@ -12,7 +12,7 @@ struct PhotoRoutes: Sendable {
     @Sendable func show(_ request: Request, _ context: FieldContext) async throws -> Response {
         if context.draft.account != nil { throw Problem.committed }
         guard let photo = try await signups.photo(in: context.field, of: context.draft) else {
-            throw Problem(.notFound, "There is no image in this field.")
+            throw Problem(.notFound, "The field has no image.")
         }
         return Response(
             status: .ok,

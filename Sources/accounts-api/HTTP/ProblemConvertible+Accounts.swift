@@ -11,7 +11,7 @@ extension DatabaseError: ProblemConvertible {
         case .unavailable, .outcomeUnknown:
             Problem(
                 .unavailable,
-                "Nothing you saved is lost. Try again in a moment.",
+                "The database is unavailable. Saved answers are not lost. Try again in a moment.",
                 headers: [.retryAfter: "1"]
             )
         case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
@@ -39,9 +39,13 @@ extension HashingError: ProblemConvertible {
 extension ImageError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .rejected(let error): .busy(error, "Too many images come at once. Try again in a moment.")
+        case .rejected(let error): .busy(error, "Too many images are being processed. Try again in a moment.")
         case .noWorker:
-            Problem(.unavailable, "No image can be read at the moment. Try again.", headers: [.retryAfter: "5"])
+            Problem(
+                .unavailable,
+                "Images cannot be processed at the moment. Try again in a moment.",
+                headers: [.retryAfter: "5"]
+            )
         case .fault: nil
         }
     }
@@ -64,9 +68,13 @@ extension FindError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .unknown: .noDraft
-        case .ended(let ending): .draftExpired("This sign-up is over.", reason: ending.rawValue)
+        case .ended(let ending): .draftExpired("The sign-up has ended. Start a new one.", reason: ending.rawValue)
         // Without its key the draft cannot be decrypted, so it is lost as well.
-        case .unreadable: .draftExpired("This sign-up cannot be read any more.", reason: "unreadable")
+        case .unreadable:
+            .draftExpired(
+                "The sign-up cannot be decrypted, because its key is missing. Start a new one.",
+                reason: "unreadable"
+            )
         case .database(let error): context.problem(for: error)
         }
     }
@@ -103,7 +111,7 @@ extension ResendError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .locked(let next): .locked(next)
-        case .noCode: Problem(.notFound, "This step has no code.")
+        case .noCode: Problem(.notFound, "The step has no field of kind \"code\".")
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
         case .committed: .committed
@@ -130,13 +138,13 @@ extension CommitError: ProblemConvertible {
         case .incomplete(let progress):
             Problem(
                 .incomplete,
-                "Something is still missing.",
+                "A required step has no valid answers. \"next\" names the first such step.",
                 [.init("missing", .array(progress.missing.map { .string($0.rawValue) })), .next(progress.next)]
             )
         case .identifierTaken(let field):
             Problem(
                 .identifierTaken,
-                "Choose another one; the rest of the sign-up is kept.",
+                "Another account has the same value. Choose another value; the other answers are kept.",
                 [.init("field", .string(field.rawValue))]
             )
         case .stale(let current): context.stale(current)
@@ -150,7 +158,7 @@ extension CommitError: ProblemConvertible {
 extension HandoffError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .noAddress: Problem(.notFound, "This sign-up proves no address to which a link could go.")
+        case .noAddress: Problem(.notFound, "The flow verifies no e-mail address, so a link cannot be mailed.")
         case .locked(let next): .locked(next)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
@@ -178,29 +186,35 @@ extension Problem {
 
     static let noDraft = Problem(
         .noDraft,
-        "Send the token of a sign-up, or begin one.",
+        "The request has no valid token. Send the token of a sign-up, or start a new sign-up.",
         [restart],
         headers: [.wwwAuthenticate: "Bearer"]
     )
 
-    static let unknownStep = Problem(.unknownStep, "The flow has no such step.")
+    static let unknownStep = Problem(
+        .unknownStep,
+        "The flow has no step with this name. GET /signup/schema lists the steps."
+    )
 
-    static let noImageField = Problem(.notFound, "The step has no such image.")
+    static let noImageField = Problem(
+        .notFound,
+        "The step has no image field with this name. GET /signup/schema lists the fields."
+    )
 
     static func draftExpired(_ detail: String, reason: String) -> Problem {
         Problem(.draftExpired, detail, [.init("reason", .string(reason)), restart])
     }
 
-    static let committed = Problem(.alreadyCommitted, "It has become an account and cannot be changed.")
+    static let committed = Problem(.alreadyCommitted, "The sign-up has become an account and cannot be changed.")
 
     static func locked(_ next: Step?) -> Problem {
-        Problem(.stepLocked, "An earlier step comes first.", [.next(next)])
+        Problem(.stepLocked, "An earlier step is not complete. Complete the step in \"next\" first.", [.next(next)])
     }
 
     static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
         Problem(
             .validationFailed,
-            "Nothing was changed.",
+            "Some answers are not valid. Nothing was changed.",
             [.init("errors", .array(refusals.map { $0.json(in: language) }))]
         )
     }
@@ -210,7 +224,7 @@ extension Problem {
         let (name, wait) = (reached.name, reached.wait.seconds)
         return Problem(
             .rateLimited,
-            "This happened too often. Try again later.",
+            "The rate limit is exceeded. Try again after the time in Retry-After.",
             headers: [
                 .retryAfter: "\(wait)",
                 .rateLimitPolicy: "\"\(name)\";q=\(reached.limit.count);w=\(reached.limit.period.seconds)",
@@ -221,11 +235,11 @@ extension Problem {
 
     static let contended = Problem(
         .unavailable,
-        "Too many requests change this sign-up at once.",
+        "Too many requests change this sign-up at the same time. Try again in a moment.",
         headers: [.retryAfter: "1"]
     )
 
-    static let cancelled = Problem(.unavailable, "The request was given up.", headers: [.retryAfter: "1"])
+    static let cancelled = Problem(.unavailable, "The request was cancelled.", headers: [.retryAfter: "1"])
 
     /// The problem for work that a pool has rejected.
     static func busy(_ error: WorkRejection, _ detail: String) -> Problem {

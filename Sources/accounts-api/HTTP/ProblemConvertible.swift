@@ -24,16 +24,16 @@ struct ProblemContext {
         if let problem = (error as? any ProblemConvertible)?.problem(in: self) { return problem }
         switch error {
         case let error as any HTTPResponseError where error.status == .notFound:
-            return Problem(.notFound, "No resource has this path.")
+            return Problem(.notFound, "There is no resource at this path. GET /openapi.json lists the paths.")
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
-            return Problem(.tooLarge, "The body is longer than it may be.")
+            return Problem(.tooLarge, "The body is too large.")
         case let error as any HTTPResponseError where error.status.kind == .clientError:
-            return Problem(.malformedRequest, "The request could not be read.")
+            return Problem(.malformedRequest, "The request is malformed.")
         case is CancellationError:
             return .cancelled
         default:
             logger.error("unrecognised error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
-            return Problem(.internal, "The log has the cause, under the id of this request.")
+            return Problem(.internal, "An unexpected error occurred. The log has its cause under this request_id.")
         }
     }
 
@@ -41,7 +41,7 @@ struct ProblemContext {
     func stale(_ current: Draft) -> Problem {
         Problem(
             .staleRevision,
-            "It is at another revision than the one you named.",
+            "The sign-up is at another revision than the one in If-Match. \"draft\" has the current one.",
             [.init("draft", representations.draft(current))],
             headers: [.eTag: "\"\(current.revision)\""]
         )

@@ -11,7 +11,7 @@ extension Request {
         let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
         let isTag: (Substring) -> Bool = { $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
         guard !tags.isEmpty, tags.allSatisfy({ isTag($0.trimmingPrefix("W/")) }) else {
-            throw Problem(.malformedRequest, "If-Match names no entity tag.")
+            throw Problem(.malformedRequest, #"If-Match must be * or a list of entity tags, such as "4"."#)
         }
         // A weak tag is valid, but never matches in the strong comparison.
         let revisions = tags.filter(isTag).compactMap { Int($0.dropFirst().dropLast()) }

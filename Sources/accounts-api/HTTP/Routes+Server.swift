@@ -26,7 +26,8 @@ extension Routes {
     @Sendable private func refusal(_ slug: Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer) {
         let requestID = RequestLog.newRequestID()
         let detail =
-            slug == .headersTooLarge ? "Send fewer or shorter header fields." : "The request could not be read."
+            slug == .headersTooLarge
+            ? "The header is too large. Send fewer or shorter header fields." : "The request is malformed."
         var (head, body) = Problem(slug, detail).parts(
             publicURL: publicURL,
             requestID: requestID,

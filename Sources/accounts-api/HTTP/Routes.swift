@@ -217,7 +217,11 @@ extension Routes {
         let allow = methods.map(\.rawValue).joined(separator: ", ")
         for method in all where !methods.contains(method) {
             router.on(RouterPath(path), method: method) { _, _ -> Response in
-                throw Problem(.methodNotAllowed, "Use \(allow).", headers: [.allow: allow])
+                throw Problem(
+                    .methodNotAllowed,
+                    "The path does not support this method. Use \(allow).",
+                    headers: [.allow: allow]
+                )
             }
         }
     }

@@ -25,7 +25,7 @@ struct Session: Sendable {
             field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : nil
         }
         guard Set(cookies + bearers).count <= 1 else {
-            throw Problem(.malformedRequest, "Two tokens came, and they differ.")
+            throw Problem(.malformedRequest, "The request has two different tokens. Send only one.")
         }
         return Credentials(
             token: (cookies.first ?? bearers.first).flatMap { Token($0) },

@@ -63,7 +63,7 @@ struct Uploads: Sendable {
 
     private static let busy = Problem(
         .busy,
-        "Too many images come at once. Try again in a moment.",
+        "Too many images are being uploaded. Try again in a moment.",
         headers: [.retryAfter: "2"]
     )
 

@@ -9,7 +9,7 @@ struct ProblemRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Answer {
         guard let problem = context.parameters.get("slug").flatMap(ProblemKind.init(rawValue:)) else {
-            throw Problem(.notFound, "There is no such problem type. GET /problems lists all of them.")
+            throw Problem(.notFound, "There is no problem type with this name. GET /problems lists all of them.")
         }
         return Answer(json: ProblemReference.json(of: problem))
     }

@@ -172,7 +172,7 @@ struct PhotoRouteTests {
                 try client.send(head + String(repeating: "1\r\nx\r\n", count: 3000))
                 return client.readAnswer()
             }
-            #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("too many pieces"))
+            #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("too many small chunks"))
         }
     }
 

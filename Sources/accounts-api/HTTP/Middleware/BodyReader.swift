@@ -39,7 +39,8 @@ struct BodyReader: RouterMiddleware {
         let body = try await Self.read(request.body, of: length, upTo: Self.maximumBytes)
         if body.count == 0, !isRequired { return nil }
         guard let type else {
-            throw body.count == 0 ? Problem(.malformedRequest, "The body is empty.") : Self.unsupported
+            throw body.count == 0
+                ? Problem(.malformedRequest, "The body is empty. Send JSON or a form.") : Self.unsupported
         }
         let answers = try body.withBytes { (bytes) throws(MalformedBody) -> Answers? in
             switch type {
@@ -72,7 +73,7 @@ struct BodyReader: RouterMiddleware {
                 pieces += 1
                 if secret.count + chunk.readableBytes > maximum { throw tooLarge(maximum) }
                 if pieces > maximumPieces + secret.count / minimumAverage {
-                    throw Problem(.malformedRequest, "The body comes in too many pieces.")
+                    throw Problem(.malformedRequest, "The body has too many small chunks. Send larger chunks.")
                 }
                 chunk.withUnsafeReadableBytes { bytes in
                     guard let start = bytes.baseAddress else { return }
@@ -84,7 +85,7 @@ struct BodyReader: RouterMiddleware {
             }
         } catch let error where !(error is Problem) && !(error is CancellationError) {
             // The client closed the connection, or the framing of the body is wrong.
-            throw Problem(.malformedRequest, "The body ends before its end.")
+            throw Problem(.malformedRequest, "The body is incomplete.")
         }
         return secret
     }
@@ -95,11 +96,13 @@ struct BodyReader: RouterMiddleware {
 
     private static let unsupported = Problem(
         .unsupportedMediaType,
-        "Send application/json, or a form.",
+        "The media type is not supported. Send application/json or application/x-www-form-urlencoded.",
         headers: [.accept: BodyType.allCases.map(\.rawValue).joined(separator: ", ")]
     )
 
-    static func tooLarge(_ maximum: Int) -> Problem { Problem(.tooLarge, "A body has at most \(maximum) bytes.") }
+    static func tooLarge(_ maximum: Int) -> Problem {
+        Problem(.tooLarge, "The body is too large. Send at most \(maximum) bytes.")
+    }
 }
 
 extension Flow {

@@ -10,7 +10,7 @@ struct ImageCheck: RouterMiddleware {
         guard let type = request.headers[.contentType], type.lowercased().hasPrefix("image/") else {
             throw Problem(
                 .unsupportedMediaType,
-                "Send an image.",
+                "The Content-Type is not that of an image. Send an image, with a type such as image/jpeg.",
                 headers: [.accept: ImageField.types.joined(separator: ", ")]
             )
         }

@@ -11,7 +11,10 @@ struct Negotiation: RouterMiddleware {
         let wanted = Representation(accept: request.headers[.accept])
         guard wanted == .json || wanted == .page && (hasPages || Representation.takesJSON(request.headers[.accept]))
         else {
-            throw Problem(.notAcceptable, "The answers are application/json\(hasPages ? " or text/html" : "").")
+            throw Problem(
+                .notAcceptable,
+                "Accept allows no representation. Use application/json\(hasPages ? " or text/html" : "")."
+            )
         }
         return try await next(request, context)
     }

@@ -13,7 +13,7 @@ struct OriginCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let isSafe = [.get, .head, .options].contains(request.method)
         guard isSafe || permits(request.headers, context.credentials) else {
-            throw Problem(.forbiddenOrigin, "Send it from the site of the sign-up.")
+            throw Problem(.forbiddenOrigin, "The request comes from another site. Send it from a page of this service.")
         }
         return try await next(request, context)
     }

@@ -7,7 +7,7 @@ struct URILimit: RouterMiddleware {
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         if request.uri.string.utf8.count > Self.maximumBytes {
-            throw Problem(.uriTooLong, "A path has at most \(Self.maximumBytes) bytes.")
+            throw Problem(.uriTooLong, "The path is too long. Use at most \(Self.maximumBytes) bytes.")
         }
         return try await next(request, context)
     }
