@@ -1,6 +1,6 @@
 extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON:
-    /// pairs with a `=`, complete escapes, UTF-8, no NUL, no repeated name. Invalid input is refused, never repaired.
+    /// pairs with a `=`, complete escapes, UTF-8, no NUL, no duplicate name. Invalid input is refused, never repaired.
     ///
     /// - Parameters:
     ///   - secretMembers: names whose texts are secrets, decoded directly into memory that is wiped.
@@ -48,7 +48,7 @@ struct FormMembers {
         let name = FieldName(text)
         let list = several.contains(text) ? answer.json.map { [$0] } : nil
         if !names.insert(name).inserted {
-            guard let list, lists[name] != nil else { throw MalformedBody(reason: .duplicateKey, offset: offset) }
+            guard let list, lists[name] != nil else { throw MalformedBody(reason: .duplicateName, offset: offset) }
             lists[name]? += list
         } else {
             members.append(.init(name, answer))

@@ -2,7 +2,7 @@ internal import Foundation
 
 extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files: only
-    /// parts, each with a name, no repeated name, texts in UTF-8 without NUL.
+    /// parts, each with a name, no duplicate name, texts in UTF-8 without NUL.
     ///
     /// - Parameters:
     ///   - boundary: the parameter of the media type.

@@ -1,5 +1,5 @@
 extension JSON {
-    /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no repeated name in an object, no NUL,
+    /// Reads one strict JSON text (RFC 8259): UTF-8 without a byte order mark, no duplicate name in an object, no NUL,
     /// no lone surrogate, at most ``JSONReader/maximumDepth`` levels. Invalid input is refused, never repaired.
     ///
     /// - Parameter maximumValues: the maximum number of values in all, including arrays and objects.
@@ -45,10 +45,10 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package enum Reason: String, Sendable {
         case unexpectedEnd = "unexpected end"
         case unexpectedByte = "unexpected byte"
-        case trailingBytes = "more than one value"
+        case trailingBytes = "unexpected bytes after the value"
         case tooDeep = "too many levels"
         case tooMany = "too many values"
-        case duplicateKey = "duplicate key"
+        case duplicateName = "duplicate name"
         case notUTF8 = "not UTF-8"
         case nul = "NUL"
         case controlCharacter = "unescaped control character"
@@ -126,7 +126,7 @@ package struct JSONReader {
             let start = position
             guard next == "\"" else { throw unexpected }
             let name = try string()
-            guard isNew(name, after: members, &spellings) else { throw failure(.duplicateKey, at: start) }
+            guard isNew(name, after: members, &spellings) else { throw failure(.duplicateName, at: start) }
             skipSpace()
             try expect(":")
             skipSpace()

@@ -52,7 +52,9 @@ extension ImageError: ProblemConvertible {
 }
 
 extension MalformedBody: ProblemConvertible {
-    func problem(in context: ProblemContext) -> Problem? { Problem(.malformedRequest, "\(self)") }
+    func problem(in context: ProblemContext) -> Problem? {
+        Problem(.malformedRequest, "The body is malformed: \(self).")
+    }
 }
 
 extension StartError: ProblemConvertible {

@@ -8,7 +8,7 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The server cannot read the request. Usually the body is not valid JSON or not a valid form: a \
-                    repeated key, a trailing comma, text that is not UTF-8, U+0000, a lone surrogate, more than 32 \
+                    duplicate name, a trailing comma, text that is not UTF-8, U+0000, a lone surrogate, more than 32 \
                     levels, or more than 1000 values. An `If-Match` without an entity tag and two different tokens in \
                     one request are malformed, too.
                     """,

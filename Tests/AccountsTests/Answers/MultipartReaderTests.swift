@@ -111,7 +111,7 @@ struct MultipartReaderTests {
             }
         }
         let twice = part("name=\"a\"", "1") + part("name=\"a\"", "2") + "--B--"
-        #expect(reason(Array(twice.utf8)) == .duplicateKey)
+        #expect(reason(Array(twice.utf8)) == .duplicateName)
         let bytes =
             Array("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n".utf8) + [0xFF] + Array("\r\n--B--".utf8)
         #expect(reason(bytes) == .notUTF8)

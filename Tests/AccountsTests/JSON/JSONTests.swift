@@ -246,7 +246,7 @@ struct JSONReaderTests {
         (#"[{"x":{"é":1,"é":2}}]"#, 14),
     ])
     func `a duplicate name is refused`(text: String, offset: Int) {
-        #expect(throws: MalformedBody(reason: .duplicateKey, offset: offset)) { try read(text) }
+        #expect(throws: MalformedBody(reason: .duplicateName, offset: offset)) { try read(text) }
     }
 
     @Test(arguments: [2, 7, 8, 9, 10, 100])
@@ -256,7 +256,7 @@ struct JSONReaderTests {
         #expect(try read(distinct).text == distinct)
         for repeated in names {
             let text = "{" + (names + [repeated]).joined(separator: ",") + "}"
-            let refusal = MalformedBody(reason: .duplicateKey, offset: text.utf8.count - repeated.utf8.count - 1)
+            let refusal = MalformedBody(reason: .duplicateName, offset: text.utf8.count - repeated.utf8.count - 1)
             #expect(throws: refusal) { try read(text) }
         }
     }
@@ -274,7 +274,7 @@ struct JSONReaderTests {
 
     @Test func `an error has only the reason and the offset`() {
         #expect(throws: MalformedBody.self) { try read(#"{"hunter2":1,"hunter2":2}"#) }
-        #expect(MalformedBody(reason: .duplicateKey, offset: 12).description == "duplicate key at byte 12")
+        #expect(MalformedBody(reason: .duplicateName, offset: 12).description == "duplicate name at byte 12")
         #expect("\(MalformedBody(reason: .nul, offset: 3))" == "NUL at byte 3")
     }
 }
@@ -334,7 +334,7 @@ struct JSONSecretTests {
     }
 
     @Test func `a duplicate secret is refused`() {
-        #expect(throws: MalformedBody(reason: .duplicateKey, offset: 16)) {
+        #expect(throws: MalformedBody(reason: .duplicateName, offset: 16)) {
             try read(#"{"password":"x","password":"x"}"#, secretMembers: ["password"])
         }
     }
@@ -408,7 +408,7 @@ struct HostileJSONTests {
         let distinct = "{" + names.joined(separator: ",") + "}"
         #expect(try read(distinct).text == distinct)
         let text = "{" + (names + names.prefix(1)).joined(separator: ",") + "}"
-        #expect(throws: MalformedBody(reason: .duplicateKey, offset: text.utf8.count - 11)) { try read(text) }
+        #expect(throws: MalformedBody(reason: .duplicateName, offset: text.utf8.count - 11)) { try read(text) }
     }
 
     @Test(arguments: [Set<String>(), ["name", "note"]])
