@@ -13,7 +13,7 @@ extension Answers {
         maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
         var reader = FormReader(bytes: bytes)
-        var members = FormMembers(several: several, most: maximumValues)
+        var members = FormMembers(several: several, maximumValues: maximumValues)
         while let pair = try reader.nextPair() {
             let name = try reader.text(pair.name)
             let answer: FieldAnswer =
@@ -28,23 +28,23 @@ extension Answers {
 /// The members of a form that were read so far, in the order of the form.
 struct FormMembers {
     let several: Set<String>
-    private var left: Int
+    private var valuesLeft: Int
     private var members: [Answers.Member] = []
     private var names: Set<FieldName> = []
     private var lists: [FieldName: [JSON]] = [:]
 
     /// - Parameters:
     ///   - several: the names that may be repeated.
-    ///   - most: the maximum number of values.
-    init(several: Set<String>, most: Int) {
+    ///   - maximumValues: the maximum number of values.
+    init(several: Set<String>, maximumValues: Int) {
         self.several = several
-        left = most
+        valuesLeft = maximumValues
     }
 
     /// - Parameter offset: the position of the name.
     mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {
-        guard left > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
-        left -= 1
+        guard valuesLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
+        valuesLeft -= 1
         let name = FieldName(text)
         let list = several.contains(text) ? answer.json.map { [$0] } : nil
         if !names.insert(name).inserted {
@@ -89,17 +89,17 @@ private struct FormReader {
     /// The bytes with their escapes resolved, validated as UTF-8. Values that are not secret use it too, so there is
     /// only one decoder.
     func decoded(_ range: Range<Int>) throws(MalformedBody) -> Secret {
-        try Secret(capacity: range.count) { (room) throws(MalformedBody) in
+        try Secret(capacity: range.count) { (buffer) throws(MalformedBody) in
             var index = range.lowerBound
             var count = 0
             while index < range.upperBound {
                 let start = index
                 let byte = try byte(at: &index, before: range.upperBound)
                 if byte == 0 { throw MalformedBody(reason: .nul, offset: start) }
-                room[count] = byte
+                buffer[count] = byte
                 count += 1
             }
-            guard UnsafeRawBufferPointer(rebasing: room[..<count]).visitScalars({ _ in }) else {
+            guard UnsafeRawBufferPointer(rebasing: buffer[..<count]).visitScalars({ _ in }) else {
                 throw MalformedBody(reason: .notUTF8, offset: range.lowerBound)
             }
             return count

@@ -18,7 +18,7 @@ extension Answers {
         maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
         var reader = MultipartReader(bytes: bytes, boundary: boundary)
-        var members = FormMembers(several: several, most: maximumValues)
+        var members = FormMembers(several: several, maximumValues: maximumValues)
         while let part = try reader.nextPart() {
             let answer: FieldAnswer
             if secretMembers.contains(part.name) {
@@ -77,13 +77,13 @@ private struct MultipartReader {
     }
 
     func text(_ range: Range<Int>) throws(MalformedBody) -> Secret {
-        try Secret(capacity: range.count) { (room) throws(MalformedBody) in
+        try Secret(capacity: range.count) { (buffer) throws(MalformedBody) in
             let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-            if let place = text.firstIndex(of: 0) {
-                throw MalformedBody(reason: .nul, offset: range.lowerBound + place)
+            if let index = text.firstIndex(of: 0) {
+                throw MalformedBody(reason: .nul, offset: range.lowerBound + index)
             }
             guard text.visitScalars({ _ in }) else { throw MalformedBody(reason: .notUTF8, offset: range.lowerBound) }
-            room.copyMemory(from: text)
+            buffer.copyMemory(from: text)
             return text.count
         }
     }
@@ -102,8 +102,8 @@ private struct MultipartReader {
                 guard let found else { throw MalformedBody(reason: .unexpectedEnd, offset: start) }
                 return found
             }
-            if let place = bytes[start..<end].firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
-                throw MalformedBody(reason: .controlCharacter, offset: place)
+            if let offset = bytes[start..<end].firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
+                throw MalformedBody(reason: .controlCharacter, offset: offset)
             }
             guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
                 throw MalformedBody(reason: .notUTF8, offset: start)
@@ -139,13 +139,13 @@ private struct MultipartReader {
 
     /// The next position of these bytes.
     private func find(_ wanted: [UInt8]) -> Int? {
-        var place = position
-        while let start = bytes.baseAddress, bytes.count - place >= wanted.count,
-            let found = memchr(start + place, Int32(wanted[0]), bytes.count - place - wanted.count + 1)
+        var index = position
+        while let start = bytes.baseAddress, bytes.count - index >= wanted.count,
+            let found = memchr(start + index, Int32(wanted[0]), bytes.count - index - wanted.count + 1)
         {
-            place = UnsafeRawPointer(found) - start
-            if bytes[place...].starts(with: wanted) { return place }
-            place += 1
+            index = UnsafeRawPointer(found) - start
+            if bytes[index...].starts(with: wanted) { return index }
+            index += 1
         }
         return nil
     }

@@ -40,7 +40,7 @@ package final class SMTPMailer: Mailer {
     /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue.
     /// At most 64 mails wait in the queue; further ones are refused as `temporary`.
     package func send(_ mail: Mail) async throws(MailError) {
-        try await withCheckedContinuation { queue.post(QueuedMail(mail: mail, sent: $0)) }.get()
+        try await withCheckedContinuation { queue.post(QueuedMail(mail: mail, continuation: $0)) }.get()
     }
 
     /// Lets the current mail finish, refuses waiting mails as `temporary`, and ends the thread. That takes at most 40
@@ -54,7 +54,7 @@ package final class SMTPMailer: Mailer {
 /// A mail, and the caller that waits for its delivery.
 private struct QueuedMail: Sendable {
     let mail: Mail
-    let sent: CheckedContinuation<Result<Void, MailError>, Never>
+    let continuation: CheckedContinuation<Result<Void, MailError>, Never>
 }
 
 /// The queue between the callers and the thread of the mailer, first in, first out.
@@ -85,7 +85,7 @@ private final class MailQueue: Sendable {
 
     func post(_ queued: QueuedMail) {
         if let refusal = contents.withLock({ $0.add(queued) }) {
-            queued.sent.resume(returning: .failure(refusal))
+            queued.continuation.resume(returning: .failure(refusal))
         } else {
             posted.signal()
         }
@@ -101,7 +101,9 @@ private final class MailQueue: Sendable {
     func close() async {
         await withCheckedContinuation { finished in
             for queued in contents.withLock({ $0.close(finished) }) {
-                queued.sent.resume(returning: .failure(.temporary(reply: nil, reason: "the mailer has shut down")))
+                queued.continuation.resume(
+                    returning: .failure(.temporary(reply: nil, reason: "the mailer has shut down"))
+                )
             }
             posted.signal()
         }
@@ -195,7 +197,7 @@ private struct SMTPConnection: ~Copyable {
 
     consuming func deliver(from queue: MailQueue) {
         while let queued = queue.next() {
-            queued.sent.resume(returning: deliver(queued.mail))
+            queued.continuation.resume(returning: deliver(queued.mail))
         }
     }
 
@@ -227,7 +229,7 @@ private struct SMTPConnection: ~Copyable {
     }
 }
 
-/// The bytes of a message, read in pieces.
+/// The bytes of a message, read in chunks.
 private struct Upload {
     private let bytes: [UInt8]
     private var position = 0
@@ -240,10 +242,10 @@ private struct Upload {
 
     /// Copies the next bytes to the buffer and returns their number; 0 at the end.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let piece = bytes[position...].prefix(buffer.count)
-        buffer.copyBytes(from: piece)
-        position += piece.count
-        return piece.count
+        let chunk = bytes[position...].prefix(buffer.count)
+        buffer.copyBytes(from: chunk)
+        position += chunk.count
+        return chunk.count
     }
 }
 
@@ -258,10 +260,10 @@ extension Duration {
 /// The sole owner of a `CURL *`.
 private struct CurlHandle: ~Copyable {
     private let raw: UnsafeMutableRawPointer
-    private static let begun = curl_begin()
+    private static let initialization = curl_begin()
 
     init() {
-        precondition(Self.begun == CURLE_OK, "cannot initialize libcurl")
+        precondition(Self.initialization == CURLE_OK, "cannot initialize libcurl")
         guard let raw = curl_easy_init() else { preconditionFailure("cannot create a libcurl handle") }
         self.raw = raw
     }

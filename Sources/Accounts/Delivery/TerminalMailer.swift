@@ -22,7 +22,7 @@ package struct TerminalMailer: Mailer {
     }
 
     private static func printable(_ line: String) -> String {
-        let shown = line.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
-        return String(String.UnicodeScalarView(shown))
+        let visible = line.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
+        return String(String.UnicodeScalarView(visible))
     }
 }

@@ -38,7 +38,7 @@ struct ByteWalk {
     }
 
     mutating func skip(to byte: UInt8) throws(ImageFault) {
-        guard let place = bytes[position...].firstIndex(of: byte) else { throw .unsupported }
-        position = place
+        guard let index = bytes[position...].firstIndex(of: byte) else { throw .unsupported }
+        position = index
     }
 }

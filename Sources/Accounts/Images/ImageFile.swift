@@ -112,11 +112,11 @@ private struct JPEGImage {
     private static func skipScan(_ walk: inout ByteWalk) throws(ImageFault) {
         while true {
             try walk.skip(to: 0xFF)
-            let place = walk
+            let beforeMarker = walk
             switch try marker(&walk) {
             case 0x00, 0xD0...0xD7: continue
             default:
-                walk = place
+                walk = beforeMarker
                 return
             }
         }
@@ -133,7 +133,7 @@ extension ImageFile {
     /// Keeps only the chunks that form the picture: compressed texts and profiles may be small and unpack to gigabytes.
     private init(png bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
-        var kept = Array(try walk.take(PNGChunk.signature.count))
+        var keptChunks = Array(try walk.take(PNGChunk.signature.count))
         var size: (width: Int, height: Int)?
         var orientation = Orientation.upright
         var hasEnded = false
@@ -159,10 +159,10 @@ extension ImageFile {
                 if name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { throw .unsupported }
                 continue
             }
-            kept += bytes[start..<walk.position]
+            keptChunks += bytes[start..<walk.position]
         }
         if walk.next != nil { throw .unsupported }
-        try self.init(.png, size, orientation, kept)
+        try self.init(.png, size, orientation, keptChunks)
     }
 }
 

@@ -24,17 +24,17 @@ final class ImageProcess: Sendable {
 
     func photo(of image: [UInt8]) throws(ImageError) -> Photo {
         if image.count > ImageFile.maximumBytes { throw .fault(.tooLarge) }
-        var ends: [Int32] = [-1, -1]
+        var sockets: [Int32] = [-1, -1]
         // Close-on-exec, because other threads may start processes meanwhile.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .noWorker(Self.reason("socketpair")) }
-        let ours = ends[0]
-        defer { close(ours) }
-        let child = try start(with: ends[1])
-        send(image, to: ours)
-        let output = receive(from: ours)
+        guard socketpair(AF_UNIX, type, 0, &sockets) == 0 else { throw .noWorker(Self.reason("socketpair")) }
+        let ourSocket = sockets[0]
+        defer { close(ourSocket) }
+        let child = try start(with: sockets[1])
+        send(image, to: ourSocket)
+        let output = receive(from: ourSocket)
         // So that the process does not block on sending more.
-        shutdown(ours, Int32(SHUT_RDWR))
+        shutdown(ourSocket, Int32(SHUT_RDWR))
         return try outcome(of: end(of: child), output)
     }
 
@@ -50,14 +50,14 @@ final class ImageProcess: Sendable {
     /// descriptor here.
     private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
         defer { close(descriptor) }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
         // Only the path where the loader finds Swift, if it is set: other variables may be secret.
         let libraryPath = getenv("LD_LIBRARY_PATH").map { strdup("LD_LIBRARY_PATH=" + String(cString: $0)) }
         var environment = [libraryPath ?? nil, nil]
-        defer { for word in words + environment { free(word) } }
+        defer { for pointer in argumentPointers + environment { free(pointer) } }
         return try state.withLock { state throws(ImageError) in
             if state.isStopped { throw .rejected(.stopped) }
-            let child = spawn_alone(program, &words, &environment, descriptor)
+            let child = spawn_alone(program, &argumentPointers, &environment, descriptor)
             guard child > 0 else { throw .noWorker(Self.reason("posix_spawn")) }
             state.running = child
             return child
@@ -65,11 +65,11 @@ final class ImageProcess: Sendable {
     }
 
     private func end(of child: Int32) throws(ImageError) -> ending {
-        let isThere = await_process(child) == 0
+        let hasEnded = await_process(child) == 0
         var ending = ending()
         let isReaped = state.withLock { state in
             state.running = nil
-            return isThere && reap_process(child, &ending) == 0
+            return hasEnded && reap_process(child, &ending) == 0
         }
         guard isReaped else { throw .noWorker(Self.reason("wait")) }
         return ending
@@ -92,12 +92,12 @@ final class ImageProcess: Sendable {
     /// Returns all received bytes; none if there are more than a photo may have.
     private func receive(from descriptor: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= Photo.maximumBytes {
-            let count = read(descriptor, &piece, piece.count)
+            let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { return bytes }
-            bytes += piece[..<count]
+            bytes += buffer[..<count]
         }
         return []
     }

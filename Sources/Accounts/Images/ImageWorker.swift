@@ -63,13 +63,13 @@ package enum ImageWorker {
 
     private static func read() throws(ImageFault) -> [UInt8] {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = Foundation.read(STDIN_FILENO, &piece, piece.count)
+            let count = Foundation.read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             if count < 0 { end(.failed) }
             if count == 0 { return bytes }
-            bytes += piece[..<count]
+            bytes += buffer[..<count]
             if bytes.count > ImageFile.maximumBytes { throw .tooLarge }
         }
     }

@@ -14,11 +14,11 @@ enum Orientation: Int {
 
     private static func value(in tiff: ArraySlice<UInt8>) throws(ImageFault) -> Int? {
         var walk = ByteWalk(tiff)
-        let order = try walk.take(2)
-        let isLittle = order == ArraySlice("II".utf8)
-        guard isLittle || order == ArraySlice("MM".utf8) else { return nil }
+        let byteOrder = try walk.take(2)
+        let isLittleEndian = byteOrder == ArraySlice("II".utf8)
+        guard isLittleEndian || byteOrder == ArraySlice("MM".utf8) else { return nil }
         func number(_ count: Int, _ walk: inout ByteWalk) throws(ImageFault) -> Int {
-            isLittle ? try walk.little(count) : try walk.big(count)
+            isLittleEndian ? try walk.little(count) : try walk.big(count)
         }
         guard try number(2, &walk) == 42 else { return nil }
         var directory = ByteWalk(tiff.dropFirst(try number(4, &walk)))
@@ -33,7 +33,7 @@ enum Orientation: Int {
     }
 
     /// The stored position of the pixel that is shown at `x` and `y` of a square.
-    func place(_ x: Int, _ y: Int, in side: Int) -> (x: Int, y: Int) {
+    func storedPosition(_ x: Int, _ y: Int, in side: Int) -> (x: Int, y: Int) {
         let (right, bottom) = (side - 1 - x, side - 1 - y)
         return switch self {
         case .upright: (x, y)

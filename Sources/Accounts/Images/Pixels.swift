@@ -55,8 +55,8 @@ struct Pixels: ~Copyable {
         )
         // Small faults in the files of cameras are warnings. libjpeg-turbo also reports a warning if an error follows
         // it; then the last pixel is missing.
-        let isWhole = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
-        guard isWhole, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
+        let isComplete = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
+        guard isComplete, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels
     }
 
@@ -133,8 +133,8 @@ extension Pixels {
         let turned = Pixels(width, height)
         for y in 0..<height {
             for x in 0..<width {
-                let place = orientation.place(x, y, in: width)
-                turned.words[y * width + x] = words[place.y * width + place.x]
+                let source = orientation.storedPosition(x, y, in: width)
+                turned.words[y * width + x] = words[source.y * width + source.x]
             }
         }
         return turned
@@ -146,11 +146,11 @@ extension Pixels {
             let word = words[index]
             let alpha = word >> 24
             if alpha == 255 { continue }
-            func over(_ shift: UInt32) -> UInt32 {
+            func blended(_ shift: UInt32) -> UInt32 {
                 let colour = word >> shift & 0xFF
                 return ((colour * alpha + 255 * (255 - alpha) + 127) / 255) << shift
             }
-            words[index] = 0xFF00_0000 | over(16) | over(8) | over(0)
+            words[index] = 0xFF00_0000 | blended(16) | blended(8) | blended(0)
         }
     }
 

@@ -73,17 +73,17 @@ package struct ChoiceField: FieldKind {
     }
 
     package func rules(in language: Language) -> [JSON.Member] {
-        let told = options.map { option -> JSON in
+        let optionList = options.map { option -> JSON in
             ["value": .string(option.value), "label": .string(label(of: option, in: language))]
         }
-        return [.init("choose", .string(isMultiple ? "several" : "one")), .init("options", .array(told))]
+        return [.init("choose", .string(isMultiple ? "several" : "one")), .init("options", .array(optionList))]
     }
 
     package var control: Control { Control(type: isMultiple ? "checkbox" : "select") }
 
     package var answerSchema: JSON {
-        let one: JSON = ["type": "string", "enum": .array(options.map { .string($0.value) })]
-        return isMultiple ? ["type": "array", "items": one] : one
+        let optionSchema: JSON = ["type": "string", "enum": .array(options.map { .string($0.value) })]
+        return isMultiple ? ["type": "array", "items": optionSchema] : optionSchema
     }
 
     package func shownSchema(at place: DisplayContext) -> JSON {

@@ -88,8 +88,8 @@ package struct DateField: FieldKind {
         let age = date.age(on: today)
         if let minAge, age < minAge { return Refusal(field, .tooYoung, ["min": .integer(minAge)]) }
         // No living person is older than 150, and the limit catches most typing errors in a year.
-        let most = maxAge ?? (mayBeInFuture ? nil : 150)
-        if let most, age > most { return Refusal(field, .tooOld, ["max": .integer(most)]) }
+        let maximum = maxAge ?? (mayBeInFuture ? nil : 150)
+        if let maximum, age > maximum { return Refusal(field, .tooOld, ["max": .integer(maximum)]) }
         return nil
     }
 

@@ -38,13 +38,13 @@ package struct PhoneField: FieldKind {
 
     package func written(_ value: PhoneNumber) -> String? {
         var number = value.e164
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             let isNumber = number.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    phone_format_international(bytes.baseAddress, bytes.count, room.baseAddress, room.count)
+                    phone_format_international(bytes.baseAddress, bytes.count, buffer.baseAddress, buffer.count)
                 }
             }
-            return isNumber ? String(cString: room.baseAddress!) : nil
+            return isNumber ? String(cString: buffer.baseAddress!) : nil
         }
     }
 
@@ -56,14 +56,14 @@ package struct PhoneField: FieldKind {
     private static let marks = Set("+()-./ ".utf8)
 
     private static func e164(_ text: String, in region: String) -> String? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 17) { room in
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 17) { buffer in
             var text = text
             let isNumber = text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    phone_format_e164(bytes.baseAddress, bytes.count, region, room.baseAddress)
+                    phone_format_e164(bytes.baseAddress, bytes.count, region, buffer.baseAddress)
                 }
             }
-            return isNumber ? String(cString: room.baseAddress!) : nil
+            return isNumber ? String(cString: buffer.baseAddress!) : nil
         }
     }
 }

@@ -30,8 +30,10 @@ package struct TextField: FieldKind {
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
         }
-        let most = typed.trimmingWhiteSpace().unicodeScalars.count
-        if most > 4 * max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(most)]) }
+        let trimmedLength = typed.trimmingWhiteSpace().unicodeScalars.count
+        if trimmedLength > 4 * max {
+            throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(trimmedLength)])
+        }
         let text = typed.withoutCarriageReturns()
         guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }),
             text.isStreamSafe

@@ -19,15 +19,15 @@ package enum Language: String, CaseIterable, Sendable {
     }
 
     /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): by quality, then by position in
-    /// the field; the first of `spoken` if the field names none of them.
+    /// the field; the first of `languages` if the field names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
     /// ignored. A field longer than 8 KiB is ignored.
-    package static func negotiated(_ acceptLanguage: String?, among spoken: [Language]) -> Language {
-        let fallback = spoken[0]
+    package static func negotiated(_ acceptLanguage: String?, among languages: [Language]) -> Language {
+        let fallback = languages[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
         let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0) }
-        let ranks = spoken.compactMap { language in
+        let ranks = languages.compactMap { language in
             language.rank(among: ranges, fallback: fallback).map { (language, $0) }
         }
         return ranks.max { $0.1 < $1.1 }?.0 ?? fallback
@@ -37,11 +37,11 @@ package enum Language: String, CaseIterable, Sendable {
     /// the fallback. Nil if it is excluded.
     private func rank(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
         let isFallback = self == fallback ? 1 : 0
-        let named = ranges.enumerated().filter { Language(tag: $0.element.tag) == self }
-        let isExcluded = named.contains { $0.element.quality == 0 && $0.element.isWhole }
+        let matching = ranges.enumerated().filter { Language(tag: $0.element.tag) == self }
+        let isExcluded = matching.contains { $0.element.quality == 0 && $0.element.isWholeLanguage }
         guard !isExcluded else { return nil }
 
-        let accepted = named.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
+        let accepted = matching.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
         if let best = accepted.max(by: <) { return best }
 
         switch ranges.last(where: { $0.tag == "*" })?.quality {
@@ -56,8 +56,8 @@ package enum Language: String, CaseIterable, Sendable {
         let tag: String
         let quality: Int
 
-        /// Whether it speaks of a language as a whole: `en` does, `en-GB` does not.
-        var isWhole: Bool { !tag.contains("-") }
+        /// True for a language without a region or other subtag: for `en`, but not for `en-GB`.
+        var isWholeLanguage: Bool { !tag.contains("-") }
 
         init?(_ part: Substring) {
             let pieces = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)

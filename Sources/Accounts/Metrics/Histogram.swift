@@ -44,15 +44,15 @@ package final class Histogram: Metric {
         var samples: [Family.Sample] = []
         let all = series.withLock { $0 }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         for (values, series) in all {
-            let own = Array(zip(labels, values))
+            let pairs = Array(zip(labels, values))
             var count = 0
-            for (bound, more) in zip(bounds + [.infinity], series.counts) {
-                count += more
+            for (bound, bucketCount) in zip(bounds + [.infinity], series.counts) {
+                count += bucketCount
                 let range = [(name: "le", value: Family.number(bound))]
-                samples.append(.init(suffix: "_bucket", labels: own + range, value: Double(count)))
+                samples.append(.init(suffix: "_bucket", labels: pairs + range, value: Double(count)))
             }
-            samples.append(.init(suffix: "_sum", labels: own, value: series.sum))
-            samples.append(.init(suffix: "_count", labels: own, value: Double(count)))
+            samples.append(.init(suffix: "_sum", labels: pairs, value: series.sum))
+            samples.append(.init(suffix: "_count", labels: pairs, value: Double(count)))
         }
         return Family(name: name, help: help, kind: .histogram, samples: samples)
     }

@@ -32,14 +32,15 @@ package final class Monitor: Sendable {
     /// All metrics in the text format (version 0.0.4). If the database does not answer, `accounts_database_up` is 0 and
     /// the values from the database are left out.
     package func exposition() -> String {
-        let found = last.withLock { snapshot in
+        let databaseFamilies = last.withLock { snapshot in
             let isLate = snapshot.pending.map { ContinuousClock.now - $0 > Self.timeout } ?? false
             snapshot.pending = snapshot.pending ?? .now
             return isLate ? [Self.up(false)] : snapshot.families
         }
         refreshRequest.yield()
         let families =
-            signups.metrics.families + signups.database.families + signups.hashing.families + process + [build] + found
+            signups.metrics.families + signups.database.families + signups.hashing.families + process + [build]
+            + databaseFamilies
         return families.map(\.text).joined()
     }
 

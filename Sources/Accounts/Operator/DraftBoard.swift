@@ -31,14 +31,14 @@ extension Operator {
     package func board(cards: Int = 100, limit: Int = 10_000) async throws(DatabaseError) -> DraftBoard {
         let rows = try await database.transaction(
             """
-            WITH alive AS MATERIALIZED (
-                SELECT id, account_id, step, sealed, revision, created_at, updated_at, deadline FROM drafts, \(life)
+            WITH unexpired AS MATERIALIZED (
+                SELECT id, account_id, step, sealed, revision, created_at, updated_at, deadline FROM drafts, \(expiry)
                  WHERE account_id IS NULL AND deadline > now() ORDER BY id DESC LIMIT \(limit)
-            ), placed AS (
-                SELECT *, row_number() OVER (PARTITION BY step ORDER BY id DESC) AS place,
-                       count(*) OVER (PARTITION BY step) AS number FROM alive
+            ), ranked AS (
+                SELECT *, row_number() OVER (PARTITION BY step ORDER BY id DESC) AS rank,
+                       count(*) OVER (PARTITION BY step) AS number FROM unexpired
             )
-            SELECT \(summary), number FROM placed WHERE place <= \(cards) ORDER BY id DESC
+            SELECT \(summary), number FROM ranked WHERE rank <= \(cards) ORDER BY id DESC
             """
         )[0]
         var drafts: [String: [DraftSummary]] = [:]

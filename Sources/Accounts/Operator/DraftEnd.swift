@@ -11,7 +11,7 @@ extension Operator {
     /// Returns the number of open drafts that ``purge(_:)`` would delete.
     package func count(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         try await database.read(
-            "SELECT count(*) FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))"
+            "SELECT count(*) FROM drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))"
         ).only.decode(Int.self)
     }
 
@@ -21,7 +21,7 @@ extension Operator {
         var count = 0
         while true {
             let batch: SQL = """
-                id = ANY (ARRAY(SELECT id FROM drafts, \(life) WHERE account_id IS NULL AND \(condition(filter))
+                id = ANY (ARRAY(SELECT id FROM drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))
                                  LIMIT 500 FOR UPDATE OF drafts SKIP LOCKED))
                 """
             let rows = try await database.transaction(

@@ -49,7 +49,7 @@ extension Operator {
     package func drafts(_ filter: DraftFilter, limit: Int) async throws(DatabaseError) -> [DraftSummary] {
         let rows = try await database.read(
             """
-            SELECT \(summary), 0 FROM drafts, \(life) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)
+            SELECT \(summary), 0 FROM drafts, \(expiry) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)
             """
         )
         var drafts: [DraftSummary] = []
@@ -57,7 +57,7 @@ extension Operator {
         return drafts
     }
 
-    /// The columns of ``DraftSummary``, selected from `drafts` and ``life``.
+    /// The columns of ``DraftSummary``, selected from `drafts` and ``expiry``.
     var summary: SQL {
         """
         id, \(state), step, sealed, revision, created_at, updated_at, deadline, now(),
@@ -98,8 +98,8 @@ extension Operator {
     }
 
     /// A lateral join with the column `deadline`: the expiry of a draft, or of the token of a committed draft.
-    var life: SQL {
-        "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS life"
+    var expiry: SQL {
+        "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS expiry"
     }
 
     private var state: SQL {
@@ -109,13 +109,13 @@ extension Operator {
         """
     }
 
-    /// A condition on the columns of `drafts` and ``life``.
+    /// A condition on the columns of `drafts` and ``expiry``.
     func condition(_ filter: DraftFilter) -> SQL {
         var all: SQL = "true"
-        if let wanted = filter.state {
-            all = "\(all) AND \(state) = \(wanted.rawValue)"
+        if let wantedState = filter.state {
+            all = "\(all) AND \(state) = \(wantedState.rawValue)"
             // Lets PostgreSQL use the index, which covers only drafts without an account.
-            if wanted != .committed { all = "\(all) AND account_id IS NULL" }
+            if wantedState != .committed { all = "\(all) AND account_id IS NULL" }
         }
         if let step = filter.step { all = "\(all) AND step = \(step)" }
         if let age = filter.olderThan { all = "\(all) AND created_at < now() - make_interval(secs => \(age.seconds))" }

@@ -41,9 +41,9 @@ package enum Argon2 {
             0xd0, 0x1e, 0xf0, 0x45, 0x2d, 0x75, 0xb6, 0x5e, 0xb5, 0x25, 0x20, 0xe9, 0x6b, 0x01, 0xe6, 0x59,
         ]
         let tag = try tag(
-            of: Secret(capacity: 32) { room in
-                room.initializeMemory(as: UInt8.self, repeating: 1)
-                return room.count
+            of: Secret(capacity: 32) { buffer in
+                buffer.initializeMemory(as: UInt8.self, repeating: 1)
+                return buffer.count
             },
             salt: Array(repeating: 2, count: 16),
             key: Array(repeating: 3, count: 8),
@@ -82,10 +82,10 @@ package enum Argon2 {
     ) throws(Argon2Error) -> Secret {
         try Secret(capacity: length) { tag throws(Argon2Error) in
             let code = password.withBytes { password in
-                arena.withMemory { room in
+                arena.withMemory { memory in
                     argon2id_within(
-                        room.baseAddress,
-                        room.count,
+                        memory.baseAddress,
+                        memory.count,
                         UInt32(parameters.memoryKiB),
                         UInt32(parameters.iterations),
                         UInt32(lanes),

@@ -11,10 +11,10 @@ enum Blocklist {
     /// Up to ten of them, at any position, do not make a password strong: attackers try `password1234567` and
     /// `Password-Password` soon after the word itself.
     private static func isDecorated(_ password: UnsafeRawBufferPointer) -> Bool {
-        let letters = Secret(capacity: password.count) { room in
+        let letters = Secret(capacity: password.count) { buffer in
             var count = 0
             for byte in password where byte >= 0x80 || (0x61...0x7A).contains(byte) {
-                room[count] = byte
+                buffer[count] = byte
                 count += 1
             }
             return count

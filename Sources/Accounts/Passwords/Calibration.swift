@@ -36,17 +36,20 @@ package enum Calibration {
         maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
         _ cost: (Argon2Parameters) async throws -> Duration
     ) async rethrows -> Argon2Parameters {
-        let least = Argon2Parameters()
-        var found = least
+        let minimum = Argon2Parameters()
+        var found = minimum
         // The second round corrects the first, which the caches of the processor distort.
         for _ in 0..<2 {
             let factor = target / (try await cost(found))
             let work = Double(found.memoryKiB * found.iterations) * factor
-            let memory = min(max(Int(work / 2 / 1024) * 1024, least.memoryKiB), max(maximumMemoryKiB, least.memoryKiB))
+            let memory = min(
+                max(Int(work / 2 / 1024) * 1024, minimum.memoryKiB),
+                max(maximumMemoryKiB, minimum.memoryKiB)
+            )
             let passes = Int((work / Double(memory)).rounded())
             found = Argon2Parameters(
                 memoryKiB: memory,
-                iterations: min(max(passes, least.iterations), Argon2Parameters.ceiling.iterations)
+                iterations: min(max(passes, minimum.iterations), Argon2Parameters.ceiling.iterations)
             )
         }
         return found

@@ -32,7 +32,7 @@ enum KeyRuns {
         }
     }
 
-    private static let circles = ["abcdefghijklmnopqrstuvwxyz", "0123456789"]
+    private static let cyclicLines = ["abcdefghijklmnopqrstuvwxyz", "0123456789"]
 
     private static let lines = [
         "`1234567890-=", "qwertyuiop[]\\", "asdfghjkl;'", "zxcvbnm,./",
@@ -48,7 +48,7 @@ enum KeyRuns {
     /// for each direction. The highest bit is set for the same key twice.
     private static let steps: [Step: UInt64] = {
         var steps: [Step: UInt64] = [:]
-        for (number, line) in (lines + circles.map { $0 + $0.prefix(1) }).enumerated() {
+        for (number, line) in (lines + cyclicLines.map { $0 + $0.prefix(1) }).enumerated() {
             for (from, to) in zip(line.utf8, line.utf8.dropFirst()) {
                 steps[Step(from, to), default: 0] |= 1 << (2 * number)
                 steps[Step(to, from), default: 0] |= 2 << (2 * number)

@@ -28,8 +28,8 @@ package struct PasswordRules: Sendable {
         guard password.secret.count <= Self.maximumBytes else {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
         }
-        let permitted = try Secret(capacity: password.secret.count) { room throws(Refusal) in
-            var text = TextRoom(room)
+        let permitted = try Secret(capacity: password.secret.count) { buffer throws(Refusal) in
+            var text = TextRoom(buffer)
             let isUTF8 = try password.secret.withBytes { bytes throws(Refusal) in
                 try bytes.visitScalars { scalar throws(Refusal) in
                     guard scalar.isAllowedInLine else { throw Refusal(field, .badCharacters) }
@@ -60,14 +60,14 @@ package struct PasswordRules: Sendable {
             if Blocklist.contains(password) {
                 refusals.append(Refusal(field, .common))
             }
-            if context.contains(where: { Self.is(password, $0) }) {
+            if context.contains(where: { Self.equals(password, $0) }) {
                 refusals.append(Refusal(field, .containsIdentifier))
             }
         }
         return refusals
     }
 
-    private static func `is`(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
+    private static func equals(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
         // ASCII has one form only, and this runs for every word that identifies the person.
         if word.utf8.allSatisfy({ $0 < 0x80 }) {
             return word.utf8.count == password.count

@@ -13,8 +13,8 @@ extension Secret {
 
     /// The case-folded text: upper-cased, then lower-cased, so that ß equals SS and ς equals σ.
     borrowing func caseFolded() -> Secret {
-        Secret(capacity: 3 * count) { room in
-            var text = TextRoom(room)
+        Secret(capacity: 3 * count) { buffer in
+            var text = TextRoom(buffer)
             _ = withBytes { bytes in
                 bytes.visitScalars { scalar in
                     if scalar.isASCII {
@@ -48,10 +48,10 @@ extension Secret {
     /// `_withNFCCodeUnits` is what `String` uses to compare and hash. Foundation's
     /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that are not wiped.
     init(normalising text: String) {
-        self.init(capacity: 3 * text.utf8.count) { room in
+        self.init(capacity: 3 * text.utf8.count) { buffer in
             var count = 0
             text._withNFCCodeUnits { byte in
-                room[count] = byte
+                buffer[count] = byte
                 count += 1
             }
             return count
@@ -76,17 +76,17 @@ extension UnsafeRawBufferPointer {
 
 /// A buffer that is filled with UTF-8.
 struct TextRoom {
-    private let room: UnsafeMutableRawBufferPointer
+    private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes written so far.
     private(set) var count = 0
 
-    init(_ room: UnsafeMutableRawBufferPointer) {
-        self.room = room
+    init(_ buffer: UnsafeMutableRawBufferPointer) {
+        self.buffer = buffer
     }
 
     mutating func append(_ scalar: Unicode.Scalar) {
         for byte in scalar.utf8 {
-            room[count] = byte
+            buffer[count] = byte
             count += 1
         }
     }

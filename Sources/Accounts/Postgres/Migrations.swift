@@ -59,7 +59,7 @@ package struct Migrations: Sendable {
         let connection = try Connection(to: conninfo)
         try connection.run(
             """
-            \(Self.turn);
+            \(Self.beginWithLock);
             CREATE TABLE IF NOT EXISTS migrations (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
             );
@@ -76,7 +76,7 @@ package struct Migrations: Sendable {
 
     /// Applies the next missing script and returns its name; nil if nothing is missing.
     private func applyNext(on connection: borrowing Connection) throws -> String? {
-        try connection.run(Self.turn)
+        try connection.run(Self.beginWithLock)
         let scripts = try scripts(
             after: connection.query(Self.appliedMigrations),
             and: connection.query(Self.appliedFunctions)
@@ -189,7 +189,7 @@ package struct Migrations: Sendable {
     /// An arbitrary number that no other program locks in this database.
     private static let lock = 0x6163_636F_756E_7473
     /// Begins a transaction and waits for the lock, without the timeouts that a pooler may give to every session.
-    private static let turn = """
+    private static let beginWithLock = """
         BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))
         """
 }

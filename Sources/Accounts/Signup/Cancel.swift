@@ -14,18 +14,19 @@ extension Signups {
         if draft.account != nil { throw .committed }
         if let revision, revision != draft.revision { throw .stale(draft) }
         let isOpen: SQL = "id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL"
-        let isMeant: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
+        let isRequestedRevision: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
         let hasEnded = try await converting(to: CancelError.database) { () throws(DatabaseError) in
             // Locks the row first, so that the later statement sees the result of a concurrent commit.
             let rows = try await database.transaction(
-                [lock(draft), end(in: table(of: draft.id), where: isMeant, as: .cancelled)] + Self.deleteBelongings
+                [lock(draft), end(in: table(of: draft.id), where: isRequestedRevision, as: .cancelled)]
+                    + Self.deleteBelongings
                     + ["SELECT EXISTS (SELECT FROM \(table(of: draft.id)) WHERE id = \(draft.id))"]
             )
-            let isThere = try rows[rows.count - 1].only.decode(Bool.self)
-            return try countEnded(rows[1], as: .cancelled) || !isThere
+            let exists = try rows[rows.count - 1].only.decode(Bool.self)
+            return try countEnded(rows[1], as: .cancelled) || !exists
         }
         if hasEnded { return }
-        let now = try await reread(draft, orThrow: CancelError.find)
-        throw now.account != nil ? .committed : .stale(now)
+        let current = try await reread(draft, orThrow: CancelError.find)
+        throw current.account != nil ? .committed : .stale(current)
     }
 }

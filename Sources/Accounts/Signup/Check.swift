@@ -21,14 +21,14 @@ extension Signups {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)
         if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
-        let (values, _, all) = validate(answers, to: step, of: draft)
-        var refusals = all.filter { answers[$0.field] != nil }
+        let (values, _, allRefusals) = validate(answers, to: step, of: draft)
+        var refusals = allRefusals.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []
         for field in step.fields where answers[field.name] != nil {
             if refusals.contains(where: { $0.field == field.name }) { continue }
-            let more = try await field.kind.check(values, of: field, draft, by: self)
-            refusals += more
-            if more.isEmpty, let text = field.kind.written(in: values, of: field.name) {
+            let newRefusals = try await field.kind.check(values, of: field, draft, by: self)
+            refusals += newRefusals
+            if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name) {
                 written.append((field.name, text))
             }
         }

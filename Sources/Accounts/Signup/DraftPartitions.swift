@@ -8,16 +8,16 @@ internal import Synchronization
 package final class DraftPartitions: Sendable {
     /// Partitions by days since 1970.
     private let tables = Mutex<[Int: SQL]>([:])
-    private let life: Duration
+    private let lifetime: Duration
 
-    /// - Parameter life: the lifetime of a draft. The partition of its day is kept one or two days longer.
-    init(life: Duration) {
-        self.life = life
+    /// - Parameter lifetime: the lifetime of a draft. The partition of its day is kept one or two days longer.
+    init(life lifetime: Duration) {
+        self.lifetime = lifetime
     }
 
     /// The partition that holds the draft, named `drafts`; the whole table if the partition may not exist.
     func table(of draft: ID<Draft>) -> SQL {
-        guard Date().timeIntervalSince(draft.madeAt) < life / .seconds(1) else { return "drafts" }
+        guard Date().timeIntervalSince(draft.madeAt) < lifetime / .seconds(1) else { return "drafts" }
         return tables.withLock { $0[Self.day(of: draft)] } ?? "drafts"
     }
 

@@ -15,7 +15,7 @@ extension Signups {
         """
         WITH ended AS (
             DELETE FROM \(table) WHERE \(condition) RETURNING id, flow, step, token_hash, ends_at
-        ), remembered AS (
+        ), stored_reason AS (
             INSERT INTO endings (token_hash, reason, until)
             SELECT token_hash, \(reason.rawValue), \(until) FROM ended ON CONFLICT DO NOTHING
         )

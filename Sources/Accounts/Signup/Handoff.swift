@@ -59,7 +59,7 @@ extension Signups {
     }
 
     /// The masked address to which the link was mailed; nil if the link is invalid. Changes nothing.
-    package func addressBehind(_ link: Token) async throws(FindError) -> String? {
+    package func maskedAddress(of link: Token) async throws(FindError) -> String? {
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
                 """
@@ -118,25 +118,25 @@ extension Signups {
     /// device fails.
     private func move(_ link: Token, to token: Token) async throws(ResumeError) -> Bool {
         let limits = [charge(.starts, network.prefix)]
-        let isOpened: SQL = """
+        let isValidLink: SQL = """
             account_id IS NULL AND now() < \(deadline) AND \(Self.isWithinLimits)
             AND EXISTS (SELECT FROM handoffs
                          WHERE draft = \(link.draft) AND digest = \(link.hash) AND now() < expires_at)
             """
-        let remember: SQL = """
+        let storeReason: SQL = """
             INSERT INTO endings (token_hash, reason, until)
             SELECT token_hash, 'continued-elsewhere', ends_at + interval '1 day' FROM drafts
-             WHERE id = \(link.draft) AND \(isOpened)
+             WHERE id = \(link.draft) AND \(isValidLink)
             """
         let move: SQL = """
             UPDATE drafts SET token_hash = \(token.hash), revision = revision + 1, updated_at = now()
-             WHERE id = \(link.draft) AND \(isOpened) RETURNING 1
+             WHERE id = \(link.draft) AND \(isValidLink) RETURNING 1
             """
         let (isMoved, exceeded) = try await converting(to: ResumeError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 "SELECT 1 FROM drafts WHERE id = \(link.draft) FOR UPDATE",
                 consume(limits),
-                remember,
+                storeReason,
                 move,
                 "DELETE FROM handoffs WHERE draft = \(link.draft) AND digest = \(link.hash) AND \(Self.isWithinLimits)"
             )

@@ -14,7 +14,7 @@ extension HandoffError: RetriedActError {}
 
 extension Signups {
     /// The maximum number of attempts for a draft that other requests keep changing.
-    static let tries = 8
+    static let maximumWriteAttempts = 8
 
     /// Runs an act in the draft's turn until it returns a result; nil means that the draft has changed.
     ///
@@ -38,9 +38,9 @@ extension Signups {
         _ act: (Draft) async throws(Failure) -> Result?
     ) async throws(Failure) -> Result {
         var draft = draft
-        for attempt in 1...Self.tries {
+        for attempt in 1...Self.maximumWriteAttempts {
             if let result = try await act(draft) { return result }
-            if attempt == Self.tries { break }
+            if attempt == Self.maximumWriteAttempts { break }
             // A random delay keeps servers from colliding again.
             if attempt > 1 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt)))) }
             draft = try await reread(draft, orThrow: Failure.find)

@@ -58,11 +58,12 @@ private struct StepProgress {
     let isSettled: Bool
 
     init(of step: Step, in context: ValidationContext) {
-        let broken = step.fields.filter { !$0.kind.holds($0.name, in: context) }
+        let incomplete = step.fields.filter { !$0.kind.holds($0.name, in: context) }
         let isAnswered = context.values.answered.contains(step.name)
-        let isEmpty = broken.count == step.fields.count && !step.fields.contains { context.values.contains($0.name) }
-        missing = broken.filter(\.isRequired).map(\.name)
-        hasInvalid = broken.contains { context.values.contains($0.name) }
+        let isEmpty =
+            incomplete.count == step.fields.count && !step.fields.contains { context.values.contains($0.name) }
+        missing = incomplete.filter(\.isRequired).map(\.name)
+        hasInvalid = incomplete.contains { context.values.contains($0.name) }
         // A step without required fields must be submitted once. An optional step may be submitted empty.
         let isSkipped = isAnswered && isEmpty && step.isOptional
         let isFilled = missing.isEmpty && (isAnswered || step.fields.contains(where: \.isRequired))

@@ -24,7 +24,7 @@ final class CompletedWork {
     /// Returns the result for that field and subject; runs `work` if there is none yet. A nil result is not kept.
     func once<Result: Sendable>(
         _ field: FieldName,
-        ifAny work: () async throws(SubmitError) -> Result?
+        optional work: () async throws(SubmitError) -> Result?
     ) async throws(SubmitError) -> Result? {
         if let result: Result = result(field) { return result }
         let result = try await work()

@@ -55,8 +55,8 @@ package struct Reaper: Sendable {
             do throws(DatabaseError) { try await act() } catch { failure = failure ?? error }
         }
         await attempt { () throws(DatabaseError) in erased.drafts = try await eraseExpiredDrafts() }
-        for (table, isUseless) in Self.useless {
-            await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: isUseless) }
+        for (table, condition) in Self.expiredRows {
+            await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: condition) }
         }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
         let metrics = signups.metrics
@@ -87,9 +87,9 @@ package struct Reaper: Sendable {
                 try await eraseExpiredDrafts(in: SQL(stringLiteral: "\(name) AS drafts"), until: end, &count)
             } catch {
                 // Another server may have dropped the day.
-                let isThere = try await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
+                let exists = try await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
                     .decode(Bool.self)
-                if isThere { failure = failure ?? error }
+                if exists { failure = failure ?? error }
             }
         }
         if let failure { throw failure }
@@ -110,9 +110,9 @@ package struct Reaper: Sendable {
                 [
                     Self.withoutFlush,
                     """
-                    WITH \(Self.turn), page AS (
+                    WITH \(Self.lock), page AS (
                         SELECT id FROM \(table)
-                         WHERE account_id IS NULL AND (SELECT mine FROM turn)
+                         WHERE account_id IS NULL AND (SELECT acquired FROM reaper_lock)
                            AND id > \(last)
                            AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.expiry.idle.seconds)))
                          ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
@@ -123,10 +123,11 @@ package struct Reaper: Sendable {
                     ), ended AS (
                         DELETE FROM \(table) WHERE \(Self.isIn("expired"))
                         RETURNING id, flow, step, token_hash, created_at, ends_at
-                    ), remembered AS (
+                    ), stored_reason AS (
                         INSERT INTO endings (token_hash, reason, until)
                         SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
-                         WHERE ends_at > now() - interval '1 day' AND ends_at > created_at + \(life) + interval '1 minute'
+                         WHERE ends_at > now() - interval '1 day'
+                           AND ends_at > created_at + \(maximumLifetime) + interval '1 minute'
                         ON CONFLICT DO NOTHING
                     )
                     SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
@@ -135,7 +136,7 @@ package struct Reaper: Sendable {
                     """,
                 ] + Signups.deleteBelongings
             )[1].only
-            let (erased, seen, place, ended, _) = try row.decode(
+            let (erased, pageCount, lastID, ended, _) = try row.decode(
                 Int.self,
                 Int.self,
                 UUID?.self,
@@ -146,8 +147,8 @@ package struct Reaper: Sendable {
             signups.metrics.erased.add(erased, "drafts")
             count += erased
             try? await Task.sleep(for: min((ContinuousClock.now - start) * restFactor, .seconds(1)))
-            guard let place, seen == Self.batch else { return }
-            last = place
+            guard let lastID, pageCount == Self.batch else { return }
+            last = lastID
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
     }
 
@@ -157,11 +158,11 @@ package struct Reaper: Sendable {
 
     /// The maximum lifetime of a draft that no operator has extended. The token of such a draft shows that it has
     /// expired.
-    private var life: SQL { "make_interval(secs => \(signups.flow.expiry.absolute.seconds))" }
+    private var maximumLifetime: SQL { "make_interval(secs => \(signups.flow.expiry.absolute.seconds))" }
 
     // MARK: - Other expired rows
 
-    private static let useless: [(table: String, condition: SQL)] = [
+    private static let expiredRows: [(table: String, condition: SQL)] = [
         ("limits", "until < now()"),
         ("endings", "until < now()"),
         ("leases", "until < now()"),
@@ -177,7 +178,7 @@ package struct Reaper: Sendable {
     ]
 
     /// Erases from the first page of the table to the page that is the last at the start.
-    private func erase(from name: String, where isUseless: SQL) async throws(DatabaseError) -> Int {
+    private func erase(from name: String, where condition: SQL) async throws(DatabaseError) -> Int {
         let table = SQL(stringLiteral: name)
         let size = try await database.read("SELECT pg_relation_size(\(name)::text::regclass)").only.decode(Int.self)
         var count = 0
@@ -185,11 +186,12 @@ package struct Reaper: Sendable {
             let row = try await database.transaction(
                 Self.withoutFlush,
                 """
-                WITH \(Self.turn), erased AS (
+                WITH \(Self.lock), erased AS (
                     DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
                         SELECT ctid FROM \(table)
-                         WHERE ctid >= \(Self.place(page))::text::tid AND ctid < \(Self.place(page + Self.pages))::text::tid
-                           AND (SELECT mine FROM turn) AND \(isUseless)
+                         WHERE ctid >= \(Self.firstRow(of: page))::text::tid
+                           AND ctid < \(Self.firstRow(of: page + Self.pages))::text::tid
+                           AND (SELECT acquired FROM reaper_lock) AND \(condition)
                            FOR UPDATE SKIP LOCKED
                     )) RETURNING 1
                 )
@@ -202,13 +204,17 @@ package struct Reaper: Sendable {
     }
 
     /// The position of the first row of a page.
-    private static func place(_ page: Int) -> String { "(\(page),0)" }
+    private static func firstRow(of page: Int) -> String { "(\(page),0)" }
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
         var count = 0
         while true {
             let dropped = try await database.transaction(
-                "WITH \(Self.turn) SELECT CASE WHEN mine THEN drop_past_draft_partitions(\(life)) ELSE 0 END FROM turn"
+                """
+                WITH \(Self.lock)
+                SELECT CASE WHEN acquired THEN drop_past_draft_partitions(\(maximumLifetime)) ELSE 0 END
+                  FROM reaper_lock
+                """
             )[0].only.decode(Int.self)
             if dropped == 0 { return count }
             count += dropped
@@ -217,9 +223,9 @@ package struct Reaper: Sendable {
 
     private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
 
-    /// A CTE whose column `mine` is true if this server may erase, until the transaction ends.
-    private static let turn: SQL = """
-        turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock('drafts'::regclass::oid::int, 1) AS mine)
+    /// A CTE whose column `acquired` is true if this server may erase, until the transaction ends.
+    private static let lock: SQL = """
+        reaper_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock('drafts'::regclass::oid::int, 1) AS acquired)
         """
 }
 

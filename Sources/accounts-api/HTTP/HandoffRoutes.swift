@@ -29,7 +29,7 @@ struct HandoffRoutes: Sendable {
         guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
-        let address = try await signups.addressBehind(link)
+        let address = try await signups.maskedAddress(of: link)
         return pages.response(pages.resume(link, of: address, in: context.language), in: context.language)
     }
 

@@ -98,7 +98,7 @@ extension Signups {
     ) throws(SubmitError) -> NewAuthenticator {
         // Also accepts a secret that was shown before a key rotation.
         for secret in secrets(of: field, spent.generation, of: draft) {
-            guard let step = TOTP.timeStep(of: code, by: secret, at: spent.now) else { continue }
+            guard let step = TOTP.timeStep(of: code, using: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
             let authenticator = Authenticator(secret: secret, lastStep: step, recoveryCodes: codes)
             return NewAuthenticator(authenticator: authenticator, recoveryCodes: codes)
@@ -112,7 +112,7 @@ extension Signups {
 
     /// Returns nil if the draft is at another revision now.
     private func spend(on field: FieldName, of draft: Draft) async throws(SubmitError) -> SpentAttempt? {
-        let begin: SQL = """
+        let insert: SQL = """
             INSERT INTO enrolments (draft, field)
             SELECT id, \(field.rawValue) FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))
             ON CONFLICT DO NOTHING
@@ -137,7 +137,7 @@ extension Signups {
             RETURNING counted.generation, attempts_left, now()
             """
         return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            guard let row = try await database.transaction(lock(draft), begin, spend)[2].first else { return nil }
+            guard let row = try await database.transaction(lock(draft), insert, spend)[2].first else { return nil }
             let (generation, attemptsLeft, now) = try row.decode(Int.self, Int.self, Date.self)
             return SpentAttempt(generation: generation, attemptsLeft: attemptsLeft, now: now)
         }

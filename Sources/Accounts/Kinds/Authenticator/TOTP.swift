@@ -29,9 +29,9 @@ package enum TOTP {
 
     /// The time step of the code: the current one, or the previous one to allow for a delay in typing (RFC 6238 §5.2).
     /// Returns nil for any other code.
-    package static func timeStep(of code: String, by secret: [UInt8], at now: Date) -> Int? {
-        let present = timeStep(at: now)
-        return [present, present - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }
+    package static func timeStep(of code: String, using secret: [UInt8], at now: Date) -> Int? {
+        let current = timeStep(at: now)
+        return [current, current - 1].first { Self.code(secret, step: $0).utf8.equalsInConstantTime(code.utf8) }
     }
 }
 

@@ -20,15 +20,15 @@ extension TOTPField {
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if value(in: submission.change.values, of: field.name) != nil { return }
-        let made = try await submission.completed.once(
+        let newAuthenticator = try await submission.completed.once(
             field.name,
-            ifAny: { () throws(SubmitError) -> NewAuthenticator? in
+            optional: { () throws(SubmitError) -> NewAuthenticator? in
                 try await signups.enrol(code, field.name, of: draft)
             }
         )
-        guard let made else { return }
-        submission.change.values[field.name] = made.authenticator
-        submission.change.recoveryCodes = made.recoveryCodes
+        guard let newAuthenticator else { return }
+        submission.change.values[field.name] = newAuthenticator.authenticator
+        submission.change.recoveryCodes = newAuthenticator.recoveryCodes
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
 

@@ -24,8 +24,8 @@ extension EmailField {
             return
         }
         if let proof, signups.addressDigests(address).contains(proof.addressDigest) {
-            if isSame, proof.isProved || proof.isUsable(by: code, at: draft.now) { return }
-            if proof.wait(by: code, at: draft.now) > .zero { return }
+            if isSame, proof.isProved || proof.isUsable(for: code, at: draft.now) { return }
+            if proof.wait(for: code, at: draft.now) > .zero { return }
         }
         if let proof, proof.isExhausted { throw .refused([.exhausted(field.name)]) }
         submission.change.effects.append(

@@ -28,7 +28,7 @@ extension CodeField {
         if draft.proofs[field.name]?.isProved == true { return }
         let spent = try await submission.completed.once(
             field.name,
-            ifAny: { () throws(SubmitError) -> Int? in
+            optional: { () throws(SubmitError) -> Int? in
                 try await signups.spend(digits, on: field.name, self, of: draft)
             }
         )

@@ -22,12 +22,12 @@ package struct Proof: Sendable {
     package var isProved: Bool { isForCurrentAddress && provedAt != nil }
 
     /// True while the last code can still be submitted.
-    package func isUsable(by code: CodeField, at now: Date) -> Bool {
+    package func isUsable(for code: CodeField, at now: Date) -> Bool {
         isForCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
     }
 
     /// The time until another mail may be sent to the same address; zero if it may be sent now.
-    package func wait(by code: CodeField, at now: Date) -> Duration {
+    package func wait(for code: CodeField, at now: Date) -> Duration {
         .seconds(max(0, code.resendAfter.seconds - Int(now.timeIntervalSince(sentAt).rounded(.down))))
     }
 

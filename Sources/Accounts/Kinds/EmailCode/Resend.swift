@@ -39,7 +39,7 @@ extension Signups {
             if let proof = draft.proofs[field.name] {
                 if proof.isProved { throw .refused([Refusal(field.name, .notAllowed)]) }
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
-                let wait = proof.isForCurrentAddress ? proof.wait(by: code, at: draft.now) : .zero
+                let wait = proof.isForCurrentAddress ? proof.wait(for: code, at: draft.now) : .zero
                 if wait > .zero {
                     throw .limited(reached("resend", Limit(1, per: code.resendAfter), wait: wait))
                 }

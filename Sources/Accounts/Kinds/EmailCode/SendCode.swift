@@ -54,7 +54,8 @@ extension Signups {
         )
         let daily = Limit(1, per: .seconds(86_400))
         let notice = charge("notice", daily, [Array(address.rawValue.utf8)])
-        let sameWork = charge("no notice", daily, [Array(address.rawValue.utf8)])
+        // Counted instead of a notice for an address without an account, so that both cases take the same time.
+        let placeholder = charge("no notice", daily, [Array(address.rawValue.utf8)])
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return discardMail(of: field, from: draft, when: condition) + [
             """
@@ -76,8 +77,8 @@ extension Signups {
                    \(mail.sealed), expires_at
               FROM proofs, LATERAL (
                     SELECT count(*) > 0 AS had_notice
-                      FROM \(take([notice], when: "code_digest IS NULL", otherwise: [sameWork])) AS taken
-                   ) AS today
+                      FROM \(take([notice], when: "code_digest IS NULL", otherwise: [placeholder])) AS taken
+                   ) AS recent
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND mail = \(mail.id) AND \(condition)
             """,
         ]

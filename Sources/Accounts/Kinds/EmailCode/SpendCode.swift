@@ -40,16 +40,17 @@ extension Signups {
             // Another request was faster. The current draft shows the new state of the code.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
-            guard let now = draft.proofs[field], now.generation == proof.generation, now.isForCurrentAddress else {
+            guard let current = draft.proofs[field], current.generation == proof.generation, current.isForCurrentAddress
+            else {
                 throw .refused([Refusal(field, .codeExpired)])
             }
-            if now.isProved { return nil }
-            throw .refused([Self.refusal(of: field, now, code, at: draft.now)])
+            if current.isProved { return nil }
+            throw .refused([Self.refusal(of: field, current, code, at: draft.now)])
         }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
         guard let digest = codeDigest, candidates.contains(where: { $0.equalsInConstantTime(digest) }) else {
-            let left = JSON.integer(max(0, code.attempts - attempts))
-            throw .refused([Refusal(field, .codeWrong, ["attempts_left": left])])
+            let attemptsLeft = JSON.integer(max(0, code.attempts - attempts))
+            throw .refused([Refusal(field, .codeWrong, ["attempts_left": attemptsLeft])])
         }
         return proof.generation
     }

@@ -7,8 +7,9 @@ package struct PasswordField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         // The check of the flow file allows less than the usual minimum only together with a second factor.
-        let least = PasswordRules.minimumWithAuthenticator
-        let min = try rules.integer("min", in: least...64) ?? PasswordRules.minimumWithoutAuthenticator
+        let min =
+            try rules.integer("min", in: PasswordRules.minimumWithAuthenticator...64)
+            ?? PasswordRules.minimumWithoutAuthenticator
         let max = try rules.integer("max", in: 64...256) ?? 256
         policy = PasswordRules(minimum: min, maximum: max)
     }

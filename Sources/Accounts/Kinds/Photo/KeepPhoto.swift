@@ -9,11 +9,11 @@ extension Signups {
         of draft: Draft,
         at revision: Int? = nil
     ) async throws(SubmitError) -> Draft {
-        var made: Photo?
+        var result: Photo?
         return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
             let photo: Photo
-            if let made { photo = made } else { photo = try await self.photo(of: image, in: field.name, of: draft) }
-            made = photo
+            if let result { photo = result } else { photo = try await self.photo(of: image, in: field.name, of: draft) }
+            result = photo
             var change = Change(values: draft.values)
             self.keep(photo, in: field.name, of: draft, &change)
             // A step with only image fields is answered by the image.

@@ -38,9 +38,9 @@ extension Signups {
     func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>) -> SQL {
         """
         (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
-         OR EXISTS (SELECT FROM leases older
-                     WHERE older.kind = \(kind) AND older.value = ANY (\(ByteStrings(nameDigests(name, kind))))
-                       AND older.draft <> \(draft) AND \(isHeld("older"))))
+         OR EXISTS (SELECT FROM leases other
+                     WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
+                       AND other.draft <> \(draft) AND \(isHeld("other"))))
         """
     }
 

@@ -25,18 +25,20 @@ struct TOTPTests {
         let instant = Date(timeIntervalSince1970: seconds)
         #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant), digits: 8) == code)
         #expect(TOTP.code(Self.secret, step: TOTP.timeStep(at: instant)) == String(code.suffix(6)))
-        #expect(TOTP.timeStep(of: String(code.suffix(6)), by: Self.secret, at: instant) == TOTP.timeStep(at: instant))
+        #expect(
+            TOTP.timeStep(of: String(code.suffix(6)), using: Self.secret, at: instant) == TOTP.timeStep(at: instant)
+        )
     }
 
     @Test func `only the codes of the current and the previous time step are accepted`() {
         // At 59 seconds the second time step is about to end.
         let now = Date(timeIntervalSince1970: 59)
         let accepted = (-3...4).filter {
-            TOTP.timeStep(of: TOTP.code(Self.secret, step: $0 + 5), by: Self.secret, at: now + 120) != nil
+            TOTP.timeStep(of: TOTP.code(Self.secret, step: $0 + 5), using: Self.secret, at: now + 120) != nil
         }
         #expect(accepted == [-1, 0])
-        #expect(TOTP.timeStep(of: "", by: Self.secret, at: now) == nil)
-        #expect(TOTP.timeStep(of: "2870821", by: Self.secret, at: now) == nil)
+        #expect(TOTP.timeStep(of: "", using: Self.secret, at: now) == nil)
+        #expect(TOTP.timeStep(of: "2870821", using: Self.secret, at: now) == nil)
     }
 
     @Test(arguments: [

@@ -120,7 +120,7 @@ struct PendingCodeTests {
             provedAt: nil,
             isForCurrentAddress: isForCurrentAddress
         )
-        return proof.isUsable(by: code, at: sentAt + seconds)
+        return proof.isUsable(for: code, at: sentAt + seconds)
     }
 
     @Test func `a code is usable until it expires or the attempts of the code or the draft are used up`() throws {

@@ -427,7 +427,7 @@ struct ProofTests {
             #expect(service.signups.progress(of: taken).missing == service.signups.progress(of: free).missing)
             #expect(taken.revision == free.revision)
             let field = try #require(service.signups.flow.field(named: "code")?.kind as? CodeField)
-            #expect(taken.proofs["code"]?.isUsable(by: field, at: taken.now) == true)
+            #expect(taken.proofs["code"]?.isUsable(for: field, at: taken.now) == true)
 
             try await service.deliver()
             let subjects = service.mailbox.mails[mails...].map { [$0.to, $0.subject] }
