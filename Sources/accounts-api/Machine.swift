@@ -4,16 +4,16 @@ import Foundation
 enum Machine {
     static var cores: Int {
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        return min(cores, bound("cpu.max").flatMap(cores(allowedBy:)) ?? cores)
+        return min(cores, limit("cpu.max").flatMap(cores(allowedBy:)) ?? cores)
     }
 
     /// Bytes.
     static var memory: Int {
         let memory = Int(ProcessInfo.processInfo.physicalMemory)
-        return min(memory, bound("memory.max").flatMap(memory(allowedBy:)) ?? memory)
+        return min(memory, limit("memory.max").flatMap(memory(allowedBy:)) ?? memory)
     }
 
-    private static func bound(_ name: String) -> String? {
+    private static func limit(_ name: String) -> String? {
         try? String(contentsOfFile: "/sys/fs/cgroup/\(name)", encoding: .utf8)
     }
 

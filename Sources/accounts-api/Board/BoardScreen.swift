@@ -23,7 +23,7 @@ struct BoardScreen {
     /// A message that is shown until the next key.
     var notice: String?
     /// The reason why the board could not be updated.
-    var trouble: String?
+    var updateError: String?
     private(set) var board: DraftBoard
     private var mode = Mode.board
     private var column = 0
@@ -40,8 +40,8 @@ struct BoardScreen {
     mutating func update(_ board: DraftBoard) {
         let selected = selected?.id
         self.board = board
-        for (index, found) in board.columns.enumerated() {
-            if let place = found.cards.firstIndex(where: { $0.id == selected }) { (column, row) = (index, place) }
+        for (index, other) in board.columns.enumerated() {
+            if let card = other.cards.firstIndex(where: { $0.id == selected }) { (column, row) = (index, card) }
         }
         column = min(column, board.columns.count - 1)
         row = max(0, min(row, board.columns[column].cards.count - 1))
@@ -96,19 +96,19 @@ struct BoardScreen {
         }
         let footer =
             switch mode {
-            case .board: notice ?? trouble ?? "←↑↓→ move, Enter show, x delete, q quit"
+            case .board: notice ?? updateError ?? "←↑↓→ move, Enter show, x delete, q quit"
             case .detail: "press any key to return"
             case .confirmation(_, let name): "Delete the sign-up of \(name)? y: delete, any other key: keep"
             }
-        let room = max(0, size.lines - 2)
+        let height = max(0, size.lines - 2)
         var body: [String]
         if case .detail(let lines) = mode {
-            body = lines.prefix(room).map { $0.padded(to: size.columns) }
+            body = lines.prefix(height).map { $0.padded(to: size.columns) }
         } else {
-            body = columns(in: room, inColours)
+            body = columns(in: height, inColours)
         }
-        body += Array(repeating: "", count: room - body.count)
-        let isUrgent = if case .confirmation = mode { true } else { (notice ?? trouble) != nil }
+        body += Array(repeating: "", count: height - body.count)
+        let isUrgent = if case .confirmation = mode { true } else { (notice ?? updateError) != nil }
         let lines = [painted(.bold, header)] + body + [painted(isUrgent ? .reversed : .dim, footer)]
         return Array(lines.prefix(size.lines))
     }
@@ -116,10 +116,10 @@ struct BoardScreen {
     /// The number of sign-ups, and the counts of the columns that do not fit on the screen.
     private var header: String {
         let shown = shownColumns
-        func beside(_ columns: ArraySlice<DraftBoard.Column>) -> String {
+        func summary(_ columns: ArraySlice<DraftBoard.Column>) -> String {
             columns.filter { $0.count > 0 }.map { "\($0.step) \($0.count)" }.joined(separator: ", ")
         }
-        let (before, after) = (beside(board.columns[..<shown.lowerBound]), beside(board.columns[shown.upperBound...]))
+        let (before, after) = (summary(board.columns[..<shown.lowerBound]), summary(board.columns[shown.upperBound...]))
         return board.title + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
     }
 
@@ -129,8 +129,8 @@ struct BoardScreen {
         let bands = stride(from: 0, to: board.columns.count, by: fitting).map { first -> String in
             let band = Array(board.columns[first..<min(first + fitting, board.columns.count)])
             let width = (columns + 1) / min(fitting, board.columns.count) * band.count - 1
-            let most = band.map(\.cards.count).max() ?? 0
-            var screen = BoardScreen(DraftBoard(columns: band), size: (width, 3 * most + 4))
+            let maximumCards = band.map(\.cards.count).max() ?? 0
+            var screen = BoardScreen(DraftBoard(columns: band), size: (width, 3 * maximumCards + 4))
             screen.row = -1
             return screen.lines(inColours: inColours).dropFirst().dropLast()
                 .map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
@@ -150,12 +150,12 @@ struct BoardScreen {
         return first..<first + count
     }
 
-    private func columns(in room: Int, _ inColours: Bool) -> [String] {
+    private func columns(in height: Int, _ inColours: Bool) -> [String] {
         let shown = Array(board.columns.enumerated())[shownColumns]
         let count = shown.count
         let width = (size.columns - (count - 1)) / count
-        let rendered = shown.map { lines(of: $1, at: $0, width: width, room, inColours) }
-        return (0..<room).map { line in
+        let rendered = shown.map { lines(of: $1, at: $0, width: width, height, inColours) }
+        return (0..<height).map { line in
             rendered.map { line < $0.count ? $0[line] : String(repeating: " ", count: width) }.joined(separator: " ")
         }
     }
@@ -164,21 +164,21 @@ struct BoardScreen {
         of column: DraftBoard.Column,
         at index: Int,
         width: Int,
-        _ room: Int,
+        _ height: Int,
         _ inColours: Bool
     ) -> [String] {
         func painted(_ paint: Paint, _ text: String) -> String {
             let text = text.padded(to: width)
             return inColours ? paint.on(text) : text
         }
-        let isHere = index == self.column && row >= 0
+        let isSelectedColumn = index == self.column && row >= 0
         var lines = [painted(.bold, "\(column.step) \(column.count)")]
         lines.append(painted(.dim, String(repeating: "─", count: width)))
         // A card takes three lines. The selected card is always visible.
-        let fitting = max(1, (room - 2) / 3)
-        let first = isHere ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
-        for (place, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {
-            let isSelected = isHere && place == row
+        let fitting = max(1, (height - 2) / 3)
+        let first = isSelectedColumn ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
+        for (number, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {
+            let isSelected = isSelectedColumn && number == row
             let mark = isSelected && !inColours ? ">" : " "
             let address = card.address ?? "–"
             lines.append(painted(isSelected ? .reversed : .plain, mark + address))

@@ -18,7 +18,7 @@ struct KeyReader {
     var isPending: Bool { rest == [0x1B] }
 
     /// Returns a pending escape as a key. Call it when no further byte has followed.
-    mutating func giveUp() -> [Key] {
+    mutating func flush() -> [Key] {
         defer { rest = [] }
         return isPending ? [.escape] : []
     }

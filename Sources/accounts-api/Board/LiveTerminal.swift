@@ -4,16 +4,18 @@ import Synchronization
 
 /// The terminal in full-screen mode: no echo, no cursor, the alternate screen. ``restore()`` undoes all of it.
 final class LiveTerminal: Sendable {
-    private let before: termios
+    private let originalSettings: termios
     private let isRestored = Atomic(false)
 
     /// Nil if standard input or output is not a terminal.
     init?() {
-        var now = termios()
-        guard isatty(STDIN_FILENO) == 1, Terminal.isThere, tcgetattr(STDIN_FILENO, &now) == 0 else { return nil }
-        before = now
-        cfmakeraw(&now)
-        tcsetattr(STDIN_FILENO, TCSANOW, &now)
+        var settings = termios()
+        guard isatty(STDIN_FILENO) == 1, Terminal.isConnected, tcgetattr(STDIN_FILENO, &settings) == 0 else {
+            return nil
+        }
+        originalSettings = settings
+        cfmakeraw(&settings)
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         Self.write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
@@ -26,8 +28,8 @@ final class LiveTerminal: Sendable {
         if isRestored.exchange(true, ordering: .relaxed) { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
         Self.write("\u{1B}[?25h\u{1B}[?1049l")
-        var before = before
-        tcsetattr(STDIN_FILENO, TCSANOW, &before)
+        var settings = originalSettings
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
     /// Replaces the screen in one synchronized write, so that nothing flickers.
@@ -47,7 +49,7 @@ final class LiveTerminal: Sendable {
                     var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                     // The rest of an escape sequence follows immediately; an escape alone is the key.
                     if reader.isPending, poll(&keyboard, 1, 50) == 0 {
-                        for key in reader.giveUp() { keys.yield(key) }
+                        for key in reader.flush() { keys.yield(key) }
                     }
                     let count = read(STDIN_FILENO, &buffer, buffer.count)
                     if count < 0, errno == EINTR { continue }

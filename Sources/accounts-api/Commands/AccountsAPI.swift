@@ -44,15 +44,15 @@ struct AccountsAPI: AsyncParsableCommand {
         } catch let error as ExitCode {
             Foundation.exit(error.rawValue)
         } catch let error where exitCode(for: error) == .validationFailure {
-            complain(fullMessage(for: error))
+            printError(fullMessage(for: error))
             Foundation.exit(2)
         } catch let mistakes as SettingMistakes {
-            complain("\(mistakes)")
+            printError("\(mistakes)")
             Foundation.exit(2)
         } catch let error where exitCode(for: error) == .success {
             print(fullMessage(for: error))
         } catch {
-            complain("\(error)")
+            printError("\(error)")
             Foundation.exit(Self.isUnavailable(error) ? 69 : 1)
         }
     }

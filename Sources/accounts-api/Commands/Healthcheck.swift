@@ -17,13 +17,13 @@ struct Healthcheck: AsyncParsableCommand {
         let address = try SettingSource([\.listen: listen]).read(\.listen)
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.ask(host, port: "\(address.port)") else {
-            complain(
+            printError(
                 "no answer from \(host):\(address.port): check that the server runs and that LISTEN matches its own"
             )
             throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            complain("the server at \(host):\(address.port) is not ready: see its log")
+            printError("the server at \(host):\(address.port) is not ready: see its log")
             throw ExitCode(1)
         }
     }

@@ -139,7 +139,7 @@ struct Server {
         let group = ServiceGroup(configuration: configuration)
         do {
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await obey(signals, shutdown, group) }
+                tasks.addTask { await handle(signals, shutdown, group) }
                 try await group.run()
                 tasks.cancelAll()
             }
@@ -153,11 +153,11 @@ struct Server {
     }
 
     /// Starts a graceful shutdown on the first signal, after the shutdown delay. Exits immediately on the second.
-    private func obey(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
+    private func handle(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
                 if shutdown.isUnderWay {
-                    logger.critical("stopped at once")
+                    logger.critical("stopped immediately")
                     _exit(128 + signal.rawValue)
                 }
                 shutdown.begin()
@@ -174,7 +174,8 @@ struct Server {
         Application(
             router: MetricsRoutes(monitor: monitor).router(),
             configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
-            onServerRunning: { [logger] channel in logger.notice("serving metrics", metadata: Self.place(of: channel))
+            onServerRunning: { [logger] channel in
+                logger.notice("serving metrics", metadata: Self.listenAddress(of: channel))
             },
             logger: logger
         )
@@ -206,13 +207,13 @@ struct Server {
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
             onServerRunning: { channel in
-                logger.notice("serving", metadata: Self.place(of: channel))
+                logger.notice("serving", metadata: Self.listenAddress(of: channel))
             },
             logger: logger
         )
     }
 
-    private static func place(of channel: any Channel) -> Logger.Metadata {
+    private static func listenAddress(of channel: any Channel) -> Logger.Metadata {
         ["address": "\(channel.localAddress?.description ?? "unknown")"]
     }
 }

@@ -24,13 +24,13 @@ struct SettingsReference: ParsableCommand {
             print(JSON.array(SettingTable.entries.map(Self.json)).text)
         } else {
             let rows = SettingTable.entries.map { setting -> [Table.Cell] in
-                [.init(setting.name), .init(Self.standard(setting)), .init(setting.meaning)]
+                [.init(setting.name), .init(Self.defaultText(of: setting)), .init(setting.meaning)]
             }
             print(Table(["NAME", "DEFAULT", "MEANING"], rows).text)
         }
     }
 
-    private static func standard(_ setting: any AnySetting) -> String {
+    private static func defaultText(of setting: any AnySetting) -> String {
         setting.defaultText ?? (setting.isRequired ? "required" : "–")
     }
 
@@ -58,7 +58,7 @@ struct SettingsReference: ParsableCommand {
         """
         + SettingTable.entries.map { setting in
             let flag = setting.flag.map { "`\($0)`" } ?? "none"
-            let standard = Self.standard(setting).replacing("|", with: "\\|")
-            return "| `\(setting.name)` | \(flag) | \(standard) | \(setting.meaning) |\n"
+            let defaultText = Self.defaultText(of: setting).replacing("|", with: "\\|")
+            return "| `\(setting.name)` | \(flag) | \(defaultText) | \(setting.meaning) |\n"
         }.joined()
 }

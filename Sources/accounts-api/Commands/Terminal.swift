@@ -2,18 +2,19 @@ import Foundation
 
 /// Properties of standard output.
 enum Terminal {
-    static let isThere = isatty(STDOUT_FILENO) == 1
+    /// Whether standard output is a terminal.
+    static let isConnected = isatty(STDOUT_FILENO) == 1
 
     /// False if `NO_COLOR` is set (https://no-color.org).
     static let hasColours: Bool = {
         let environment = ProcessInfo.processInfo.environment
-        return isThere && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        return isConnected && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }()
 
     /// The size in columns and lines; nil if standard output is not a terminal.
     static var size: (columns: Int, lines: Int)? {
         var size = winsize()
-        guard isThere, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+        guard isConnected, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return nil
         }
         return (Int(size.ws_col), Int(size.ws_row))
@@ -36,6 +37,6 @@ enum Paint: String {
 }
 
 /// Writes a message to standard error.
-func complain(_ text: String) {
+func printError(_ text: String) {
     FileHandle.standardError.write(Data((text + "\n").utf8))
 }

@@ -43,13 +43,13 @@ final class Subject: Sendable {
         let language: Language
     }
 
-    private let found = Mutex<Description?>(nil)
+    private let description = Mutex<Description?>(nil)
 
-    var draft: Description? { found.withLock { $0 } }
+    var draft: Description? { description.withLock { $0 } }
 
-    func becomes(_ draft: Draft) {
-        let description = Description(id: draft.id, language: draft.language)
-        found.withLock { $0 = description }
+    func set(_ draft: Draft) {
+        let newDescription = Description(id: draft.id, language: draft.language)
+        description.withLock { $0 = newDescription }
     }
 }
 

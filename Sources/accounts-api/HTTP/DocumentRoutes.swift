@@ -13,12 +13,12 @@ struct DocumentRoutes: Sendable {
     @Sendable func schema(_ request: Request, _ context: RequestScope) async throws -> Response {
         let language = context.language
         let document = documents.document("schema \(language.rawValue)") { representations.schema(in: language) }
-        var response = document.response(unlessHeldBy: request)
+        var response = document.response(to: request)
         response.headers[.contentLanguage] = language.rawValue
         return response
     }
 
     @Sendable func openAPI(_ request: Request, _ context: RequestScope) async throws -> Response {
-        documents.document("openapi", description).response(unlessHeldBy: request)
+        documents.document("openapi", description).response(to: request)
     }
 }

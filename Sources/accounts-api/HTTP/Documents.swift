@@ -6,12 +6,12 @@ import Synchronization
 
 /// The documents that do not change while the server runs, each made on first use.
 final class Documents: Sendable {
-    private let made = Mutex<[String: Document]>([:])
+    private let documents = Mutex<[String: Document]>([:])
 
     func document(_ name: String, _ make: () -> JSON) -> Document {
-        if let document = made.withLock({ $0[name] }) { return document }
+        if let document = documents.withLock({ $0[name] }) { return document }
         let document = Document(make())
-        made.withLock { $0[name] = document }
+        documents.withLock { $0[name] = document }
         return document
     }
 }
@@ -26,10 +26,10 @@ struct Document: Sendable {
     }
 
     /// The document with its entity tag, or 304 if the client has it already (RFC 9110 §13.1.2).
-    func response(unlessHeldBy request: Request) -> Response {
-        let held = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
-        let isHeld = held.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }
-        return isHeld
+    func response(to request: Request) -> Response {
+        let cachedTags = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
+        let isCached = cachedTags.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }
+        return isCached
             ? Response(status: .notModified, headers: [.eTag: tag])
             : Response(
                 status: .ok,

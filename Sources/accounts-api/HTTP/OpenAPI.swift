@@ -35,7 +35,7 @@ struct OpenAPI {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
             let steps = operation.isOfStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
-            for (step, field) in steps.flatMap({ places(of: operation, in: $0) }) {
+            for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
                 let path =
                     "/"
                     + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
@@ -55,7 +55,7 @@ struct OpenAPI {
         return paths.map { .init($0.path, .object($0.operations)) }
     }
 
-    private func places(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
+    private func targets(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
         guard operation.isOfField, let step else { return [(step, nil)] }
         return step.images.map { (step, $0) }
     }
@@ -67,13 +67,13 @@ struct OpenAPI {
             .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
         ]
         if operation.needsDraft { members.append(.init("security", [["cookie": []], ["bearer": []]])) }
-        let conditions = conditions(of: operation)
-        if !conditions.isEmpty { members.append(.init("parameters", .array(conditions))) }
+        let parameters = parameters(of: operation)
+        if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
         if let body = body(of: operation.act.body, on: step) { members.append(.init("requestBody", body)) }
         return .object(members + [.init("responses", .object(responses(of: operation)))])
     }
 
-    private func conditions(of operation: Operation) -> [JSON] {
+    private func parameters(of operation: Operation) -> [JSON] {
         let tag: JSON = ["type": "string"]
         if operation.act.problems.contains(.staleRevision) {
             return [["name": "If-Match", "in": "header", "schema": tag]]
@@ -82,7 +82,9 @@ struct OpenAPI {
             let slugs = ProblemKind.allCases.map { JSON.string($0.rawValue) }
             return [["name": "slug", "in": "path", "required": true, "schema": ["enum": .array(slugs)]]]
         }
-        if operation.gives[.notModified] != nil { return [["name": "If-None-Match", "in": "header", "schema": tag]] }
+        if operation.responses[.notModified] != nil {
+            return [["name": "If-None-Match", "in": "header", "schema": tag]]
+        }
         return []
     }
 
@@ -123,13 +125,13 @@ struct OpenAPI {
 
     private func responses(of operation: Operation) -> [JSON.Member] {
         let pages = operation.hasPages ? [Self.page] : []
-        let good = operation.gives.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
+        let successes = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
             let content = content(of: answer)
             if !content.isEmpty { response.append(.init("content", .object(content + pages))) }
             return .init("\(status.code)", .object(response))
         }
-        let refusals = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }
+        let problems = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }
             .map { code, slugs -> JSON.Member in
                 let content = [
                     JSON.Member("application/problem+json", ["schema": Schemas.reference("Problem")]), Self.page,
@@ -142,9 +144,9 @@ struct OpenAPI {
                     ]
                 )
             }
-        let elsewhere: [JSON.Member] =
+        let redirect: [JSON.Member] =
             operation.redirects ? [.init("303", ["description": "See Other: the next page of a browser"])] : []
-        return good + elsewhere + refusals
+        return successes + redirect + problems
     }
 }
 

@@ -9,7 +9,8 @@ struct Operation: Sendable {
     /// The path; `:step` stands for the name of any step of the flow, and `:field` for any image field of that step.
     let path: String
     let act: Act
-    let gives: [HTTPResponse.Status: Shape]
+    /// The schema of the body for each status of success.
+    let responses: [HTTPResponse.Status: Shape]
     let handler: Handler
 
     /// The act of an operation, and its name in the OpenAPI description.
@@ -59,13 +60,13 @@ struct Operation: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Act,
-        gives: [HTTPResponse.Status: Shape],
-        by handler: Handler
+        responses: [HTTPResponse.Status: Shape],
+        _ handler: Handler
     ) {
         self.method = method
         self.path = path
         self.act = act
-        self.gives = gives
+        self.responses = responses
         self.handler = handler
     }
 
@@ -89,7 +90,7 @@ struct Operation: Sendable {
     var redirects: Bool { hasPages && act != .listProblems && act != .showProblem }
     /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
     /// representation.
-    var isNegotiated: Bool { !act.isHealth && !gives.values.contains(.page) && act != .showPhoto }
+    var isNegotiated: Bool { !act.isHealth && !responses.values.contains(.page) && act != .showPhoto }
     /// The methods that the operation answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }

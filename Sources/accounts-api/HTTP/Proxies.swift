@@ -9,8 +9,8 @@ struct Proxies: Sendable {
     /// `X-Forwarded-For` that is not a trusted proxy. Any client can forge earlier addresses.
     func network(of peer: IPAddress?, _ headers: HTTPFields) -> Network {
         guard var client = peer else { return .unknown }
-        var named = headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }
-        while isTrusted(client), let last = named.popLast() {
+        var forwarded = headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }
+        while isTrusted(client), let last = forwarded.popLast() {
             guard let address = IPAddress(last.trimmingWhitespace()) else { break }
             client = address
         }

@@ -21,12 +21,12 @@ struct QRCode {
     /// background.
     var svg: String {
         let size = rows.count + 8
-        let squares = rows.enumerated().flatMap { y, row in
+        let runPaths = rows.enumerated().flatMap { y, row in
             Self.runs(of: row).map { "M\($0.lowerBound + 4) \(y + 4)h\($0.count)v1H\($0.lowerBound + 4)z" }
         }
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(size) \(size)" shape-rendering="crispEdges">\
-            <path fill="#fff" d="M0 0h\(size)v\(size)H0z"/><path d="\(squares.joined())"/></svg>
+            <path fill="#fff" d="M0 0h\(size)v\(size)H0z"/><path d="\(runPaths.joined())"/></svg>
             """
     }
 

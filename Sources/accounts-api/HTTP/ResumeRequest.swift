@@ -6,7 +6,7 @@ struct ResumeRequest {
     let link: Token
 
     init(_ body: Answers, in language: Language) throws {
-        var transport = TokenTransport(body, besides: ["code"])
+        var transport = TokenTransport(body, otherMembers: ["code"])
         let link = body["code"]?.json?.string.flatMap { Token($0) }
         if link == nil { transport.refusals.append(Refusal("code", body["code"] == nil ? .required : .badFormat)) }
         guard transport.refusals.isEmpty, let link else { throw Problem.refused(transport.refusals, in: language) }

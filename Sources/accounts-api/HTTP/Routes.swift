@@ -52,68 +52,68 @@ struct Routes: Sendable {
     /// All operations, in the order of a sign-up.
     var operations: [Operation] {
         [
-            .init(.post, "signup", .start, gives: [.created: .draft, .ok: .draft], by: .open(signup.start)),
-            .init(.get, "signup", .show, gives: [.ok: .draft], by: .draft(signup.show)),
-            .init(.delete, "signup", .cancel, gives: [.noContent: .nothing], by: .draft(signup.cancel)),
-            .init(.get, "signup/cancel", .askToCancel, gives: [.ok: .draft], by: .draft(signup.askToCancel)),
-            .init(.post, "signup/cancel", .cancelForm, gives: [.noContent: .nothing], by: .draft(signup.cancel)),
+            .init(.post, "signup", .start, responses: [.created: .draft, .ok: .draft], .open(signup.start)),
+            .init(.get, "signup", .show, responses: [.ok: .draft], .draft(signup.show)),
+            .init(.delete, "signup", .cancel, responses: [.noContent: .nothing], .draft(signup.cancel)),
+            .init(.get, "signup/cancel", .askToCancel, responses: [.ok: .draft], .draft(signup.askToCancel)),
+            .init(.post, "signup/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(signup.cancel)),
             .init(
                 .get,
                 "signup/schema",
                 .schema,
-                gives: [.ok: .flow, .notModified: .nothing],
-                by: .plain(document.schema)
+                responses: [.ok: .flow, .notModified: .nothing],
+                .plain(document.schema)
             ),
-            .init(.get, "signup/review", .review, gives: [.ok: .review], by: .draft(signup.review)),
+            .init(.get, "signup/review", .review, responses: [.ok: .review], .draft(signup.review)),
             .init(
                 .post,
                 "signup/commit",
                 .commit,
-                gives: [.created: .account, .ok: .account],
-                by: .draft(signup.commit)
+                responses: [.created: .account, .ok: .account],
+                .draft(signup.commit)
             ),
-            .init(.post, "signup/handoff", .handOff, gives: [.accepted: .handoff], by: .draft(handoff.handOff)),
+            .init(.post, "signup/handoff", .handOff, responses: [.accepted: .handoff], .draft(handoff.handOff)),
             .init(
                 .get,
                 "signup/resume",
                 .askToResume,
-                gives: [.ok: .page, .gone: .page],
-                by: .plain(handoff.askToResume)
+                responses: [.ok: .page, .gone: .page],
+                .plain(handoff.askToResume)
             ),
-            .init(.post, "signup/resume", .resume, gives: [.ok: .draft], by: .open(handoff.resume)),
-            .init(.get, "signup/:step", .showStep, gives: [.ok: .step], by: .step(signup.showStep)),
-            .init(.put, "signup/:step", .submit, gives: [.ok: .draft], by: .step(signup.submit)),
-            .init(.post, "signup/:step", .submitForm, gives: [.ok: .draft], by: .step(signup.submit)),
-            .init(.delete, "signup/:step", .clear, gives: [.ok: .draft], by: .step(signup.clear)),
-            .init(.post, "signup/:step/check", .check, gives: [.ok: .check], by: .step(signup.check)),
-            .init(.post, "signup/:step/resend", .resend, gives: [.accepted: .resend], by: .step(signup.resend)),
-            .init(.get, "signup/:step/:field", .showPhoto, gives: [.ok: .image], by: .field(photo.show)),
-            .init(.put, "signup/:step/:field", .putPhoto, gives: [.noContent: .nothing], by: .field(photo.put)),
+            .init(.post, "signup/resume", .resume, responses: [.ok: .draft], .open(handoff.resume)),
+            .init(.get, "signup/:step", .showStep, responses: [.ok: .step], .step(signup.showStep)),
+            .init(.put, "signup/:step", .submit, responses: [.ok: .draft], .step(signup.submit)),
+            .init(.post, "signup/:step", .submitForm, responses: [.ok: .draft], .step(signup.submit)),
+            .init(.delete, "signup/:step", .clear, responses: [.ok: .draft], .step(signup.clear)),
+            .init(.post, "signup/:step/check", .check, responses: [.ok: .check], .step(signup.check)),
+            .init(.post, "signup/:step/resend", .resend, responses: [.accepted: .resend], .step(signup.resend)),
+            .init(.get, "signup/:step/:field", .showPhoto, responses: [.ok: .image], .field(photo.show)),
+            .init(.put, "signup/:step/:field", .putPhoto, responses: [.noContent: .nothing], .field(photo.put)),
             .init(
                 .delete,
                 "signup/:step/:field",
                 .removePhoto,
-                gives: [.noContent: .nothing],
-                by: .field(photo.remove)
+                responses: [.noContent: .nothing],
+                .field(photo.remove)
             ),
             .init(
                 .post,
                 "signup/:step/:field/remove",
                 .removePhotoForm,
-                gives: [.noContent: .nothing],
-                by: .field(photo.remove)
+                responses: [.noContent: .nothing],
+                .field(photo.remove)
             ),
             .init(
                 .get,
                 "openapi.json",
                 .openAPI,
-                gives: [.ok: .anything, .notModified: .nothing],
-                by: .plain(document.openAPI)
+                responses: [.ok: .anything, .notModified: .nothing],
+                .plain(document.openAPI)
             ),
-            .init(.get, "problems", .listProblems, gives: [.ok: .problems], by: .open(problems.list)),
-            .init(.get, "problems/:slug", .showProblem, gives: [.ok: .problemType], by: .open(problems.show)),
-            .init(.get, "health/live", .live, gives: [.ok: .health], by: .plain(health.live)),
-            .init(.get, "health/ready", .ready, gives: [.ok: .health], by: .plain(health.ready)),
+            .init(.get, "problems", .listProblems, responses: [.ok: .problems], .open(problems.list)),
+            .init(.get, "problems/:slug", .showProblem, responses: [.ok: .problemType], .open(problems.show)),
+            .init(.get, "health/live", .live, responses: [.ok: .health], .plain(health.live)),
+            .init(.get, "health/ready", .ready, responses: [.ok: .health], .plain(health.ready)),
         ]
     }
 
@@ -161,7 +161,7 @@ extension Routes {
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }
         if !operation.act.isHealth {
             group.add(middleware: TokenReader(session: session, proxies: proxies))
-            group.add(middleware: OriginCheck(ownOrigin: publicURL, allowedOrigins: allowedOrigins))
+            group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
         if operation.isOfStep { group.add(middleware: StepLookup(flow: signups.flow)) }
         if operation.isOfField { group.add(middleware: FieldLookup()) }

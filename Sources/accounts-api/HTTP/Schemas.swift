@@ -76,8 +76,8 @@ struct Schemas {
 
     /// An optional step is skipped with an empty object. An image is sent in another way, so it is not required here.
     private func answers(to step: Step) -> JSON {
-        let asked = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
-        let required = asked.map { JSON.string($0.name.rawValue) }
+        let requiredFields = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
+        let required = requiredFields.map { JSON.string($0.name.rawValue) }
         return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
     }
 

@@ -7,9 +7,9 @@ struct StartRequest {
 
     /// - Parameters:
     ///   - negotiated: the language of the request. The body may replace it with another language of the flow.
-    ///   - spoken: the languages of the flow.
-    init(_ body: Answers, in negotiated: Language, of spoken: [Language]) throws {
-        var transport = TokenTransport(body, besides: ["locale"])
+    ///   - languages: the languages of the flow.
+    init(_ body: Answers, in negotiated: Language, of languages: [Language]) throws {
+        var transport = TokenTransport(body, otherMembers: ["locale"])
         let locale = body["locale"].map { $0.json ?? false } ?? .null
         if locale != .null, locale.string == nil {
             transport.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
@@ -17,6 +17,6 @@ struct StartRequest {
         if !transport.refusals.isEmpty { throw Problem.refused(transport.refusals, in: negotiated) }
         isBearer = transport.isBearer
         let requested = locale.string.flatMap(Language.init(tag:))
-        language = requested.flatMap { spoken.contains($0) ? $0 : nil } ?? negotiated
+        language = requested.flatMap { languages.contains($0) ? $0 : nil } ?? negotiated
     }
 }

@@ -5,9 +5,9 @@ struct TokenTransport {
     let isBearer: Bool
     var refusals: [Refusal]
 
-    /// - Parameter others: the other members that the body may have.
-    init(_ body: Answers, besides others: Set<FieldName>) {
-        let unknown = body.members.map(\.name).filter { $0 != "transport" && !others.contains($0) }
+    /// - Parameter otherMembers: the other members that the body may have.
+    init(_ body: Answers, otherMembers: Set<FieldName>) {
+        let unknown = body.members.map(\.name).filter { $0 != "transport" && !otherMembers.contains($0) }
         refusals = unknown.prefix(Refusal.maximumUnknownFields).map { Refusal($0, .unknownField) }
         let transport = body["transport"].map { $0.json ?? .null } ?? "cookie"
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }

@@ -29,10 +29,10 @@ extension Pages {
         guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
         let fields = zip(step.fields, described).map { form.members(of: $0, $1) }
         let steps = signups.flow.steps
-        let place = steps.firstIndex { $0.name == step.name } ?? 0
+        let index = steps.firstIndex { $0.name == step.name } ?? 0
         let states = signups.progress(of: draft).states
         var members: [JSON.Member] = [
-            .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(place + 1)),
+            .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(index + 1)),
             .init("places", .integer(steps.count)), .init("draft", .string("\(draft.id)")),
             .init("can_skip", .bool(step.isOptional && !step.fields.contains { draft.values.contains($0.name) })),
             .init("can_hand_off", .bool(draft.proofs.values.contains(where: \.isProved))),
@@ -55,12 +55,12 @@ extension Pages {
         if let name = signups.identifyingAddress(in: draft.values) {
             members.append(.init("account_name", .string(name.rawValue)))
         }
-        if place > 0 { members.append(.init("back", .string(steps[place - 1].href))) }
+        if index > 0 { members.append(.init("back", .string(steps[index - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
             members.append(.init("keep", .string(signups.progress(of: draft).next?.href ?? "/signup/review")))
         }
-        let areGuesses = step.fields.allSatisfy(\.kind.takesGuess)
-        members.append(.init("is_closed", .bool(areGuesses && fields.allSatisfy { $0["is_set"] == true })))
+        let hasOnlyGuesses = step.fields.allSatisfy(\.kind.takesGuess)
+        members.append(.init("is_closed", .bool(hasOnlyGuesses && fields.allSatisfy { $0["is_set"] == true })))
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }

@@ -88,7 +88,7 @@ extension Pages {
     func start(notice: Word? = nil, after problem: Problem? = nil, in language: Language) -> Page {
         let languages = flow.languages.map { other -> JSON in
             [
-                "tag": .string(other.rawValue), "name": .string(other.ownName),
+                "tag": .string(other.rawValue), "name": .string(other.nativeName),
                 "is_chosen": .bool(other == language),
             ]
         }
@@ -215,7 +215,7 @@ extension Problem {
 
 extension Language {
     /// The name of the language in the language itself.
-    var ownName: String {
+    var nativeName: String {
         switch self {
         case .english: "English"
         case .korean: "한국어"

@@ -20,7 +20,7 @@ struct Setting<Value: Sendable>: AnySetting {
     let hasFlag: Bool
     let meaning: String
     let completion: CompletionKind?
-    private let standard: Default
+    private let defaultValue: Default
     private let parse: @Sendable (String) throws -> Value
 
     /// - Parameters:
@@ -30,7 +30,7 @@ struct Setting<Value: Sendable>: AnySetting {
     ///   - parse: reads and validates a text. The error that it throws is shown after the name.
     init(
         _ name: String,
-        default standard: Default,
+        default defaultValue: Default,
         hasFlag: Bool = true,
         completion: CompletionKind? = nil,
         _ meaning: String,
@@ -40,16 +40,16 @@ struct Setting<Value: Sendable>: AnySetting {
         self.hasFlag = hasFlag
         self.meaning = meaning
         self.completion = completion
-        self.standard = standard
+        self.defaultValue = defaultValue
         self.parse = parse
     }
 
     var isRequired: Bool {
-        if case .required = standard { true } else { false }
+        if case .required = defaultValue { true } else { false }
     }
 
     var defaultText: String? {
-        switch standard {
+        switch defaultValue {
         case .required, .empty: nil
         case .text(let text), .computed(let text, _): text
         }
@@ -59,7 +59,7 @@ struct Setting<Value: Sendable>: AnySetting {
         let text = try source.text(name)
         do {
             if let text { return try parse(text.value) }
-            switch standard {
+            switch defaultValue {
             case .required: throw SettingMistakes(all: ["\(name) is missing"])
             case .empty(let value): return value
             case .text(let text): return try parse(text)

@@ -41,10 +41,10 @@ extension Option<String?> {
     }
 
     fileprivate init(_ setting: any AnySetting, name: NameSpecification? = nil) {
-        let standard = setting.defaultText.map { "; \($0)" } ?? ""
+        let defaultText = setting.defaultText.map { "; \($0)" } ?? ""
         self.init(
             name: name ?? .customLong(setting.flagName),
-            help: "\(setting.meaning) (\(setting.name)\(standard))",
+            help: "\(setting.meaning) (\(setting.name)\(defaultText))",
             completion: setting.completion
         )
     }

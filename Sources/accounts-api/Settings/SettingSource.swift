@@ -19,8 +19,8 @@ struct SettingSource: Sendable {
         _ flags: [PartialKeyPath<SettingTable>: String?] = [:],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        let named = flags.compactMap { setting, text in text.map { (SettingTable.entry(setting).name, $0) } }
-        self.init(Dictionary(uniqueKeysWithValues: named), environment: environment)
+        let texts = flags.compactMap { setting, text in text.map { (SettingTable.entry(setting).name, $0) } }
+        self.init(Dictionary(uniqueKeysWithValues: texts), environment: environment)
     }
 
     /// Reads several settings, or throws the mistakes of all of them.

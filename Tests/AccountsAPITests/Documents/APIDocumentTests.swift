@@ -34,7 +34,7 @@ struct APIDocumentTests {
             for operation in routes.operations {
                 let path = operation.path.replacing(/:([a-z]+)/, with: { "{\($0.1)}" })
                 let row = try #require(rows["\(operation.method.rawValue) /\(path)"], "\(path)")
-                for status in operation.gives.keys { #expect(row.contains("\(status.code)"), "\(path)") }
+                for status in operation.responses.keys { #expect(row.contains("\(status.code)"), "\(path)") }
             }
         }
     }

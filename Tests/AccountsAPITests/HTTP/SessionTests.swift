@@ -110,7 +110,7 @@ struct SessionTests {
         var headers: HTTPFields = [.contentType: type]
         headers[.secFetchSite] = site
         headers[.origin] = origin
-        let check = OriginCheck(ownOrigin: "https://site.example", allowedOrigins: ["https://friend.example"])
+        let check = OriginCheck(publicOrigin: "https://site.example", allowedOrigins: ["https://friend.example"])
         #expect(check.permits(headers, .init(hasCookie: hasCookie, hasBearer: hasBearer)) == passes)
     }
 

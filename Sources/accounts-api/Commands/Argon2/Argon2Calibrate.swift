@@ -24,25 +24,26 @@ extension Argon2Commands {
             let workers = settings.workers
             // Each worker uses 2 MiB in addition to the memory of the hash.
             let overhead = 2048
-            let room = memoryLimit.map { $0.kibibytes / workers - overhead } ?? Argon2Parameters.ceiling.memoryKiB
+            let maximumMemory =
+                memoryLimit.map { $0.kibibytes / workers - overhead } ?? Argon2Parameters.ceiling.memoryKiB
             let minimum = Argon2Parameters().memoryKiB
-            guard room >= minimum else {
+            guard maximumMemory >= minimum else {
                 let required = (workers * (minimum + overhead) + 1023) / 1024
                 throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
             }
             let parameters = try await Calibration.parameters(
                 for: target.duration,
-                maximumMemoryKiB: min(room, Argon2Parameters.ceiling.memoryKiB)
+                maximumMemoryKiB: min(maximumMemory, Argon2Parameters.ceiling.memoryKiB)
             ) {
                 try await Calibration.measure($0, workers: workers).time
             }
             let report = try await HashingReport(of: parameters, workers: workers, queue: settings.queue)
             print(json ? JSON.object(report.members).text : report.text)
-            let isLeast = parameters == Argon2Parameters()
-            if isLeast, report.cost.time > target.duration * 1.2 {
-                complain("these are the minimum parameters, but a hash takes longer than the target on this machine")
-            } else if !isLeast, report.cost.time < target.duration * 0.8 {
-                complain("these are the maximum parameters within the limits, but a hash takes less than the target")
+            let isMinimum = parameters == Argon2Parameters()
+            if isMinimum, report.cost.time > target.duration * 1.2 {
+                printError("these are the minimum parameters, but a hash takes longer than the target on this machine")
+            } else if !isMinimum, report.cost.time < target.duration * 0.8 {
+                printError("these are the maximum parameters within the limits, but a hash takes less than the target")
             }
         }
     }

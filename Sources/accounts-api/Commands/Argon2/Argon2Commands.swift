@@ -26,7 +26,7 @@ struct HashingReport {
     private var milliseconds: Int { Int((cost.time / .milliseconds(1)).rounded()) }
     private var mebibytes: Int { parameters.memoryKiB * workers / 1024 }
     /// The seconds until the last password in a full queue is hashed.
-    private var worst: Double { cost.time * (queue + workers) / workers / .seconds(1) }
+    private var longestWait: Double { cost.time * (queue + workers) / workers / .seconds(1) }
 
     var text: String {
         let perSecond = "\((cost.perSecond * 10).rounded() / 10)"
@@ -38,7 +38,7 @@ struct HashingReport {
             time per hash  \(milliseconds) ms with all workers busy
             throughput     \(perSecond) passwords per second
             memory         \(mebibytes) MiB for all workers
-            longest wait   \((worst * 10).rounded() / 10) s behind a full queue of \(queue)
+            longest wait   \((longestWait * 10).rounded() / 10) s behind a full queue of \(queue)
             """
     }
 
@@ -48,7 +48,7 @@ struct HashingReport {
             .init("workers", .integer(workers)), .init("milliseconds", .integer(milliseconds)),
             .init("per_second", .number((cost.perSecond * 10).rounded() / 10)),
             .init("memory_mib", .integer(mebibytes)),
-            .init("worst_seconds", .number((worst * 10).rounded() / 10)),
+            .init("worst_seconds", .number((longestWait * 10).rounded() / 10)),
         ]
     }
 }

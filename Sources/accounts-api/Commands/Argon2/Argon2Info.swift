@@ -39,7 +39,7 @@ extension Argon2Commands {
                 print("\(Argon2.library)\n\n\(report.text)")
             }
             if !Argon2.isForThisProcessor {
-                complain("this libargon2 is a generic build: run scripts/argon2 for a faster one for this processor")
+                printError("this libargon2 is a generic build: run scripts/argon2 for a faster one for this processor")
             }
         }
     }

@@ -28,7 +28,7 @@ extension Operator {
     /// Writes a warning if this command uses another flow than the server that last changed the draft.
     func warn(of draft: Draft) {
         guard draft.account == nil, draft.flow != flow.id else { return }
-        complain(
+        printError(
             "warning: the servers use the flow \(draft.flow) for this draft, but this command uses \(flow.id): "
                 + "set FLOW_FILE to the flow file of the servers"
         )

@@ -57,7 +57,7 @@ private struct LiveBoard {
         case resized
         case quit
         case board(DraftBoard)
-        case trouble(String)
+        case updateError(String)
         case detail([String])
         case notice(String)
     }
@@ -67,21 +67,21 @@ private struct LiveBoard {
         // Trap signals before changing the terminal, so that a signal cannot leave it changed.
         let signals = await UnixSignalsSequence(trapping: .sigwinch, .sigint, .sigterm, .sighup)
         guard let terminal = LiveTerminal() else { throw ValidationError("--watch needs a terminal") }
-        let (events, sink) = AsyncStream<Event>.makeStream()
+        let (events, eventSink) = AsyncStream<Event>.makeStream()
         let (refreshes, refresh) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
-                for await key in LiveTerminal.keys() { sink.yield(.key(key)) }
-                sink.yield(.quit)
+                for await key in LiveTerminal.keys() { eventSink.yield(.key(key)) }
+                eventSink.yield(.quit)
             }
             tasks.addTask {
-                for await signal in signals { sink.yield(signal == .sigwinch ? .resized : .quit) }
+                for await signal in signals { eventSink.yield(signal == .sigwinch ? .resized : .quit) }
             }
             tasks.addTask {
                 for await _ in Ticks(every: .seconds(1)) { refresh.yield() }
             }
             tasks.addTask {
-                for await _ in refreshes { sink.yield(await load()) }
+                for await _ in refreshes { eventSink.yield(await load()) }
             }
             var drawn: [String] = []
             func draw() {
@@ -96,8 +96,8 @@ private struct LiveBoard {
                 case .resized: screen.size = Terminal.size ?? screen.size
                 case .board(let board):
                     screen.update(board)
-                    screen.trouble = nil
-                case .trouble(let reason): screen.trouble = reason
+                    screen.updateError = nil
+                case .updateError(let reason): screen.updateError = reason
                 case .detail(let lines): screen.show(lines)
                 case .notice(let text): screen.notice = text
                 case .key(let key):
@@ -106,10 +106,10 @@ private struct LiveBoard {
                     case .quit: break loop
                     case .show(let id):
                         let columns = screen.size.columns
-                        tasks.addTask { sink.yield(await report(of: id, within: columns)) }
+                        tasks.addTask { eventSink.yield(await report(of: id, within: columns)) }
                     case .expire(let id):
                         tasks.addTask {
-                            sink.yield(await expire(id))
+                            eventSink.yield(await expire(id))
                             refresh.yield()
                         }
                     }
@@ -123,7 +123,7 @@ private struct LiveBoard {
     }
 
     private func load() async -> Event {
-        do throws(DatabaseError) { return .board(try await worker.board()) } catch { return .trouble("\(error)") }
+        do throws(DatabaseError) { return .board(try await worker.board()) } catch { return .updateError("\(error)") }
     }
 
     private func report(of id: ID<Draft>, within columns: Int) async -> Event {

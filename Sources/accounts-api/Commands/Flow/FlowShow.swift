@@ -21,7 +21,7 @@ extension FlowCommands {
         func run() async throws {
             let path = try SettingSource([\.flow: flowFile]).text(SettingTable.shared.flow.name)?.value
             let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
-            let language = try language.map { try spoken($0, in: flow) } ?? flow.languages[0]
+            let language = try language.map { try supportedLanguage(named: $0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
                 flow: flow,
                 serviceName: flow.serviceName ?? "Accounts",
@@ -30,10 +30,10 @@ extension FlowCommands {
             print(json ? description.json.text : table(of: flow, in: language))
         }
 
-        private func spoken(_ word: String, in flow: Flow) throws -> Language {
-            guard let language = flow.languages.first(where: { $0.rawValue == word }) else {
+        private func supportedLanguage(named tag: String, in flow: Flow) throws -> Language {
+            guard let language = flow.languages.first(where: { $0.rawValue == tag }) else {
                 let known = flow.languages.map(\.rawValue).joined(separator: " or ")
-                throw ValidationError("unknown language \"\(word.printable)\": pass \(known)")
+                throw ValidationError("unknown language \"\(tag.printable)\": pass \(known)")
             }
             return language
         }

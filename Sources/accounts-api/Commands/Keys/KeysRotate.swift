@@ -30,7 +30,7 @@ extension KeyCommands {
                 print("re-encrypted \(texts.joined(separator: ", "))")
             }
             guard rotated.unreadable > 0 else { return }
-            complain(
+            printError(
                 "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing key to ACCOUNTS_KEYS "
                     + "and run this command again"
             )

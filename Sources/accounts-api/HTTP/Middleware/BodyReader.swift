@@ -67,12 +67,12 @@ struct BodyReader: RouterMiddleware {
     ///   - maximum: the number of bytes that the body may have.
     static func read(_ body: RequestBody, of length: Int?, upTo maximum: Int) async throws -> GrowingSecret {
         var secret = GrowingSecret(capacity: min(length ?? 4096, maximum))
-        var pieces = 0
+        var chunks = 0
         do {
             for try await chunk in body {
-                pieces += 1
+                chunks += 1
                 if secret.count + chunk.readableBytes > maximum { throw tooLarge(maximum) }
-                if pieces > maximumPieces + secret.count / minimumAverage {
+                if chunks > maximumChunks + secret.count / minimumAverageLength {
                     throw Problem(.malformedRequest, "The body has too many small chunks. Send larger chunks.")
                 }
                 chunk.withUnsafeReadableBytes { bytes in
@@ -90,9 +90,9 @@ struct BodyReader: RouterMiddleware {
         return secret
     }
 
-    /// Each piece of a body costs time, even a short one. Beyond this many, the average piece needs a minimum length.
-    private static let maximumPieces = 2000
-    private static let minimumAverage = 128
+    /// Each chunk of a body costs time, even a short one. Beyond this many, the average chunk needs a minimum length.
+    private static let maximumChunks = 2000
+    private static let minimumAverageLength = 128
 
     private static let unsupported = Problem(
         .unsupportedMediaType,

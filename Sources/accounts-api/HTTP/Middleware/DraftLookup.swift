@@ -23,7 +23,7 @@ struct DraftLookup: RouterMiddleware {
         var context = context
         context.draft = draft
         context.logger[metadataKey: "draft"] = "\(token.draft)"
-        context.subject.becomes(draft)
+        context.subject.set(draft)
         return try await next(request, context)
     }
 }

@@ -8,8 +8,9 @@ struct Negotiation: RouterMiddleware {
     let hasPages: Bool
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        let wanted = Representation(accept: request.headers[.accept])
-        guard wanted == .json || wanted == .page && (hasPages || Representation.takesJSON(request.headers[.accept]))
+        let preferred = Representation(accept: request.headers[.accept])
+        guard
+            preferred == .json || preferred == .page && (hasPages || Representation.takesJSON(request.headers[.accept]))
         else {
             throw Problem(
                 .notAcceptable,

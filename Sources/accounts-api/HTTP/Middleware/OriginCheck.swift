@@ -6,7 +6,7 @@ import Hummingbird
 /// Sheet on CSRF: Fetch Metadata, then the origin). Needs the credentials that ``TokenReader`` reads.
 struct OriginCheck: RouterMiddleware {
     /// The origin of `PUBLIC_URL`.
-    let ownOrigin: String
+    let publicOrigin: String
     /// The origins of `ALLOWED_ORIGINS`.
     let allowedOrigins: Set<String>
 
@@ -25,7 +25,7 @@ struct OriginCheck: RouterMiddleware {
         let origin = headers[.origin]
         if let origin, allowedOrigins.contains(origin) { return true }
         if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
-        if let origin { return origin == ownOrigin }
+        if let origin { return origin == publicOrigin }
         return !Self.isForm(headers[.contentType])
     }
 
