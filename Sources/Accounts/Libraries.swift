@@ -1,7 +1,7 @@
 internal import CCurl
 internal import CPostgres
 
-/// The libraries that are linked at run time, whose versions are the machine's to choose.
+/// The libraries that are linked at run time. Their versions depend on the machine.
 package enum Libraries {
     package static let text = """
         libpq \(postgres)

@@ -2,12 +2,12 @@ import Accounts
 import Foundation
 import Logging
 
-/// One line a record on standard error: a JSON object, or words for a terminal.
+/// Writes one line per record to standard error: a JSON object, or text for a terminal.
 struct LineLogger: LogHandler {
     let isJSON: Bool
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
-    /// Takes each line whole, with its end.
+    /// Called with each complete line, including the line break.
     var sink: @Sendable ([UInt8]) -> Void = LineLogger.standardError
 
     subscript(metadataKey key: String) -> Logger.MetadataValue? {
@@ -33,7 +33,8 @@ struct LineLogger: LogHandler {
         sink(Array((line + "\n").utf8))
     }
 
-    /// One write a line, so that lines of many threads do not mix; nobody is left to tell if it fails.
+    /// Writes each line with one call, so that lines of several threads do not mix. Ignores errors, because there is no
+    /// other place to report them.
     static let standardError: @Sendable ([UInt8]) -> Void = { line in
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What of the machine this process may use: all of it, or what a control group leaves (cgroup v2).
+/// The resources that this process may use: those of the machine, or the limits of its control group (cgroup v2).
 enum Machine {
     static var cores: Int {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         return min(cores, limit("cpu.max").flatMap(cores(allowedBy:)) ?? cores)
     }
 
-    /// Bytes.
+    /// In bytes.
     static var memory: Int {
         let memory = Int(ProcessInfo.processInfo.physicalMemory)
         return min(memory, limit("memory.max").flatMap(memory(allowedBy:)) ?? memory)
@@ -17,14 +17,15 @@ enum Machine {
         try? String(contentsOfFile: "/sys/fs/cgroup/\(name)", encoding: .utf8)
     }
 
-    /// Reads `200000 100000`, microseconds of time in each period; `max` is no bound.
+    /// Reads `200000 100000`: microseconds of processor time per period, and the period. Nil for `max`, which means no
+    /// limit.
     static func cores(allowedBy text: String) -> Int? {
         let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0 else { return nil }
         return (numbers[0] + numbers[1] - 1) / numbers[1]
     }
 
-    /// Reads a number of bytes; `max` is no bound.
+    /// Reads a number of bytes. Nil for `max`, which means no limit.
     static func memory(allowedBy text: String) -> Int? {
         Int(text.prefix { !$0.isNewline })
     }

@@ -62,7 +62,7 @@ package final class UploadedFile: Sendable {
 }
 
 extension Step {
-    /// The answers that the texts of a form mean. An empty control sends an empty text, which counts as no answer.
+    /// Converts the texts of a form to answers. An empty control sends an empty text, which counts as no answer.
     package func answers(inForm form: Answers) -> Answers {
         Answers(
             form.members.map { member in

@@ -64,8 +64,8 @@ package struct OutboxSender: Sendable {
         if !isUseful {
             try await markDead(id, "expired before delivery")
         } else if template == "withheld" {
-            // The owner of the account was already told today. The row exists only so that the request takes the same
-            // time.
+            // The owner of the account has already received a notice today. The row exists only so that every request
+            // takes the same time.
             try await finish(id)
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
             try await deliver(text, to: content.to, id, attempts, createdAt)

@@ -45,7 +45,7 @@ package struct ChoiceField: FieldKind {
             throw Refusals(field, .wrongType, ["expected": "array of strings"])
         }
         guard !chosen.isEmpty else { throw Refusals(field, .required) }
-        // A list this long repeats options, and comparing it takes long.
+        // A list this long contains an option twice, and comparing it would take long.
         guard chosen.count <= 1000, chosen.allSatisfy(values.contains) else { throw Refusals(field, .notAllowed) }
         return .several(values.filter(chosen.contains).compactMap(\.string))
     }

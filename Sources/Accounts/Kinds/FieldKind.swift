@@ -9,17 +9,17 @@ package protocol FieldKind: FieldBehavior {
     /// Reads the rules of this kind from the field's entry in the flow file.
     init(rules: inout FlowEntry) throws(FlowFileError)
 
-    /// Validates an answer and returns its canonical form. An empty answer is `required`; it does not get here if the
-    /// field may be left empty.
+    /// Validates an answer and returns its canonical form. Refuses an empty answer as `required`; an empty answer to an
+    /// optional field is not passed to this function.
     func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
-    /// The value of a valid answer; nil if the value still has to be made of it, such as the hash of a password.
+    /// The value of a valid answer; nil if it must be computed from the answer first, such as the hash of a password.
     func value(of input: Input) -> Value?
 
-    /// Whether a stored value obeys the rules of this flow.
+    /// Whether a stored value satisfies the rules of this flow.
     func isValid(_ value: Value, of field: FieldName, in context: ValidationContext) -> Bool
 
-    /// Whether the field has what its step needs; by default a valid value.
+    /// Whether the field is complete; by default, whether it has a valid value.
     func holds(_ field: FieldName, in context: ValidationContext) -> Bool
 
     /// How the holder of the draft sees the value.
@@ -41,7 +41,7 @@ package protocol FieldKind: FieldBehavior {
     /// The JSON Schema of what `shown` returns.
     func shownSchema(at place: DisplayContext) -> JSON
 
-    /// The answer that the texts of a form mean: at least one text, and several only if the kind `takesSeveral`.
+    /// Converts the texts of a form to an answer: at least one text, and several only if the kind `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
 
     /// True if the answer counts as no answer.
@@ -68,7 +68,7 @@ extension FieldKind {
     package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
     package func written(_ value: Value) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
-    /// A value that was stored under another flow file need not obey the rules of this one, so only its type is
+    /// A value that was stored under another flow file may violate the rules of this one, so only its type is
     /// certain.
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }

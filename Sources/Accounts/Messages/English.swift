@@ -137,7 +137,7 @@ struct English: Messages {
         case .badPicture: message(for: Refusal("image", .unsupportedImage))
         case .cropTitle: "Choose a part"
         case .cropText:
-            "Move the picture with the arrow keys, by dragging it, or by clicking where the middle shall be."
+            "Move the picture with the arrow keys, by dragging it, or by clicking its new centre."
         case .zoom: "Size"
         case .usePicture: "Use this"
         case .codeSentTo: "We have sent a code to"
@@ -167,7 +167,7 @@ struct English: Messages {
         case .giveUpNow: "Give up"
         case .goOn: "Go on with it"
         case .handOff: "Continue on another device"
-        case .handOffText: "We mail a link to your address. Whoever opens it goes on there."
+        case .handOffText: "We mail a link to your address. Open it on the other device to continue there."
         case .handedOff: "The link is on its way"
         case .handedOffText: "Open the mail on the other device. This one keeps the sign-up until you do."
         case .checkAnswers: "Please check what is marked."
@@ -175,7 +175,7 @@ struct English: Messages {
         case .tooOften: "This happened too often. Please try again later."
         case .overdue: "The sign-up has expired and was erased. You can begin a new one."
         case .gaveUp: "The sign-up was given up, and all of it is erased."
-        case .goneElsewhere: "The sign-up goes on on another device."
+        case .goneElsewhere: "The sign-up continues on another device."
         case .committedElsewhere: "An account with this address was created in another sign-up."
         case .noSignup: "There is no sign-up in this browser. If you have just begun one, allow cookies for this site."
         case .offline: "There is no connection. What you have typed is still here: please try again."
@@ -186,7 +186,7 @@ struct English: Messages {
     func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "Continue your sign-up for \(serviceName)",
-            text: "You can go on here with the sign-up of \(address). The other device then has it no more.",
+            text: "You can go on here with the sign-up of \(address). It then ends on the other device.",
             button: "Continue here"
         )
     }

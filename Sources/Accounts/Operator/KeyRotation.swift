@@ -11,7 +11,7 @@ extension Operator {
     }
 
     /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
-    /// keys can be removed. The exception are codes that were already sent: their digests cannot be recomputed, so they
+    /// keys can be removed. Codes that were already sent are an exception: their digests cannot be recomputed, so they
     /// need the old key until they expire.
     ///
     /// The rotation can be interrupted and run again. Concurrent writes use the first key.

@@ -1,5 +1,5 @@
-/// The rules for passwords: a minimum length, and no easily guessed ones. There are no composition rules (NIST SP
-/// 800-63B).
+/// The rules for passwords: a minimum length, and no password that is easy to guess. There are no composition rules
+/// (NIST SP 800-63B).
 package struct PasswordRules: Sendable {
     /// The minimum length in Unicode scalars after normalisation.
     package let minimum: Int
@@ -22,8 +22,8 @@ package struct PasswordRules: Sendable {
     /// in Normalization Form C, nothing trimmed and no case changed.
     ///
     /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for characters
-    /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the length and whether it is easily
-    /// guessed.
+    /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the length and whether the
+    /// password is easy to guess.
     package func canonical(_ password: SharedSecret, field: FieldName) throws(Refusal) -> SharedSecret {
         guard password.secret.count <= Self.maximumBytes else {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
@@ -68,7 +68,7 @@ package struct PasswordRules: Sendable {
     }
 
     private static func equals(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
-        // ASCII has one form only, and this runs for every word that identifies the person.
+        // Faster for ASCII, which needs no normalisation: this runs for every word that identifies the person.
         if word.utf8.allSatisfy({ $0 < 0x80 }) {
             return word.utf8.count == password.count
                 && zip(word.utf8, password).allSatisfy { ((0x41...0x5A).contains($0) ? $0 | 0x20 : $0) == $1 }

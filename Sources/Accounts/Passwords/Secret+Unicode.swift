@@ -43,9 +43,9 @@ extension Secret {
         return Secret(normalising: text)
     }
 
-    /// The text in Normalization Form C, which has at most three times its bytes (Unicode Standard Annex 15).
+    /// The text in Normalization Form C, which is at most three times as long in bytes (Unicode Standard Annex 15).
     ///
-    /// `_withNFCCodeUnits` is what `String` uses to compare and hash. Foundation's
+    /// `String` uses `_withNFCCodeUnits` to compare and hash. Foundation's
     /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that are not wiped.
     init(normalising text: String) {
         self.init(capacity: 3 * text.utf8.count) { buffer in

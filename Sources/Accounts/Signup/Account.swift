@@ -16,7 +16,7 @@ extension Signups {
         let rows = try await database.read(
             "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"
         )
-        guard let row = rows.first else { throw .unexpectedAnswer("a committed draft without its account") }
+        guard let row = rows.first else { throw .unexpectedAnswer("the account of a committed draft is missing") }
         return try Account(id, row)
     }
 }
@@ -26,7 +26,9 @@ extension Account {
     init(_ id: ID<Account>, _ row: Row) throws(DatabaseError) {
         let profile: String
         (email, username, profile, createdAt) = try row.decode(String?.self, String?.self, String.self, Date.self)
-        guard let json = try? JSON.read(Array(profile.utf8)) else { throw .unexpectedAnswer("a profile of no JSON") }
+        guard let json = try? JSON.read(Array(profile.utf8)) else {
+            throw .unexpectedAnswer("the profile of an account is not JSON")
+        }
         self.profile = json
         self.id = id
     }

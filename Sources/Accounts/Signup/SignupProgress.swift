@@ -55,6 +55,7 @@ package enum StepState: String, CaseIterable, Sendable {
 private struct StepProgress {
     let missing: [FieldName]
     let hasInvalid: Bool
+    /// True if the step is complete, or optional and skipped.
     let isSettled: Bool
 
     init(of step: Step, in context: ValidationContext) {

@@ -26,7 +26,7 @@ extension Signups {
         }
         if let exceeded { throw .limited(exceeded) }
         guard let (now, expiresAt, revision) = row else {
-            throw .database(.unexpectedAnswer("a draft neither begun nor refused"))
+            throw .database(.unexpectedAnswer("no draft was inserted, but no limit is exceeded"))
         }
         let draft = Draft(
             id: id,

@@ -128,7 +128,7 @@ extension WorkPool {
                     let deliver = job.run(resource)
                     let duration = ContinuousClock.now - start
                     finished(duration)
-                    // Before the delivery: when a caller has its answer, its place is free.
+                    // Before the delivery, so that the worker counts as free when the caller gets its answer.
                     queue.withLock { $0.finish(after: duration) }
                     deliver()
                 case .sleep: continue

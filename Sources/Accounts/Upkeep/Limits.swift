@@ -88,8 +88,8 @@ extension Signups {
         Charge(name: name, limit: limit, subject: keys.digest([Array("limit".utf8), Array(name.utf8)] + subject))
     }
 
-    /// A statement that counts one event against each limit, or against none if one of them is exceeded. It then
-    /// returns a row, and ``isWithinLimits`` is false for the rest of the transaction.
+    /// A statement that counts one event against each limit, or against none if one of them is exceeded. In that case
+    /// it returns a row, and ``isWithinLimits`` is false for the rest of the transaction.
     ///
     /// - Parameter condition: the statement counts only if this is true.
     func consume(_ charges: [Charge], when condition: SQL = "true") -> SQL {

@@ -4,10 +4,10 @@ internal import ServiceLifecycle
 
 /// Erases expired drafts with all that belongs to them, and other expired rows.
 ///
-/// It works in small batches that skip locked rows, so that no step waits for it. The commit of a batch does not wait
-/// for the flush of the log: what a crash undoes is erased again later. After each batch of drafts it rests four times
-/// as long as the batch took. Any number of servers may run it: while one of them runs a batch, the batches of the
-/// others do nothing.
+/// It works in small batches that skip locked rows, so that no request waits for it. The commit of a batch does not
+/// wait for the flush of the write-ahead log: rows that a crash restores are erased again later. After each batch of
+/// drafts it pauses four times as long as the batch took. Any number of servers may run it: while one of them runs a
+/// batch, the batches of the others do nothing.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
@@ -16,7 +16,7 @@ package struct Reaper: Sendable {
     private var database: Database { signups.database }
 
     /// - Parameters:
-    ///   - restFactor: the rest after a batch of drafts, as a multiple of the duration of the batch.
+    ///   - restFactor: the pause after a batch of drafts, as a multiple of the duration of the batch.
     ///   - maximumDuration: the time after which a sweep stops erasing drafts, so that it gets to the other rows even
     ///     after a flood of drafts.
     package init(
@@ -168,12 +168,12 @@ package struct Reaper: Sendable {
         ("leases", "until < now()"),
         ("funnel_daily", "day < now() - interval '400 days'"),
         ("handoffs", "expires_at < now()"),
-        // Dead mail is kept for operators to see. Delivered mail has no address any more.
+        // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // Drafts that a wrong clock has put here: no partition is dropped with them.
+        // Drafts that are here because a clock was wrong: dropping the partition of a day does not erase them.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 

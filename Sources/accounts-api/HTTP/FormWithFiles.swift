@@ -1,7 +1,7 @@
 import Accounts
 
 /// A form with files, recognised by its header. It may be large, so it is read only after the draft is found and the
-/// step is known to be open. A request that is refused before has sent little.
+/// step is known to be open. A client whose request is refused earlier has therefore sent little data.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 

@@ -1,8 +1,8 @@
 import Accounts
 import HTTPTypes
 
-/// The description of the service in OpenAPI 3.1, made from the flow and from the table of operations that also makes
-/// the router.
+/// The description of the service in OpenAPI 3.1, generated from the flow and from the table of operations, which also
+/// makes the router.
 struct OpenAPI {
     let signups: Signups
     let operations: [Operation]

@@ -6,7 +6,7 @@ import NIOCore
 /// Reads large bodies, namely images and forms with files, and limits how many are in memory at once.
 struct Uploads: Sendable {
     let signups: Signups
-    /// A client that uploads many at once is told to wait, so that other clients do not wait for all of its uploads.
+    /// A client with too many concurrent uploads is refused as `busy`, so that other clients do not wait for them.
     private let all = ConcurrencyLimiter(perClient: 4)
     /// For uploads that are larger than other bodies: each needs about 10 MiB of memory while it is read.
     private let large = ConcurrencyLimiter(8, perClient: 2)

@@ -3,6 +3,6 @@
 struct Explanation: Hashable, Sendable {
     /// When the service answers with this problem or code.
     let meaning: String
-    /// What the client should do.
+    /// The action that the client should take.
     let remedy: String
 }

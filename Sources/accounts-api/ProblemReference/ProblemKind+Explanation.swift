@@ -174,7 +174,7 @@ extension ProblemKind {
             )
         case .internal:
             Explanation(
-                meaning: "The server met an error that it does not know. The answer says nothing about the cause.",
+                meaning: "An unexpected error occurred. The answer does not contain its cause.",
                 remedy:
                     "Try again later. If it persists, give the `request_id` to the operator: the log has the cause under it."
             )

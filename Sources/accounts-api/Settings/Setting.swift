@@ -4,7 +4,7 @@ import ArgumentParser
 ///
 /// The flag, the reading, the validation, the command-line help and docs/configuration.md follow from it.
 struct Setting<Value: Sendable>: AnySetting {
-    /// What the value is if the operator does not set it.
+    /// The value if the operator does not set one.
     enum Default: Sendable {
         /// There is no default: the server does not start without a value.
         case required

@@ -47,7 +47,7 @@ struct SettingTable: Sendable {
         "ASSETS_DIR",
         default: .computed("built in") { Assets.builtIn },
         completion: .directory,
-        "directory with templates, style sheet and script of the pages; files that it lacks are built in",
+        "directory with templates, style sheet and script of the pages; built-in files replace those that are missing",
         parse: { try Assets(directory: $0) }
     )
     let smtpURL = Setting<String?>(
@@ -189,10 +189,10 @@ enum LogFormat: String, CaseIterable, Sendable {
 /// A text that a parser rejects.
 struct InvalidSettingText: Error {
     let text: String
-    /// What a valid text is, such as "a whole number from 1 to 60".
+    /// A description of valid texts, such as "a whole number from 1 to 60".
     let expected: String
 
-    /// Does not quote what may contain a secret: the content of a file, and a URL with a user or password.
+    /// Does not quote a text that may contain a secret: the content of a file, or a URL with a user or password.
     func message(isFromFile: Bool) -> String {
         let isQuoted = !isFromFile && text.count <= 80 && !(text.contains("//") && text.contains("@"))
         return isQuoted ? "\"\(text.printable)\" is invalid; use \(expected)" : "invalid; use \(expected)"

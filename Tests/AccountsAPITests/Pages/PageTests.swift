@@ -197,7 +197,7 @@ struct PageTests {
             let used = try await phone.post("/signup/resume", "code=\(site.code(in: link))")
             #expect(used.status == 422 && used.has("만료된 링크"))
             let old = try await desk.open("/signup")
-            #expect(old.status == 410 && old.has("goes on on another device"))
+            #expect(old.status == 410 && old.has("continues on another device"))
         }
     }
 

@@ -14,7 +14,7 @@ struct StoredProof {
     init(_ row: Row) throws(DatabaseError) {
         var columns = row.columns
         guard let proof = try StoredProof(ifPresent: &columns) else {
-            throw .unexpectedAnswer("a proof without a field")
+            throw .unexpectedAnswer("expected a proof, got NULL")
         }
         self = proof
     }

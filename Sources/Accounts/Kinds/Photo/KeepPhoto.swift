@@ -69,7 +69,7 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
     }
 
-    /// Stores the photo as the field's value, in place of any other.
+    /// Stores the photo as the field's value, and replaces an earlier one.
     func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)

@@ -1,12 +1,12 @@
 // Live checks: the server checks values while the person is still typing.
 
-/// Asks the server about some fields and resolves to their refusals by name. Without an answer nothing is refused, because
-/// the server checks the values again when the step is sent.
-async function check(...asked) {
-  const values = Object.fromEntries(asked.map((field) => [field.name, field.value]));
-  const { errors, written } = await askServer(values);
+/// Lets the server check some fields and resolves to their refusals by name. Without an answer there are no refusals,
+/// because the server checks the values again when the step is sent.
+async function check(...fieldsToCheck) {
+  const values = Object.fromEntries(fieldsToCheck.map((field) => [field.name, field.value]));
+  const { errors, written } = await fetchCheck(values);
   const refusals = firstMessages(errors);
-  for (const field of asked) {
+  for (const field of fieldsToCheck) {
     // The person may have changed the value meanwhile.
     if (field.json !== JSON.stringify(values[field.name])) continue;
     field.written = written[field.name];
@@ -15,7 +15,7 @@ async function check(...asked) {
   return refusals;
 }
 
-async function askServer(values) {
+async function fetchCheck(values) {
   try {
     const answer = await fetch(`${form.getAttribute("action")}/check`, {
       method: "POST",
@@ -43,10 +43,10 @@ async function checkAndShow(field, hasLeft) {
     showConfirmation(field);
     if (!hasLeft || !field.written) return updateNext();
   }
-  const asked = field.json;
+  const checkedJSON = field.json;
   const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
-  // The person has typed on, so another check follows.
-  if (field.json !== asked) return;
+  // The value has changed meanwhile, so another check follows.
+  if (field.json !== checkedJSON) return;
   if (refusal) showRefusal(field, refusal, hasLeft);
   else showAcceptance(field, hasLeft);
   updateNext();
@@ -65,7 +65,7 @@ function showAcceptance(field, hasLeft) {
   showConfirmation(field);
 }
 
-/// Checks what the browser has given back, so that a wrong answer is marked at once.
+/// Checks the restored values, so that a wrong answer is marked immediately.
 async function checkFilledFields() {
   const filled = fields.filter((field) => field.liveCheck && !field.isSecret && !field.isEmpty && !field.isRefused);
   if (!filled.length) return;

@@ -12,7 +12,7 @@ function countDown(timeLeft, show) {
 
 const minutesAndSeconds = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
-/// Counts down to a moment, or again and again to the end of a period.
+/// Counts down to a moment, or repeatedly to the end of each period.
 function startClock(element) {
   element.hidden = false;
   if (element.dataset.period) repeatPeriod(element);
@@ -40,13 +40,13 @@ function countDownToEnd(element) {
   );
 }
 
-/// - share: how much of the ring is drawn, from 0 to 1.
+/// - share: the part of the ring that is drawn, from 0 to 1.
 function drawClock(element, text, share) {
   one("span", element).textContent = text;
   one(".rest", element).setAttribute("stroke-dashoffset", 100 - 100 * share);
 }
 
-/// Keeps the button of a form disabled until the server will send another mail.
+/// Keeps the button of a form disabled until the server accepts a request for another mail.
 function waitToResend(resend) {
   const button = one("button", resend);
   const text = button.textContent;

@@ -5,7 +5,7 @@ const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clien
 
 /// The dialog in which a person moves and zooms a picture until the square shows the part to use.
 class Crop {
-  /// - use: is called with the part that was chosen, as a data URL.
+  /// - use: called with the chosen part, as a data URL.
   constructor(dialog, use) {
     this.dialog = dialog;
     this.canvas = one("canvas", dialog);
@@ -54,8 +54,8 @@ class Crop {
 
   draw() {
     const { bitmap, canvas, side } = this;
-    const within = (place, length) => Math.min(Math.max(place, side / 2), length - side / 2);
-    [this.x, this.y] = [within(this.x, bitmap.width), within(this.y, bitmap.height)];
+    const clamp = (position, length) => Math.min(Math.max(position, side / 2), length - side / 2);
+    [this.x, this.y] = [clamp(this.x, bitmap.width), clamp(this.y, bitmap.height)];
     const context = canvas.getContext("2d");
     context.fillStyle = "#fff";
     context.fillRect(0, 0, canvas.width, canvas.height);

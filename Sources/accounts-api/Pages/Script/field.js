@@ -4,11 +4,11 @@ const answerReaders = {
   integer: ({ control }) => (/^-?\d+$/.test(control.value) ? Number(control.value) : control.value),
   boolean: ({ control }) => control.checked,
   array: ({ controls }) => controls.filter((control) => control.checked).map((control) => control.value),
-  // The file itself travels with the form.
+  // The file itself is sent with the form.
   file: ({ control }) => (control.files.length ? "a file" : ""),
 };
 
-/// One field of the step: its controls, its message, and what the server said about its value.
+/// One field of the step: its controls, its message, and the result of the last check of its value.
 class Field {
   constructor(element) {
     const { dataset } = element;
@@ -28,7 +28,7 @@ class Field {
     this.isRefused = !!this.message?.textContent;
     /// The value that the server accepted last, as JSON.
     this.accepted = undefined;
-    /// The accepted value as people write it, where that differs.
+    /// The accepted value as people write it, if that differs.
     this.written = undefined;
   }
 
@@ -47,7 +47,7 @@ class Field {
     return JSON.stringify(this.value);
   }
 
-  /// What the browser keeps until the step is sent, and gives back when the page is loaded again.
+  /// The value that the tab keeps until the step is sent, and restores when the page is loaded again.
   get kept() {
     return this.value;
   }
@@ -73,7 +73,7 @@ class Field {
     return this.accepted === this.json;
   }
 
-  /// True when this field does not keep the person from the next step.
+  /// True if the person can continue with the field as it is.
   get isFine() {
     if (this.isRefused || this.isUnreadable) return false;
     if (this.isEmpty) return !this.isRequired;

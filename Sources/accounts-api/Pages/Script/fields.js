@@ -13,7 +13,7 @@ function findFields() {
 const shownFields = () => fields.filter((field) => !field.isHidden);
 const isReady = () => fields.every((field) => field.isFine);
 
-/// The button keeps working: pressing it, or hearing it from a screen reader, tells what is missing.
+/// Screen readers report the button as disabled, but it works: pressing it shows what is missing.
 function updateNext() {
   nextButton?.setAttribute("aria-disabled", !isReady());
 }

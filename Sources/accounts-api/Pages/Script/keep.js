@@ -1,4 +1,4 @@
-// The tab keeps what was typed and not sent, and gives it back when the page is loaded again. It never keeps secrets.
+// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets.
 
 const storagePrefix = "signup:";
 const storageKey = form && `${storagePrefix}${form.dataset.draft}:${form.dataset.step}`;
@@ -23,7 +23,7 @@ function forgetAnswers() {
   sessionStorage.removeItem(storageKey);
 }
 
-/// Forgets the answers to every sign-up but the one with this prefix.
+/// Removes the answers of every sign-up, except the one with this prefix.
 function forgetSignups(exceptPrefix) {
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(storagePrefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);

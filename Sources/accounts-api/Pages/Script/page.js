@@ -1,6 +1,6 @@
-// The script of the pages. It only adds comfort: every page works without it, and the server decides every rule.
-// Assets.swift joins the files of this folder into one script. The templates tell it with `data-` attributes what each
-// field does (docs/pages.md), so the script knows no kind of field by name.
+// The script of the pages. It is optional: every page works without it, and the server checks every rule.
+// Assets.swift joins the files of this folder into one script. The `data-` attributes in the templates define the
+// behavior of each field (docs/pages.md), so the script does not depend on the kinds of field.
 "use strict";
 
 const one = (selector, root = document) => root.querySelector(selector);
@@ -16,7 +16,7 @@ function announce(text) {
   document.getElementById("live").textContent = text;
 }
 
-/// Shows the text above the form, or hides the place where it stood.
+/// Shows the text above the form; an empty text hides the notice.
 function showNotice(text) {
   const notice = document.getElementById("notice");
   notice.textContent = text;

@@ -1,6 +1,6 @@
 const noFiles = () => new DataTransfer().files;
 
-/// A field with `data-cut`: a picture that is chosen, dropped or pasted, and cut to a square before it is sent.
+/// A field with `data-cut`: a picture that is chosen, dropped or pasted, and cropped to a square before it is sent.
 class PictureField extends Field {
   constructor(element) {
     super(element);
@@ -8,7 +8,7 @@ class PictureField extends Field {
     this.storedSource = this.preview.getAttribute("src");
     this.crop = new Crop(one("dialog", element), (data) => this.use(data));
     this.discardButton = one("[data-drop]", element);
-    /// Sends the form that erases the picture which the server holds.
+    /// The button that erases the stored picture on the server.
     this.eraseButton = one("[form]", element);
     one(".picture .help", element).hidden = false;
     this.listen();
@@ -32,7 +32,7 @@ class PictureField extends Field {
     });
   }
 
-  /// A data URL, because a page cannot give a file back to its control after it was loaded again.
+  /// A data URL, because the script cannot restore the file of a control after the page is loaded again.
   get kept() {
     return this.data ?? "";
   }
@@ -45,7 +45,7 @@ class PictureField extends Field {
     return !this.isBusy && super.isFine;
   }
 
-  /// The server refused the file, so it is discarded. Only a required picture then keeps the person from going on.
+  /// Discards the refused file. If the picture is required, the person must choose another one to continue.
   refuse(text) {
     this.discard();
     this.explain(text);
@@ -68,7 +68,7 @@ class PictureField extends Field {
 
   /// Shows the picture of the file in the dialog.
   async open(file) {
-    // The browser has replaced the file in the control. The new one counts only when it is cut.
+    // The browser has replaced the file in the control. Restore it until the new one is cropped.
     this.control.files = this.files ?? noFiles();
     if (!file || this.crop.isOpen) return;
     this.clear();
@@ -85,7 +85,7 @@ class PictureField extends Field {
     if (bitmap) this.crop.open(bitmap);
   }
 
-  /// Resolves to nothing if the file is not a picture that the server takes.
+  /// Resolves to undefined if the file is not a picture of a supported type.
   async decode(file) {
     if (!this.control.accept.split(",").includes(file.type)) return undefined;
     return createImageBitmap(file).catch(() => undefined);
@@ -112,7 +112,7 @@ class PictureField extends Field {
     this.show(data, true);
   }
 
-  /// Goes back to the picture that the server holds, if it holds one.
+  /// Shows the stored picture again, if there is one.
   discard() {
     this.data = this.files = undefined;
     this.control.files = noFiles();

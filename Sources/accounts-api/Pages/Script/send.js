@@ -29,16 +29,16 @@ function submit(event) {
   }
 }
 
-/// For forms that the browser sends: a second press does nothing.
+/// For forms that the browser sends: prevents a second submission.
 function submitOnce(event) {
   if (event.target.dataset.sent) event.preventDefault();
   event.target.dataset.sent = "yes";
 }
 
-/// A page that the browser shows again, after going back, can be sent again.
+/// The browser may show a page again after Back; its forms can then be sent again.
 function allowSending() {
   isSending = false;
-  for (const sent of all("form")) delete sent.dataset.sent;
+  for (const element of all("form")) delete element.dataset.sent;
 }
 
 async function sendStep() {
@@ -50,7 +50,7 @@ async function sendStep() {
   else isSending = false;
 }
 
-/// Resolves to the address of the next page, or to nothing if the person stays on this one.
+/// Resolves to the URL of the next page, or to undefined if this page stays.
 async function postStep() {
   try {
     const answer = await fetch(form.getAttribute("action"), {

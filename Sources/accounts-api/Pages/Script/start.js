@@ -1,15 +1,15 @@
-// Runs last: prepares what the page has.
+// Runs last: starts the parts of the script that this page uses.
 
 const backKey = "signup-back";
 
-/// True when the person came by Back, of the page or of the browser.
+/// True if the person has used Back, on the page or in the browser.
 function cameBack() {
-  const isByLink = sessionStorage.getItem(backKey);
+  const usedBackLink = sessionStorage.getItem(backKey);
   sessionStorage.removeItem(backKey);
-  return isByLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+  return usedBackLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 }
 
-/// Moves the focus to the first field that needs the person.
+/// Moves the focus to the first field that needs an answer.
 function focusFirstField() {
   const first =
     fields.find((field) => field.isRefused) ??
@@ -19,7 +19,7 @@ function focusFirstField() {
 }
 
 function startStep() {
-  // Another sign-up in this tab may have been somebody else's.
+  // An earlier sign-up in this tab may belong to another person.
   forgetSignups(`${storagePrefix}${form.dataset.draft}:`);
   restoreAnswers();
   for (const field of fields) {
@@ -29,7 +29,7 @@ function startStep() {
   }
   if (pictures.length) listenForPictures();
   all("[data-reveal]", form).forEach(startReveal);
-  form.addEventListener("keydown", goOnByEnter);
+  form.addEventListener("keydown", continueOnEnter);
   form.addEventListener("submit", submit);
   if (!cameBack()) focusFirstField();
   checkFilledFields();

@@ -1,4 +1,4 @@
-// What happens while a person types, leaves a field, or presses Enter.
+// Reactions to typing, leaving a field and pressing Enter.
 
 /// In milliseconds. A word is usually complete after such a pause.
 const pauseInTyping = 500;
@@ -24,13 +24,13 @@ function listenToTyping(field) {
   field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
-/// Removes all but digits, and those beyond the number that `data-digits` allows.
+/// Removes all characters except digits, and digits beyond the number in `data-digits`.
 function keepDigits(control) {
   const { digits } = control.dataset;
   if (digits) control.value = control.value.replace(/\D/g, "").slice(0, digits);
 }
 
-/// Writes the chosen day out in the language of the page.
+/// Shows the chosen day in words, in the language of the page.
 function showDayInWords(field) {
   const output = one("[data-day-in-words]", field.element);
   if (!output) return;
@@ -40,17 +40,17 @@ function showDayInWords(field) {
 }
 
 /// Enter moves to the next control. On the last one it sends the step.
-function goOnByEnter(event) {
+function continueOnEnter(event) {
   const isAnswer = event.target.matches("input, select") && !event.target.closest("dialog");
   if (event.key !== "Enter" || event.isComposing || !isAnswer) return;
   event.preventDefault();
   const controls = shownFields().flatMap((field) => field.controls);
-  const following = controls[controls.indexOf(event.target) + 1];
-  if (following) following.focus();
+  const next = controls[controls.indexOf(event.target) + 1];
+  if (next) next.focus();
   else submitOrShowProblems();
 }
 
-/// The keyboard of a phone covers half of the page; this keeps the control with the focus in sight.
+/// The keyboard of a phone covers half of the page; this scrolls the control with the focus into view.
 function showFocusedControl() {
   const focused = document.activeElement;
   if (focused?.matches("input, textarea, select")) focused.scrollIntoView({ block: "nearest" });
