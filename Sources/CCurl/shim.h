@@ -1,7 +1,7 @@
 #include <curl/curl.h>
 
-// `curl_easy_setopt` and `curl_easy_getinfo` are variadic, which Swift does not import: here they are once for each
-// type of value.
+// Swift does not import variadic functions such as `curl_easy_setopt` and `curl_easy_getinfo`. These functions wrap
+// them, one for each type of value.
 
 static inline CURLcode curl_set_long(CURL *curl, CURLoption option, long value) {
     return curl_easy_setopt(curl, option, value);

@@ -12,8 +12,8 @@ bool phone_knows_region(const char *region) {
     return PhoneNumberUtil::GetInstance()->GetCountryCodeForRegion(region) != 0;
 }
 
-// A number that is written as we write it, of the region at hand, needs no parsing: `+`, the country's code, and digits
-// of which the first is not zero.
+// Fast path: an E.164 number of the region needs no parsing. It is `+`, the country code, and digits of which the first
+// is not zero.
 static bool read_e164(const PhoneNumberUtil &util, const char *text, size_t length, const char *region, PhoneNumber *number) {
     const int code = util.GetCountryCodeForRegion(region);
     const std::string prefix = "+" + std::to_string(code);
@@ -51,13 +51,13 @@ bool phone_format_e164(const char *text, size_t length, const char *region, char
     return true;
 }
 
-bool phone_format_international(const char *e164, size_t length, char *text, size_t room) {
+bool phone_format_international(const char *e164, size_t length, char *text, size_t capacity) {
     const PhoneNumberUtil &util = *PhoneNumberUtil::GetInstance();
     PhoneNumber number;
     if (util.Parse(std::string(e164, length), "ZZ", &number) != PhoneNumberUtil::NO_PARSING_ERROR) return false;
     std::string formatted;
     util.Format(number, PhoneNumberUtil::INTERNATIONAL, &formatted);
-    if (formatted.size() >= room) return false;
+    if (formatted.size() >= capacity) return false;
     std::memcpy(text, formatted.c_str(), formatted.size() + 1);
     return true;
 }

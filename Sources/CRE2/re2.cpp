@@ -9,9 +9,9 @@ struct re2_pattern {
 re2_pattern *re2_compile(const char *pattern, size_t length) {
     re2::RE2::Options options;
     options.set_log_errors(false);
-    auto *made = new re2_pattern{re2::RE2(re2::StringPiece(pattern, length), options)};
-    if (made->compiled.ok()) return made;
-    delete made;
+    auto *result = new re2_pattern{re2::RE2(re2::StringPiece(pattern, length), options)};
+    if (result->compiled.ok()) return result;
+    delete result;
     return nullptr;
 }
 

@@ -1,4 +1,4 @@
-// What this service needs of libphonenumber, which is written in C++.
+// C functions for the part of libphonenumber (C++) that this service uses.
 #pragma once
 
 #include <stdbool.h>
@@ -8,16 +8,16 @@
 extern "C" {
 #endif
 
-/// Whether the library knows that region: two capital letters, ISO 3166-1.
+/// Whether the library supports the region, which is an ISO 3166-1 code in capital letters.
 bool phone_knows_region(const char *region);
 
-/// Writes the E.164 form with a closing NUL where the text is a number of a mobile or a fixed line, without extension,
-/// as dialled in that region; false otherwise. The longest such form has 16 characters. Safe on several threads.
+/// Writes the E.164 form and a NUL if the text is a mobile or fixed-line number without extension, as dialled in the
+/// region. Returns false for any other text. The form has at most 16 characters. Thread-safe.
 bool phone_format_e164(const char *text, size_t length, const char *region, char e164[17]);
 
-/// Writes a number in E.164 as people do, with its country's code and gaps, and a closing NUL; false where it is none or
-/// there is too little room. Safe on several threads.
-bool phone_format_international(const char *e164, size_t length, char *text, size_t room);
+/// Writes an E.164 number in international format, with country code and spaces, and a NUL. Returns false if the number
+/// is invalid or the buffer too small. Thread-safe.
+bool phone_format_international(const char *e164, size_t length, char *text, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-// What this service needs of RE2, which is written in C++: patterns that match in a time linear in the text.
+// C functions for the part of RE2 (C++) that this service uses. Patterns match in time linear in the length of the
+// text.
 #pragma once
 
 #include <stdbool.h>
@@ -10,11 +11,11 @@ extern "C" {
 
 typedef struct re2_pattern re2_pattern;
 
-/// A compiled pattern, which `re2_free` takes back; NULL where it is none, or needs too much memory.
+/// Compiles a pattern, which must be freed with `re2_free`. Returns NULL if it is invalid or needs too much memory.
 re2_pattern *re2_compile(const char *pattern, size_t length);
 void re2_free(re2_pattern *pattern);
 
-/// Whether the pattern matches the whole of that UTF-8 text. Safe on several threads.
+/// Whether the pattern matches the whole UTF-8 text. Thread-safe.
 bool re2_matches(const re2_pattern *pattern, const char *text, size_t length);
 
 #ifdef __cplusplus

@@ -1,33 +1,36 @@
-// Processes that do one thing. Names no type of the system's, since who imports two modules that bring the same header has
-// to import both wherever the type is used.
+// Child processes without privileges. This header uses no system types: if two imported modules included the same
+// system header, every Swift file that uses its types would have to import both.
 
-/// Starts a program with that descriptor as its standard input and output, /dev/null for its errors, no other descriptor,
-/// and every signal as it was made.
+/// Starts a program with the descriptor as its standard input and output, /dev/null as its standard error, no other
+/// descriptor, and the default action for every signal.
 ///
-/// - Parameters arguments, environment: end with a null pointer.
-/// - Returns: the number of the process, or -1 with `errno`.
+/// - Parameters arguments, environment: arrays that end with a null pointer.
+/// - Returns: the id of the process, or -1 with `errno`.
 int spawn_alone(const char *program, char *const arguments[], char *const environment[], int descriptor);
 
 /// How a process ended.
 struct ending {
-    /// That it returned; -1 where a signal ended it.
+    /// The exit status; -1 if a signal ended the process.
     int status;
-    /// Zero where it ended by itself.
+    /// The signal that ended the process; 0 if there was none.
     int signal;
-    /// Processor time, in seconds.
+    /// Processor time in seconds.
     double seconds;
 };
 
-/// Waits until a process of ours has ended, and leaves it for ``reap_process`` to take away: until then its number is its own.
+/// Waits until a child process has ended, without reaping it: its id cannot be reused before ``reap_process``.
 ///
 /// - Returns: 0, or -1 with `errno`.
 int await_process(int process);
 
+/// Releases the id of a process that has ended, and returns how it ended.
+///
 /// - Returns: 0, or -1 with `errno`.
 int reap_process(int process, struct ending *ending);
 
-/// From now on the process can compute, take and give back memory, read and write what is open, and end. Whatever else it
-/// asks of the system is refused (seccomp(2)), and it ends with the thread that started it.
+/// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, and
+/// exiting. All other system calls fail (seccomp(2)). The kernel kills the process when the thread that started it
+/// ends.
 ///
-/// - Returns: 0, or -1 with `errno`, as on a system without this.
+/// - Returns: 0, or -1 with `errno`, for example if the system does not support this.
 int confine_to_computing(void);
