@@ -38,7 +38,7 @@ package struct TestSignups: Sendable {
                 hashing: hashing ?? Self.hashing.get(),
                 limits
             )
-            try await service.signups.partitions.learn(from: database)
+            try await service.signups.partitions.load(from: database)
             let value = try await body(service)
             await database.shutdown()
             return value

@@ -191,8 +191,8 @@ extension ImageFile {
                 size = (try header.little(3) + 1, try header.little(3) + 1)
             case "VP8 ":
                 var header = ByteWalk(content.dropFirst(6))
-                let lossy = (try header.little(2) & 0x3FFF, try header.little(2) & 0x3FFF)
-                size = size ?? lossy
+                let frameSize = (try header.little(2) & 0x3FFF, try header.little(2) & 0x3FFF)
+                size = size ?? frameSize
             case "VP8L":
                 var header = ByteWalk(content.dropFirst(1))
                 let bits = try header.little(4)

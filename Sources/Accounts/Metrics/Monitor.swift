@@ -50,9 +50,9 @@ package final class Monitor: Sendable {
         var families = [Self.up(isUp)]
         if isUp {
             do throws(DatabaseError) {
-                families += try await signups.census() + [Self.counted(true)]
+                families += try await signups.census() + [Self.censusUp(true)]
             } catch {
-                families.append(Self.counted(false))
+                families.append(Self.censusUp(false))
             }
         }
         last.withLock { $0 = Snapshot(families: families) }
@@ -62,11 +62,11 @@ package final class Monitor: Sendable {
         .gauge("accounts_database_up", "1 if PostgreSQL answered, otherwise 0.", isUp ? 1 : 0)
     }
 
-    private static func counted(_ isCounted: Bool) -> Family {
+    private static func censusUp(_ isUp: Bool) -> Family {
         .gauge(
             "accounts_census_up",
             "1 if PostgreSQL answered the counting queries in time, otherwise 0.",
-            isCounted ? 1 : 0
+            isUp ? 1 : 0
         )
     }
 

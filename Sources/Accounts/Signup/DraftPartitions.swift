@@ -31,7 +31,7 @@ package final class DraftPartitions: Sendable {
     }
 
     /// Reads the list of partitions.
-    package func learn(from database: Database) async throws(DatabaseError) {
+    package func load(from database: Database) async throws(DatabaseError) {
         let rows = try await database.read(
             """
             SELECT (to_date(right(relname, 8), 'YYYYMMDD') - DATE '1970-01-01')::bigint, relname::text

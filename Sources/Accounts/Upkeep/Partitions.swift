@@ -32,7 +32,7 @@ package struct Partitions: Sendable {
                 failure = failure ?? error
             }
         }
-        try await days?.learn(from: database)
+        try await days?.load(from: database)
         if let failure { throw failure }
     }
 }

@@ -16,7 +16,7 @@ struct Healthcheck: AsyncParsableCommand {
     func run() async throws {
         let address = try SettingSource([\.listen: listen]).read(\.listen)
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
-        guard let answer = Self.ask(host, port: "\(address.port)") else {
+        guard let answer = Self.sendRequest(host, port: "\(address.port)") else {
             printError(
                 "no answer from \(host):\(address.port): check that the server runs and that LISTEN matches its own"
             )
@@ -29,7 +29,7 @@ struct Healthcheck: AsyncParsableCommand {
     }
 
     /// Returns the start of the server's answer. Sending and receiving time out after five seconds each.
-    private static func ask(_ host: String, port: String) -> String? {
+    private static func sendRequest(_ host: String, port: String) -> String? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?

@@ -34,7 +34,7 @@ struct OpenAPI {
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
-            let steps = operation.isOfStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
+            let steps = operation.needsStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
             for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
                 let path =
                     "/"
@@ -56,7 +56,7 @@ struct OpenAPI {
     }
 
     private func targets(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
-        guard operation.isOfField, let step else { return [(step, nil)] }
+        guard operation.needsField, let step else { return [(step, nil)] }
         return step.images.map { (step, $0) }
     }
 

@@ -70,8 +70,8 @@ struct Operation: Sendable {
         self.handler = handler
     }
 
-    var isOfStep: Bool { path.contains(":step") }
-    var isOfField: Bool { path.contains(":field") }
+    var needsStep: Bool { path.contains(":step") }
+    var needsField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
         case .plain, .open: false

@@ -163,8 +163,8 @@ extension Routes {
             group.add(middleware: TokenReader(session: session, proxies: proxies))
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
-        if operation.isOfStep { group.add(middleware: StepLookup(flow: signups.flow)) }
-        if operation.isOfField { group.add(middleware: FieldLookup()) }
+        if operation.needsStep { group.add(middleware: StepLookup(flow: signups.flow)) }
+        if operation.needsField { group.add(middleware: FieldLookup()) }
         let secretMembers = signups.flow.secretMembers
         switch operation.act.body {
         case .none: break

@@ -140,7 +140,7 @@ enum Steps {
             images: .none,
             outbox: Outbox(keys: try KeyRing(Population.keys))
         )
-        try await signups.partitions.learn(from: database)
+        try await signups.partitions.load(from: database)
         var steps: [(statements: [SQL], draft: Draft)] = []
         for token in tokens.prefix(4) {
             let before = heard.statements.count

@@ -14,7 +14,7 @@ extension EmailField {
         let isSame = address == value(in: draft.values, of: field.name)
         if !isSame { signups.flow.addressChanges(&submission.change) }
         guard let (codeField, code) = signups.flow.code(proving: field.name) else {
-            if !isSame { withdrawOrphans(of: draft, by: signups, &submission.change) }
+            if !isSame { withdrawProofsWithoutField(of: draft, by: signups, &submission.change) }
             return
         }
         let proof = draft.proofs[codeField.name]
@@ -34,7 +34,7 @@ extension EmailField {
     }
 
     /// Withdraws proofs by codes that are no longer in the flow: they would be valid again if the codes came back.
-    private func withdrawOrphans(of draft: Draft, by signups: Signups, _ change: inout Change) {
+    private func withdrawProofsWithoutField(of draft: Draft, by signups: Signups, _ change: inout Change) {
         for name in draft.proofs.keys where signups.flow.field(named: name)?.kind.provedField == nil {
             change.effects.append(signups.withdrawal(of: name, from: draft))
         }

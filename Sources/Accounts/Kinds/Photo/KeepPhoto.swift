@@ -51,7 +51,7 @@ extension Signups {
 
     /// - Throws: `refused` if no photo can be made of the image.
     func photo(of image: UploadedFile, in field: FieldName, of draft: Draft) async throws(SubmitError) -> Photo {
-        try await count(anImageOf: draft)
+        try await countImage(of: draft)
         do throws(ImageError) {
             return try await images.photo(of: image.bytes)
         } catch {
@@ -61,7 +61,7 @@ extension Signups {
     }
 
     /// Counts the image against its limit even if it is refused, because decoding takes time.
-    private func count(anImageOf draft: Draft) async throws(SubmitError) {
+    private func countImage(of draft: Draft) async throws(SubmitError) {
         let charges = [charge(.images, draft.id.bytes)]
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             try await consumeAlone(charges)
