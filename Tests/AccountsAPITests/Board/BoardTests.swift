@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The board", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The drafts board", .freshDatabase, .timeLimit(.minutes(3)))
 struct BoardTests {
     private static let arrows = (up: "\u{1B}[A", down: "\u{1B}[B", right: "\u{1B}[C", left: "\u{1B}[D")
 
@@ -54,7 +54,10 @@ struct BoardTests {
         }
     }
 
-    @Test func `every card is drawn, and columns without room stand below the others`() throws {
+    @Test
+    func `the text shows every card, with columns that do not fit below the others, and the screen fills its window`()
+        throws
+    {
         func card(_ name: String) -> DraftSummary {
             let now = Date()
             return DraftSummary(
@@ -92,25 +95,25 @@ struct BoardTests {
         #expect(live[0].hasPrefix("10004 or more unfinished sign-ups  › th"))
     }
 
-    @Test func `it needs a terminal to watch`() async throws {
+    @Test func `--watch without a terminal is a usage error`() async throws {
         #expect(try await CommandRun.of(["drafts", "board", "--watch"], settings: settings).status == 2)
         #expect(try await CommandRun.of(["drafts", "board", "--watch", "--json"], settings: settings).status == 2)
     }
 
     // MARK: - In a terminal
 
-    @Test func `it follows what people do, shows a draft, ends one, and leaves the terminal as it was`() async throws {
+    @Test func `the board follows changes, shows a draft, deletes a draft and restores the terminal`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
             let first = try await terminal.expect("k•••@e•••.com")
-            #expect(first.late == nil && first.lines[0] == "1 unfinished sign-up")
+            #expect(first.timedOut == nil && first.lines[0] == "1 unfinished sign-up")
             #expect(first.bold.contains("email") && first.bold.contains("k•••@e•••.com"), "the card is selected")
 
             let lee = try await service.fill(service.start(), through: "code", email: "lee@example.com")
             #expect(try await terminal.expect("2 unfinished sign-ups").text.contains("l•••@e•••.com"))
             _ = try await service.fill(lee, through: "profile", email: "lee@example.com", username: "lee")
-            #expect(try await terminal.expect("contact 1").late == nil, "the card has moved")
+            #expect(try await terminal.expect("contact 1").timedOut == nil, "the card has moved")
 
             try await terminal.press("\r")
             let detail = try await terminal.expect("revision")
@@ -120,7 +123,7 @@ struct BoardTests {
             _ = try await terminal.expect("Enter show")
 
             try await terminal.press("x")
-            #expect(try await terminal.expect("Delete the sign-up of k•••@e•••.com?").late == nil)
+            #expect(try await terminal.expect("Delete the sign-up of k•••@e•••.com?").timedOut == nil)
             try await terminal.press("n")
             _ = try await terminal.expect("Enter show")
             try await terminal.press("xy")
@@ -130,18 +133,21 @@ struct BoardTests {
 
             try await terminal.press("q")
             let end = try await terminal.end()
-            #expect(end.status == 0 && end.isSane)
+            #expect(end.status == 0 && end.isRestored)
         }
     }
 
-    @Test func `arrows go from card to card and from column to column`() async throws {
+    @Test func `the arrow keys move the selection between cards and columns`() async throws {
         try await TestSignups.with { service in
             for name in ["ann", "ben"] {
                 _ = try await service.fill(service.start(), through: "email", email: "\(name)@a.example")
             }
             _ = try await service.fill(service.start(), through: "code", email: "cho@a.example")
             let terminal = try watch(columns: 160)
-            #expect(try await terminal.expect("code 2").bold.contains("b•••@a•••.example"), "the newest first")
+            #expect(
+                try await terminal.expect("code 2").bold.contains("b•••@a•••.example"),
+                "the newest card is selected first"
+            )
             try await terminal.press(Self.arrows.down)
             try await terminal.press("\r")
             let ann = try await terminal.expect("revision")
@@ -153,11 +159,11 @@ struct BoardTests {
             #expect(cho.text.contains("c•••@a•••.example") && !cho.text.contains("a•••@a•••.example"))
             try await terminal.press("\u{3}")
             let end = try await terminal.end()
-            #expect(end.status == 0 && end.isSane)
+            #expect(end.status == 0 && end.isRestored)
         }
     }
 
-    @Test func `it fits the window, also when that changes`() async throws {
+    @Test func `the board adapts to the size of the window`() async throws {
         try await TestSignups.with { service in
             _ = try await service.readyDraft()
             let terminal = try watch(columns: 160, lines: 20)
@@ -165,29 +171,28 @@ struct BoardTests {
             #expect(wide.lines[1].contains("email 0") && wide.lines.count == 20)
             try await terminal.resize(columns: 40, lines: 10)
             let narrow = try await terminal.expect("review 1")
-            #expect(narrow.late == nil && narrow.lines.count == 10)
+            #expect(narrow.timedOut == nil && narrow.lines.count == 10)
             #expect(!narrow.text.contains("email") && narrow.text.contains("k•••@e•••.com"))
             #expect(narrow.lines[9].hasPrefix("←↑↓→ move"))
             try await terminal.resize(columns: 160, lines: 20)
-            #expect(try await terminal.expect("email 0").late == nil)
+            #expect(try await terminal.expect("email 0").timedOut == nil)
             try await terminal.press("q")
-            #expect(try await terminal.end().isSane)
+            #expect(try await terminal.end().isRestored)
         }
     }
 
-    @Test func `a signal leaves the terminal as it was, and colours are left out where nobody wants them`() async throws
-    {
+    @Test func `SIGTERM restores the terminal, and NO_COLOR turns colours off`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160, settings: ["NO_COLOR": "1"])
-            let picture = try await terminal.expect(">k•••@e•••.com")
-            #expect(picture.late == nil && picture.bold.isEmpty)
+            let screen = try await terminal.expect(">k•••@e•••.com")
+            #expect(screen.timedOut == nil && screen.bold.isEmpty)
             try await terminal.send(SIGTERM)
-            #expect(try await terminal.end().isSane)
+            #expect(try await terminal.end().isRestored)
         }
     }
 
-    @Test func `it is left at once, also while the database does not answer`() async throws {
+    @Test func `q restores the terminal at once, also while the database does not respond`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
@@ -196,14 +201,14 @@ struct BoardTests {
             try session.run("BEGIN; LOCK TABLE drafts")
             _ = try await TestSupport.Session().waitUntilSomebodyIsBlocked()
             try await terminal.press("q")
-            // While the lock is still held.
-            #expect(try await terminal.expectRestored().late == nil)
+            // The lock is still held here.
+            #expect(try await terminal.expectRestored().timedOut == nil)
             try session.run("COMMIT")
-            #expect(try await terminal.end().isSane)
+            #expect(try await terminal.end().isRestored)
         }
     }
 
-    @Test func `without the database it says so and keeps what it has`() async throws {
+    @Test func `the board reports a lost database, keeps its last content and recovers`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
             try await TestSignups.with(conninfo: cluster.conninfo) { service in
@@ -213,7 +218,7 @@ struct BoardTests {
                 try await cluster.stop()
                 #expect(try await terminal.expect("database unavailable").text.contains("k•••@e•••.com"))
                 try await cluster.start()
-                #expect(try await terminal.expectGone("database unavailable").late == nil)
+                #expect(try await terminal.expectGone("database unavailable").timedOut == nil)
                 try await terminal.press("q")
                 #expect(try await terminal.end().status == 0)
             }
@@ -222,7 +227,7 @@ struct BoardTests {
 
     // MARK: - Keys
 
-    @Test func `keys come whole from bytes that come in pieces`() {
+    @Test func `keys are decoded completely from partial reads`() {
         var reader = KeyReader()
         #expect(
             reader.read(Array("jq\u{1B}[A\u{1B}OB\r\u{3}é".utf8)) == [

@@ -3,24 +3,24 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// The executable in a terminal of its own, by `scripts/terminal`.
+/// The executable in its own terminal, run by `scripts/terminal`.
 final class TerminalSession: Sendable {
     private struct State {
         let process: Process
-        let wishes: FileHandle
-        let answers: FileHandle
+        let requests: FileHandle
+        let responses: FileHandle
         var rest: [UInt8] = []
     }
 
     struct Ended: Error {}
 
-    /// What somebody sees.
-    struct Picture {
+    /// What the terminal shows.
+    struct Screen {
         let lines: [String]
-        /// The words that stand out.
+        /// The words in bold or reverse.
         let bold: [String]
-        /// What should have been there, and was not.
-        let late: String?
+        /// What the script waited for in vain; nil without a timeout.
+        let timedOut: String?
 
         var text: String { lines.joined(separator: "\n") }
     }
@@ -29,7 +29,7 @@ final class TerminalSession: Sendable {
 
     init(columns: Int, lines: Int, _ arguments: [String], settings: [String: String]) throws {
         let script = Repository.root.appending(path: "scripts/terminal")
-        let (wishes, answers) = (Pipe(), Pipe())
+        let (requests, responses) = (Pipe(), Pipe())
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
@@ -38,29 +38,29 @@ final class TerminalSession: Sendable {
                 ServerProcess.program.path,
             ] + arguments
         process.environment = ["TERM": "xterm-256color", "PATH": "/usr/bin:/bin"].merging(settings) { $1 }
-        process.standardInput = wishes
-        process.standardOutput = answers
+        process.standardInput = requests
+        process.standardOutput = responses
         try process.run()
         state = Mutex(
-            State(process: process, wishes: wishes.fileHandleForWriting, answers: answers.fileHandleForReading)
+            State(process: process, requests: requests.fileHandleForWriting, responses: responses.fileHandleForReading)
         )
     }
 
     deinit {
         state.withLock { state in
-            try? state.wishes.close()
+            try? state.requests.close()
             state.process.waitUntilExit()
         }
     }
 
-    private func ask(_ wish: JSON) async throws -> JSON {
+    private func perform(_ request: JSON) async throws -> JSON {
         try await onThread {
             try self.state.withLock { state in
-                try state.wishes.write(contentsOf: wish.bytes + [UInt8(ascii: "\n")])
+                try state.requests.write(contentsOf: request.bytes + [UInt8(ascii: "\n")])
                 while !state.rest.contains(UInt8(ascii: "\n")) {
-                    let piece = state.answers.availableData
-                    if piece.isEmpty { throw Ended() }
-                    state.rest += piece
+                    let part = state.responses.availableData
+                    if part.isEmpty { throw Ended() }
+                    state.rest += part
                 }
                 let end = state.rest.firstIndex(of: UInt8(ascii: "\n"))!
                 defer { state.rest.removeSubrange(...end) }
@@ -69,31 +69,31 @@ final class TerminalSession: Sendable {
         }
     }
 
-    func press(_ keys: String) async throws { _ = try await ask(["keys": .string(keys)]) }
+    func press(_ keys: String) async throws { _ = try await perform(["keys": .string(keys)]) }
 
-    func send(_ signal: Int32) async throws { _ = try await ask(["signal": .integer(Int(signal))]) }
+    func send(_ signal: Int32) async throws { _ = try await perform(["signal": .integer(Int(signal))]) }
 
     func resize(columns: Int, lines: Int) async throws {
-        _ = try await ask(["resize": .array([.integer(columns), .integer(lines)])])
+        _ = try await perform(["resize": .array([.integer(columns), .integer(lines)])])
     }
 
-    func expect(_ text: String) async throws -> Picture { picture(try await ask(["expect": .string(text)])) }
-    func expectGone(_ text: String) async throws -> Picture { picture(try await ask(["gone": .string(text)])) }
+    func expect(_ text: String) async throws -> Screen { screen(try await perform(["expect": .string(text)])) }
+    func expectGone(_ text: String) async throws -> Screen { screen(try await perform(["gone": .string(text)])) }
 
-    func expectRestored() async throws -> Picture { picture(try await ask(["restored": true])) }
+    func expectRestored() async throws -> Screen { screen(try await perform(["restored": true])) }
 
-    /// The exit status, and whether the terminal is as it was.
-    func end() async throws -> (status: Int, isSane: Bool) {
-        let answer = try await ask(["end": true])
-        guard case .integer(let status)? = answer["status"] else { throw Ended() }
-        return (status, answer["sane"] == true)
+    /// Waits until the program has ended. Returns its exit status, and whether the terminal is as it was before.
+    func end() async throws -> (status: Int, isRestored: Bool) {
+        let response = try await perform(["end": true])
+        guard case .integer(let status)? = response["status"] else { throw Ended() }
+        return (status, response["restored"] == true)
     }
 
-    private func picture(_ answer: JSON) -> Picture {
+    private func screen(_ response: JSON) -> Screen {
         func strings(_ name: String) -> [String] {
-            guard case .array(let items)? = answer[name] else { return [] }
+            guard case .array(let items)? = response[name] else { return [] }
             return items.compactMap(\.string)
         }
-        return Picture(lines: strings("screen"), bold: strings("bold"), late: answer["late"]?.string)
+        return Screen(lines: strings("screen"), bold: strings("bold"), timedOut: response["timed_out"]?.string)
     }
 }
