@@ -6,18 +6,20 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Where nothing may be found", .freshDatabase)
+@Suite("Personal data and secrets in logs, metrics and dumps", .freshDatabase)
 struct CanaryTests {
-    /// What a person types, each value found nowhere else.
+    /// The values that the person types. Each is unique, so a search finds nothing else.
     private static let email = "canary-email@nightingale.example"
     private static let username = "canarybird"
     private static let displayName = "Canary Nachtigall"
     private static let birthDate = "1987-06-05"
     private static let password = "canary pass phrase 8c1f"
 
-    /// On a server that writes every statement to its log, with the settings that docs/security.md asks for.
+    /// PostgreSQL logs every statement here, with the settings that docs/security.md requires.
     @Test(arguments: Visitor.Transport.allCases)
-    func `neither our log nor PostgreSQL's, nor a dump, has what it should not`(transport: Visitor.Transport)
+    func `logs, metrics and dumps contain no secret, and only the tables of accounts contain typed values`(
+        transport: Visitor.Transport
+    )
         async throws
     {
         let settings = ["log_statement=all", "log_parameter_max_length=0", "log_parameter_max_length_on_error=0"]
@@ -25,9 +27,9 @@ struct CanaryTests {
             _ = try Migrations().apply(to: cluster.conninfo)
             try await TestServer.with(.socket, conninfo: cluster.conninfo) { site in
                 let session = try TestSupport.Session(to: cluster.conninfo)
-                var secrets = try await Self.walkEverywhere(site.visitor(transport), site)
-                let strangers = try await Self.walkAstray(site.visitor(transport), site, session)
-                // And where the database fails under a write.
+                var secrets = try await Self.sendGoodAndBadRequests(site.visitor(transport), site)
+                let otherSecrets = try await Self.failSignup(site.visitor(transport), site, session)
+                // Two writes fail in the database.
                 try session.run("ALTER TABLE drafts ADD CONSTRAINT broken CHECK (revision < 0) NOT VALID")
                 let other = site.visitor(transport)
                 #expect(try await other.start().status == 500)
@@ -41,19 +43,19 @@ struct CanaryTests {
                 let typed = [Self.email, Self.username, Self.displayName, Self.birthDate]
                 let log = site.log.text
                 #expect(site.log.lines.count > 40)
-                #expect(log.contains("23514"), "the log has the cause of what failed")
+                #expect(log.contains("23514"), "the log contains the cause of the failure")
                 let metrics = Monitor(of: site.service.signups, version: "1").exposition()
                 #expect(metrics.contains("accounts_funnel_total"))
                 let server = try cluster.log()
                 #expect(server.contains("INSERT INTO identifiers"), "every statement is in the log")
-                for secret in secrets + strangers + typed + ["$argon2"] {
-                    #expect(!log.contains(secret), "the log has \(secret)")
-                    #expect(!metrics.contains(secret), "the metrics have \(secret)")
-                    #expect(!server.contains(secret), "PostgreSQL's log has \(secret)")
+                for secret in secrets + otherSecrets + typed + ["$argon2"] {
+                    #expect(!log.contains(secret), "the log contains \(secret)")
+                    #expect(!metrics.contains(secret), "the metrics contain \(secret)")
+                    #expect(!server.contains(secret), "PostgreSQL's log contains \(secret)")
                 }
 
                 let dump = try Dump.of(cluster.conninfo)
-                for secret in secrets + strangers { #expect(Self.tables(of: dump, with: secret) == []) }
+                for secret in secrets + otherSecrets { #expect(Self.tables(of: dump, with: secret) == []) }
                 #expect(Self.tables(of: dump, with: Self.email) == ["accounts", "identifiers"])
                 #expect(Self.tables(of: dump, with: Self.username) == ["accounts", "identifiers"])
                 #expect(Self.tables(of: dump, with: Self.displayName) == ["accounts"])
@@ -64,8 +66,8 @@ struct CanaryTests {
         }
     }
 
-    /// Good and bad requests to every path, on two devices; returns the secrets that came up.
-    private static func walkEverywhere(_ kim: Visitor, _ site: TestServer) async throws -> [String] {
+    /// Sends good and bad requests to every path, from two devices. Returns the secrets that occurred.
+    private static func sendGoodAndBadRequests(_ kim: Visitor, _ site: TestServer) async throws -> [String] {
         try await kim.start()
         try await kim.put("email", ["email": .string(email), displayName: 1])
         try await kim.put("email", #"{"email": "\#(email)", "email": "\#(email)"}"#)
@@ -107,9 +109,9 @@ struct CanaryTests {
         return [code, link, totp, step.json["secret"]?.string ?? "no secret", first, kim.tokenText!] + recovery
     }
 
-    /// To where sign-ups end badly: an exhausted code, a name that is held, an address that another account was faster
-    /// with, and a cancelled draft. Returns the secrets that came up.
-    private static func walkAstray(_ lee: Visitor, _ site: TestServer, _ session: TestSupport.Session) async throws
+    /// Leads a sign-up through failures: an exhausted code, a taken username, an address that another account gets first
+    /// and a cancelled draft. Returns the secrets that occurred.
+    private static func failSignup(_ lee: Visitor, _ site: TestServer, _ session: TestSupport.Session) async throws
         -> [String]
     {
         let address = "second-canary@nightingale.example"
@@ -128,7 +130,7 @@ struct CanaryTests {
         try await lee.put("profile", ["username": "leebird"])
         try await lee.put("contact", ["birth_date": .string(birthDate)])
         try await lee.put("terms", ["terms": true])
-        // Somebody else was faster. The text of a statement of ours would be in the log.
+        // Another account gets the address first. The address is a parameter, because the log contains the statement.
         try session.query("INSERT INTO identifiers SELECT 'email', \(address), id FROM accounts LIMIT 1")
         #expect(try await lee.commit().slug == "identifier-taken")
         #expect(try await lee.send(.delete, "/signup", headers: [.ifMatch: "\"1\""]).status == 412)
@@ -137,12 +139,12 @@ struct CanaryTests {
         return [code, second, wrong, "leebird", lee.tokenText!]
     }
 
-    @Test func `a dump of a database with unfinished sign-ups names nobody`() async throws {
+    @Test func `a dump with unfinished sign-ups contains no typed value, code or token`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.put("email", ["email": .string(Self.email)])
-            // One dump while the mail waits with its address and code, one when everything but the commit is done.
+            // One dump is made while the mail is queued with its address and code, one before the commit.
             let conninfo = FreshDatabase.current.conninfo
             var dumps = [try Dump.of(conninfo)]
             let code = try await site.service.readCode(for: Self.email)
@@ -167,7 +169,7 @@ struct CanaryTests {
                 ]
                 for value in values {
                     #expect(!dump.contains(value))
-                    // Bytes stand in a dump as hexadecimal.
+                    // A dump contains bytes in hexadecimal.
                     #expect(!dump.contains(value.utf8.map { String(format: "%02x", $0) }.joined()))
                 }
                 #expect(!dump.contains("\t\(code)\t"))
@@ -176,7 +178,7 @@ struct CanaryTests {
         }
     }
 
-    /// The tables whose rows have it, as text or, where a column is binary, as hexadecimal.
+    /// The tables whose rows contain the secret, as text or, in binary columns, in hexadecimal.
     private static func tables(of dump: String, with secret: String) -> [String] {
         let forms = [secret, secret.utf8.map { String(format: "%02x", $0) }.joined()]
         var table = ""

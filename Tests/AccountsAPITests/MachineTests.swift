@@ -4,26 +4,26 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What of the machine may be used")
+@Suite("Available cores and memory")
 struct MachineTests {
     @Test(arguments: [
         ("200000 100000\n", 2), ("150000 100000\n", 2), ("50000 100000\n", 1), ("max 100000\n", nil), ("", nil),
         ("0 0", nil),
     ])
-    func `a control group bounds the cores`(text: String, cores: Int?) {
+    func `a control group limits the cores`(text: String, cores: Int?) {
         #expect(Machine.cores(allowedBy: text) == cores)
     }
 
     @Test(arguments: [("536870912\n", 536_870_912), ("max\n", nil), ("", nil)])
-    func `and the memory`(text: String, memory: Int?) {
+    func `a control group limits the memory`(text: String, memory: Int?) {
         #expect(Machine.memory(allowedBy: text) == memory)
     }
 
-    @Test func `there is some of each`() {
+    @Test func `the machine has cores and memory`() {
         #expect(Machine.cores >= 1 && Machine.memory > 0)
     }
 
-    @Test func `workers that have no room are a mistake`() {
+    @Test func `workers that need more than the available memory are a mistake`() {
         let environment = [
             "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "ARGON2_WORKERS": "256",
             "ARGON2_MEMORY_KIB": "262144",

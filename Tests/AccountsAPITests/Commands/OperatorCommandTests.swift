@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What an operator commands", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Operator commands", .freshDatabase, .timeLimit(.minutes(5)))
 struct OperatorCommandTests {
     private let session: TestSupport.Session
 
@@ -30,7 +30,7 @@ struct OperatorCommandTests {
 
     // MARK: - Drafts
 
-    @Test func `the list has a line a draft, newest first, and no address in full`() async throws {
+    @Test func `drafts list prints and filters drafts, newest first, with masked addresses`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "code")
             let lee = try await service.readyDraft(email: "lee@example.com", username: "lee")
@@ -39,7 +39,7 @@ struct OperatorCommandTests {
             try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(kim.id)'")
 
             let list = try await command("drafts", "list")
-            #expect(list.status == 0 && list.complaints.isEmpty)
+            #expect(list.status == 0 && list.errorOutput.isEmpty)
             let lines = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             #expect(lines.map { $0[0] } == ["ID", "\(park.id)", "\(lee.id)", "\(kim.id)"])
             #expect(lines.map { $0[1] } == ["STATE", "committed", "review", "open"])
@@ -68,7 +68,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test func `a draft is shown masked, and revealed to whom the audit names`() async throws {
+    @Test func `drafts show masks values, and --reveal shows them and writes an audit record`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "contact")
             let masked = try await command("drafts", "show", "\(draft.id)")
@@ -78,17 +78,17 @@ struct OperatorCommandTests {
 
             let revealed = try await command("drafts", "show", "\(draft.id)", "--reveal")
             for value in ["kim@example.com", "Kim", "2001-02-28"] { #expect(revealed.output.contains(value)) }
-            #expect(!revealed.output.contains("argon2"), "a secret is shown to nobody")
+            #expect(!revealed.output.contains("argon2"), "a secret is never shown")
             #expect(try audit() == ["mina: reveal draft \(draft.id)"])
 
             let json = try await command("drafts", "show", "\(draft.id)", "--json")
-            let told = try JSON.read(Array(json.output.utf8))
-            #expect(told["next"] == "totp" && told["values"]?["email"] == "k•••@e•••.com")
-            #expect(told["values"]?["code"] == "verified" && told["values"]?["password"] == "set")
+            let shown = try JSON.read(Array(json.output.utf8))
+            #expect(shown["next"] == "totp" && shown["values"]?["email"] == "k•••@e•••.com")
+            #expect(shown["values"]?["code"] == "verified" && shown["values"]?["password"] == "set")
         }
     }
 
-    @Test func `why a draft is no account yet`() async throws {
+    @Test func `drafts why lists the obstacles to a commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let why = try await command("drafts", "why", "\(draft.id)")
@@ -116,7 +116,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test func `an expired draft is deleted, and its owner is told that it expired`() async throws {
+    @Test func `drafts expire deletes a draft, and its owner gets the reason expired`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             #expect(try await command("drafts", "expire", "\(draft.id)").status == 0)
@@ -124,16 +124,16 @@ struct OperatorCommandTests {
                 if case FindError.ended(.expired) = error { true } else { false }
             }
             let again = try await command("drafts", "expire", "\(draft.id)")
-            #expect(again.status == 1 && again.complaints.contains("no open draft \(draft.id)"))
+            #expect(again.status == 1 && again.errorOutput.contains("no open draft \(draft.id)"))
             #expect(try audit() == ["mina: expire \(draft.id)"])
         }
     }
 
-    @Test func `a purge deletes the drafts that match, and prints how many`() async throws {
+    @Test func `drafts purge deletes the matching drafts and prints how many`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             let old = try await service.fill(service.start(), through: "email", email: "lee@example.com")
-            let young = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            let recent = try await service.fill(service.start(), through: "email", email: "lee@example.com")
             try session.run("UPDATE drafts SET created_at = now() - interval '3 hours' WHERE id = '\(old.id)'")
             #expect(try await command("drafts", "purge").status == 2)
             let trial = try await command("drafts", "purge", "--email", "lee@example.com", "--dry-run")
@@ -149,16 +149,18 @@ struct OperatorCommandTests {
                 "--json"
             )
             #expect(aged.output == #"{"drafts":1,"dry_run":false}"# + "\n")
-            #expect(try session.query("SELECT FROM drafts WHERE id = \(young.id)").count == 1)
+            #expect(try session.query("SELECT FROM drafts WHERE id = \(recent.id)").count == 1)
             #expect(
                 try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 1 draft\n"
             )
             #expect(try session.query("SELECT FROM drafts").count == 1)
-            #expect(try audit() == ["mina: purge \(old.id)", "mina: purge \(young.id)"])
+            #expect(try audit() == ["mina: purge \(old.id)", "mina: purge \(recent.id)"])
         }
     }
 
-    @Test func `a draft is extended as long as it lives, and keeps its name`() async throws {
+    @Test func `drafts extend extends a live draft with its lease on the username, but not an expired draft`()
+        async throws
+    {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "profile")
             try session.letPass("23 hours")
@@ -170,11 +172,11 @@ struct OperatorCommandTests {
             #expect(try audit() == ["mina: extend \(draft.id)"])
             try session.letPass("2 hours")
             #expect(try await command("drafts", "extend", "\(draft.id)").status == 1)
-            #expect(try await command("drafts", "show", "\(draft.id)").complaints.contains("has ended"))
+            #expect(try await command("drafts", "show", "\(draft.id)").errorOutput.contains("has ended"))
         }
     }
 
-    @Test func `a secret stays one, whatever the flow file makes of its field`() async throws {
+    @Test func `a stored password stays hidden after the flow file changes the kind of its field`() async throws {
         let id = try await TestSignups.with { service in try await service.fill(service.start(), through: "password").id
         }
         let flow = """
@@ -188,24 +190,24 @@ struct OperatorCommandTests {
         try await withFile(flow) { path in
             let shown = try await command("drafts", "show", "\(id)", "--reveal", settings: ["FLOW_FILE": path])
             #expect(shown.status == 0 && !shown.output.contains("argon2"))
-            #expect(shown.complaints.contains("default@1") && shown.complaints.contains("other@1"))
+            #expect(shown.errorOutput.contains("default@1") && shown.errorOutput.contains("other@1"))
         }
     }
 
-    @Test func `an audit record needs a valid name`() async throws {
+    @Test func `an audit record needs a valid operator name`() async throws {
         let id = "01a1fdb2-1117-7906-a197-83af84022e4d"
-        for (name, complaint) in [
+        for (name, message) in [
             ("", "pass --operator NAME: this command writes an audit record"),
             ("mi\u{1B}na", "invalid operator name \"mi\u{FFFD}na\""),
         ] {
             let refused = try await command("drafts", "expire", id, "--operator", name)
-            #expect(refused.status == 2 && refused.complaints.contains(complaint))
+            #expect(refused.status == 2 && refused.errorOutput.contains(message))
         }
-        let nobody = try await CommandRun.of(
+        let unnamed = try await CommandRun.of(
             ["drafts", "expire", id],
             settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
-        #expect(nobody.status == 2 && nobody.complaints.contains("--operator"))
+        #expect(unnamed.status == 2 && unnamed.errorOutput.contains("--operator"))
     }
 
     // MARK: - Accounts and mail
@@ -228,13 +230,13 @@ struct OperatorCommandTests {
                 "jun",
                 "--json"
             )
-            let told = try JSON.read(Array(revealed.output.utf8))
-            #expect(told["values"]?["birth_date"] == "2001-02-28" && told["credentials"] == ["password"])
+            let json = try JSON.read(Array(revealed.output.utf8))
+            #expect(json["values"]?["birth_date"] == "2001-02-28" && json["credentials"] == ["password"])
             #expect(try audit() == ["jun: reveal account \(account.id)"])
             let missing = try await command("accounts", "show", "lee@example.com")
             #expect(missing.status == 1 && missing.output.isEmpty)
             let invalid = try await command("accounts", "show", "no address")
-            #expect(invalid.status == 2 && invalid.complaints.contains("invalid e-mail address \"no address\""))
+            #expect(invalid.status == 2 && invalid.errorOutput.contains("invalid e-mail address \"no address\""))
         }
     }
 
@@ -305,7 +307,7 @@ struct OperatorCommandTests {
         }
     }
 
-    @Test func `mail that waits is listed, and tried again`() async throws {
+    @Test func `outbox list shows waiting mail, and outbox retry and flush requeue it`() async throws {
         try await TestSignups.with { service in
             service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
             _ = try await service.fill(service.start(), through: "email")
@@ -338,7 +340,7 @@ struct OperatorCommandTests {
         }
     }
 
-    // MARK: - What goes wrong
+    // MARK: - Failures
 
     @Test(arguments: [
         (["drafts", "show", "none"], 2), (["drafts", "list", "--state", "stuck"], 2),
@@ -347,23 +349,23 @@ struct OperatorCommandTests {
         (["drafts", "list", "--older-than", "soon"], 2),
         (["outbox", "retry", "01a1fdb2-1117-7906-a197-83af84022e4d", "--operator", "mina"], 1),
     ])
-    func `a command that cannot be done says so on standard error`(arguments: [String], status: Int) async throws {
+    func `a failed command writes only to standard error`(arguments: [String], status: Int) async throws {
         let run = try await CommandRun.of(
             arguments,
             settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
-        #expect(Int(run.status) == status && run.output.isEmpty && !run.complaints.isEmpty)
+        #expect(Int(run.status) == status && run.output.isEmpty && !run.errorOutput.isEmpty)
     }
 
-    @Test func `a database that is away is 69, and settings that are missing are told together`() async throws {
-        let away = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
-        #expect(away.status == 69)
+    @Test func `an unavailable database is exit status 69, and missing settings are reported together`() async throws {
+        let unavailable = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
+        #expect(unavailable.status == 69)
         let missing = try await CommandRun.of(["drafts", "list"], settings: [:])
         #expect(missing.status == 2)
-        #expect(missing.complaints.contains("DATABASE_URL") && missing.complaints.contains("ACCOUNTS_KEYS"))
+        #expect(missing.errorOutput.contains("DATABASE_URL") && missing.errorOutput.contains("ACCOUNTS_KEYS"))
     }
 
-    @Test func `a table fits the terminal, but for what cannot be cut`() {
+    @Test func `a table shortens its widest columns to fit the terminal, but never the first`() {
         let table = Table(["0123456789", "a long long word", "한국어로 긴 낱말"], [["1", "2", "3"]])
         let lines = table.text(within: 36).split(separator: "\n")
         #expect(lines[0] == "0123456789  a long lon…  한국어로 …")
@@ -385,7 +387,7 @@ struct OperatorCommandTests {
 
     // MARK: - The funnel
 
-    @Test func `the funnel tells who came, who went on, and what was refused`() async throws {
+    @Test func `drafts funnel counts how many people entered and completed each step, and the refusals`() async throws {
         let empty = try await command("drafts", "funnel")
         #expect(empty.status == 0 && empty.output == "no sign-ups in this period\n")
         try await TestSignups.with { service in
@@ -431,20 +433,20 @@ struct OperatorCommandTests {
             (0, ""), (1, "████████████████████"), (0.5, "██████████"), (0.01875, "▍"), (7, "████████████████████"),
         ] as [(Double, String)]
     )
-    func `a bar has eighths`(part: Double, bar: String) {
+    func `a bar is drawn in eighths of a character`(part: Double, bar: String) {
         #expect(FunnelReport.bar(part) == bar)
     }
 
     // MARK: - Hashing
 
-    @Test func `the cost of a hash is measured`() async throws {
+    @Test func `argon2 info shows the parameters, and argon2 calibrate recommends some`() async throws {
         let info = try await command("argon2", "info", "--json", settings: ["ARGON2_WORKERS": "1"])
         let json = try JSON.read(Array(info.output.utf8))
         #expect(info.status == 0 && json["library"]?.string?.contains("libargon2") == true)
         #expect(json["memory_kib"] == 19456 && json["iterations"] == 2 && json["workers"] == 1)
         let found = try await command("argon2", "calibrate", "--target", "1ms", settings: ["ARGON2_WORKERS": "1"])
         #expect(found.status == 0 && found.output.contains("ARGON2_MEMORY_KIB=19456\nARGON2_ITERATIONS=2\n"))
-        #expect(found.complaints.contains("these are the minimum parameters"))
+        #expect(found.errorOutput.contains("these are the minimum parameters"))
         let bounded = try await command(
             "argon2",
             "calibrate",
@@ -467,7 +469,7 @@ struct OperatorCommandTests {
         #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
     }
 
-    @Test func `the version names what is linked`() async throws {
+    @Test func `--version lists the linked libraries`() async throws {
         let lines = try await command("--version").output.split(separator: "\n")
         #expect(lines.count == 4 && lines[0] == serviceVersion)
         #expect(lines[1].hasPrefix("libpq 1") && lines[2].hasPrefix("libcurl/") && lines[3].contains("libargon2"))
@@ -475,7 +477,7 @@ struct OperatorCommandTests {
 
     // MARK: - Terminals
 
-    @Test func `nothing that a terminal obeys gets to it`() {
+    @Test func `a table replaces control characters and bidi characters`() {
         let table = Table(["\u{1B}[31mred\u{202E}\u{7}", "한국"], [["a", "b"]]).text
         #expect(table == "\u{FFFD}[31mred\u{FFFD}\u{FFFD}  한국\na           b")
     }
@@ -486,7 +488,7 @@ struct OperatorCommandTests {
             (169_200, "in 47 h", "47시간 후"), (-777_600, "9 d ago", "9일 전"), (0, "0 s ago", "0초 전"),
         ] as [(Int, String, String)]
     )
-    func `a time is told in its largest unit`(seconds: Int, english: String, korean: String) {
+    func `a relative time is shown in one unit`(seconds: Int, english: String, korean: String) {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let date = now + Double(seconds)
         #expect(relative(date, to: now, in: .english) == english)

@@ -6,16 +6,16 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The reference of the configuration")
+@Suite("The configuration reference")
 struct SettingsReferenceTests {
-    @Test func `docs/configuration.md is what the command prints`() async throws {
+    @Test func `docs/configuration.md is the output of settings --markdown`() async throws {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/configuration.md"), encoding: .utf8)
         let run = try await CommandRun.of("settings", "--markdown")
         #expect(run.status == 0)
-        #expect(run.output == document, "write it anew: accounts-api settings --markdown >docs/configuration.md")
+        #expect(run.output == document, "generate it again: accounts-api settings --markdown >docs/configuration.md")
     }
 
-    @Test func `every setting but the keys is a flag of the server`() async throws {
+    @Test func `every setting except the keys is a flag of serve`() async throws {
         let help = try await CommandRun.of("serve", "--help").output
         for setting in SettingTable.entries {
             if let flag = setting.flag { #expect(help.contains(flag + " "), "\(flag)") }
@@ -23,7 +23,7 @@ struct SettingsReferenceTests {
         #expect(!help.contains("--accounts-keys"))
     }
 
-    @Test func `what holds without a setting is what the reference says`() throws {
+    @Test func `the defaults are those of the reference`() throws {
         let settings = try Settings(
             SettingSource(environment: ["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys])
         )
@@ -65,11 +65,11 @@ struct SettingsReferenceTests {
         let flags = SettingTable.entries.compactMap { setting in setting.flag.map { "\($0)=non\tsense" } }
         let run = try await CommandRun.of(["serve"] + flags, settings: ["ACCOUNTS_KEYS": "non\tsense"])
         #expect(run.status == 2)
-        let rejected = run.complaints.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        let rejected = run.errorOutput.split(separator: "\n").map { $0.prefix { $0 != ":" } }
         #expect(rejected.map(String.init) == SettingTable.entries.map(\.name).filter { $0 != "DATABASE_URL" })
     }
 
-    @Test func `a flag comes before the environment`() throws {
+    @Test func `a flag has priority over the environment`() throws {
         let source = SettingSource([\.listen: "localhost:1"], environment: ["LISTEN": "localhost:2"])
         #expect(try source.read(\.listen).port == 1)
     }
@@ -93,7 +93,7 @@ struct SettingsReferenceTests {
             "SERVICE_NAME: \"two\u{FFFD}lines\" is invalid; use one line without control characters"
         ),
     ])
-    func `a mistake quotes the value and says what is valid`(settings: [String: String], mistake: String) {
+    func `a mistake quotes the invalid value and says what is valid`(settings: [String: String], mistake: String) {
         let environment = settings.merging(["DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys]) { $1 }
         let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }
         #expect(mistakes?.all == [mistake])
@@ -118,7 +118,7 @@ struct SettingsReferenceTests {
         #expect(mistakes?.description.contains("hunter2") == false)
     }
 
-    @Test func `the values are those that the operator sets`() throws {
+    @Test func `the settings have the values of the environment`() throws {
         let settings = try Settings(
             SettingSource(environment: [
                 "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "METRICS_LISTEN": "off",
@@ -136,8 +136,8 @@ struct SettingsReferenceTests {
         #expect(settings.logFormat == .text)
     }
 
-    /// Whatever else the environment has is not read, so nothing is missing from the reference.
-    @Test func `the sources read no variable beside the settings`() throws {
+    /// The sources read no other variables, so the reference is complete.
+    @Test func `the sources read only settings and standard variables from the environment`() throws {
         let known = Set(SettingTable.entries.map(\.name))
         let others: Set = ["LC_ALL", "LC_TIME", "LANG", "NO_COLOR", "TERM", "SUDO_USER", "USER", "LOGNAME"]
         let sources = Repository.root.appending(path: "Sources")
@@ -154,7 +154,7 @@ struct SettingsReferenceTests {
         #expect(seen >= 3)
     }
 
-    @Test func `settings that could not work are mistakes, told together with all others`() {
+    @Test func `all invalid settings are reported together`() {
         let environment = [
             "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "SMTP_URL": "foo://bar",
             "METRICS_LISTEN": "nonsense",
@@ -167,7 +167,7 @@ struct SettingsReferenceTests {
         #expect(mistakes?.all.count == 5)
     }
 
-    @Test func `what is empty does not hide what comes after it, and a file is missed once`() {
+    @Test func `an empty value is ignored, and each unreadable file is reported once`() {
         let environment = [
             "DATABASE_URL": "", "DATABASE_URL_FILE": "/nowhere", "ACCOUNTS_KEYS_FILE": "/nowhere",
             "LISTEN_FILE": "/nowhere",
@@ -183,23 +183,23 @@ struct SettingsReferenceTests {
     }
 
     @Test(arguments: [["migrate"], ["healthcheck"], ["flow", "show"]])
-    func `a command that needs little tells its mistakes as the server does`(command: [String]) async throws {
+    func `a command that reads few settings reports mistakes in the same way as serve`(command: [String]) async throws {
         let run = try await CommandRun.of(
             command,
             settings: ["DATABASE_URL_FILE": "/nowhere", "LISTEN_FILE": "/nowhere", "FLOW_FILE_FILE": "/nowhere"]
         )
-        #expect(run.status == 2 && run.complaints.hasSuffix("_FILE cannot be read\n"))
+        #expect(run.status == 2 && run.errorOutput.hasSuffix("_FILE cannot be read\n"))
     }
 
-    @Test func `a secret comes whole from a pipe that gives it in pieces`() async throws {
+    @Test func `a secret is read completely from a pipe that delivers it in parts`() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID())").path
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        let writer = DedicatedThread(named: "pieces") {
+        let writer = DedicatedThread(named: "parts") {
             let pipe = open(path, O_WRONLY)
-            for piece in [String(TestSignups.keys.prefix(20)), TestSignups.keys.dropFirst(20) + "\n"] {
-                write(pipe, piece, piece.utf8.count)
-                // Until it is read, so that the next piece is another reading.
+            for part in [String(TestSignups.keys.prefix(20)), TestSignups.keys.dropFirst(20) + "\n"] {
+                write(pipe, part, part.utf8.count)
+                // Waits until this part is read, so that the next part needs another read.
                 var left: Int32 = 1
                 while left > 0 { _ = ioctl(pipe, UInt(FIONREAD), &left) }
             }

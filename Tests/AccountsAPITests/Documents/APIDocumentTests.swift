@@ -17,7 +17,7 @@ struct APIDocumentTests {
         try text().matches(of: /(?m)^```json\n((?:.*\n)*?)```$/).map { try JSON.read(Array($0.1.utf8)) }
     }
 
-    @Test func `it has every method and path, with its statuses, and no others`() async throws {
+    @Test func `the document lists every method and path with its statuses, and no others`() async throws {
         let text = try Self.text()
         try await TestSignups.with { service in
             let routes = Routes(
@@ -39,7 +39,7 @@ struct APIDocumentTests {
         }
     }
 
-    @Test func `its examples have the members of real answers`() async throws {
+    @Test func `the examples have the members of real responses`() async throws {
         let examples = try Self.examples()
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What deploy/ says about metrics", .freshDatabase)
+@Suite("Metrics in deploy/", .freshDatabase)
 struct DeployTests {
     private static func text(of file: String) throws -> String {
         try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
@@ -31,14 +31,14 @@ struct DeployTests {
     }
 
     @Test(arguments: ["deploy/grafana.json", "deploy/alerts.yaml", "deploy/alerts.test.yaml"])
-    func `it names only metrics that exist`(file: String) async throws {
+    func `each file names only metrics that exist`(file: String) async throws {
         let named = Self.names(in: try Self.text(of: file))
         let (_, series) = try await Self.metrics()
         #expect(named.count > 10)
         #expect(named.subtracting(series) == [])
     }
 
-    @Test func `every metric is on the dashboard and in the document`() async throws {
+    @Test func `every metric is on the dashboard and in docs/operating.md`() async throws {
         let (names, _) = try await Self.metrics()
         let dashboard = try Self.text(of: "deploy/grafana.json")
         let document = try Self.text(of: "docs/operating.md")
@@ -48,7 +48,7 @@ struct DeployTests {
         }
     }
 
-    @Test func `the dashboard is JSON, with a title and a sentence for each panel`() throws {
+    @Test func `the dashboard is JSON, with a title and a description for each panel`() throws {
         let dashboard = try JSON.read(Array(Self.text(of: "deploy/grafana.json").utf8))
         guard case .array(let panels)? = dashboard["panels"] else {
             Issue.record("there are no panels")
@@ -60,13 +60,13 @@ struct DeployTests {
         #expect(panels.count > 20)
     }
 
-    @Test func `each alarm has a section that says what to do`() throws {
+    @Test func `each alert has a section that says what to check and how to fix it`() throws {
         let document = try Self.text(of: "docs/operating.md")
-        let alarms = try Self.text(of: "deploy/alerts.yaml").matches(of: /- alert: ([A-Za-z]+)/).map { String($0.1) }
+        let alerts = try Self.text(of: "deploy/alerts.yaml").matches(of: /- alert: ([A-Za-z]+)/).map { String($0.1) }
         let sections = document.matches(of: /(?m)^### (Accounts[A-Za-z]+)$/).map { String($0.1) }
-        #expect(alarms.count >= 15 && Set(alarms) == Set(sections))
+        #expect(alerts.count >= 15 && Set(alerts) == Set(sections))
         let links = try Self.text(of: "deploy/alerts.yaml").matches(of: /runbook_url: docs\/operating.md#([a-z]+)/)
-        #expect(links.map { String($0.1) } == alarms.map { $0.lowercased() })
+        #expect(links.map { String($0.1) } == alerts.map { $0.lowercased() })
         for name in sections {
             let start = try #require(document.range(of: "### \(name)\n"))
             let section = document[start.upperBound...].prefix { _ in true }.components(separatedBy: "\n##")[0]

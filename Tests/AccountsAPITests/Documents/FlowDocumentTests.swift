@@ -26,7 +26,7 @@ struct FlowDocumentTests {
         #expect(try flows.map { try Flow(yaml: $0, file: "flow.md").id } == ["minimal@1", "names@1", "business@3"])
     }
 
-    @Test func `address and password are enough for an account`() async throws {
+    @Test func `the minimal flow creates an account from an address, its code and a password`() async throws {
         try await TestServer.with(flow: example("minimal")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -38,7 +38,7 @@ struct FlowDocumentTests {
         }
     }
 
-    @Test func `a name is enough, and nothing is mailed`() async throws {
+    @Test func `the names flow asks for no address and sends no mail`() async throws {
         try await TestServer.with(flow: example("names")) { site in
             let kim = site.visitor(.bearer)
             #expect(try await kim.start(locale: "ko").status == 201)
@@ -50,7 +50,7 @@ struct FlowDocumentTests {
         }
     }
 
-    @Test func `a business keeps its answers in the profile`() async throws {
+    @Test func `the business flow stores its answers in the profile`() async throws {
         try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -114,7 +114,7 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
 
-            // Asked: nothing that holds is asked again, and nothing that is gone is shown.
+            // Asked: valid answers are not asked again, and removed fields are not shown.
             let draft = try await kim.send(.get, "/signup")
             #expect(draft.json["state"] == "open" && draft.nextStep == "source" && draft.missing == ["heard_from"])
             #expect(draft.json["values"]?["username"] == "kim" && draft.json["values"]?["terms"] == nil)
@@ -148,7 +148,7 @@ struct FlowDocumentTests {
         }
     }
 
-    @Test func `an option that is gone is shown, to be chosen anew`() async throws {
+    @Test func `answers that the changed flow does not allow are shown as invalid`() async throws {
         let token = Mutex<String?>(nil)
         let flow = { (option: String) in
             """
@@ -178,7 +178,7 @@ struct FlowDocumentTests {
         }
     }
 
-    @Test func `a password that the file turns into a text is never shown as one`() async throws {
+    @Test func `a password is never shown after the flow file changes the kind of its field`() async throws {
         let token = Mutex<String?>(nil)
         let flow = { (kind: String) in
             "flow: test\nversion: 1\nsteps: [{name: one, title: One, fields: [{name: word, kind: \(kind), label: Word}]}]"
@@ -189,7 +189,7 @@ struct FlowDocumentTests {
             #expect(try await kim.put("one", ["word": "a pass phrase of mine"]).status == 200)
             token.withLock { $0 = kim.tokenText }
         }
-        // As a confirmation it has nothing of its own, and takes what was kept with it.
+        // A confirmation stores no value, so the hash that is stored under its name is not used.
         let renamed = """
             flow: test
             version: 1
@@ -213,8 +213,8 @@ struct FlowDocumentTests {
                 let kim = site.visitor(.bearer)
                 kim.tokenText = token.withLock { $0 }
                 for path in ["/signup", "/signup/one", "/signup/review"] {
-                    let answer = try await kim.send(.get, path)
-                    #expect(answer.status == 200 && !answer.body.contains("argon2"))
+                    let response = try await kim.send(.get, path)
+                    #expect(response.status == 200 && !response.body.contains("argon2"))
                 }
                 #expect(try await kim.commit().slug == "incomplete")
             }
@@ -230,7 +230,7 @@ struct FlowDocumentTests {
         }
     }
 
-    @Test func `white space is no answer, and empty controls skip an optional step`() async throws {
+    @Test func `white space counts as no answer, and a form with empty controls skips an optional step`() async throws {
         try await TestServer.with(flow: example("business")) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()

@@ -6,20 +6,20 @@ import Testing
 
 @Suite("What docs/operating.md shows", .freshDatabase, .timeLimit(.minutes(3)))
 struct OperatingDocumentTests {
-    /// A command as it is typed, and what the document says that it answers.
+    /// A command, and the output that the document shows for it.
     private struct Transcript {
         let arguments: [String]
-        let answer: String
+        let output: String
     }
 
     private static func transcripts() throws -> [Transcript] {
         let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         return text.matches(of: /(?m)^ *```console\n *\$ accounts-api ([^\n]*)\n((?:.*\n)*?) *```$/).map { match in
-            Transcript(arguments: match.1.split(separator: " ").map(String.init), answer: String(match.2))
+            Transcript(arguments: match.1.split(separator: " ").map(String.init), output: String(match.2))
         }
     }
 
-    /// Ids and times differ from run to run, and the widths of columns with them.
+    /// The lines without ids, times and the widths of columns, which differ from run to run.
     private static func comparable(_ text: String) -> [String] {
         text.split(separator: "\n").map { line in
             line.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/, with: "ID")
@@ -30,7 +30,7 @@ struct OperatingDocumentTests {
         }
     }
 
-    @Test func `every command answers what the document says`() async throws {
+    @Test func `every command prints the output that the document shows`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let wrong = try await service.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
@@ -61,8 +61,8 @@ struct OperatingDocumentTests {
                     settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
                 )
                 let name = transcript.arguments.joined(separator: " ")
-                #expect(run.status == 0, "\(name): \(run.complaints)")
-                #expect(Self.comparable(run.output) == Self.comparable(transcript.answer), "\(name):\n\(run.output)")
+                #expect(run.status == 0, "\(name): \(run.errorOutput)")
+                #expect(Self.comparable(run.output) == Self.comparable(transcript.output), "\(name):\n\(run.output)")
             }
         }
     }
@@ -80,7 +80,7 @@ struct OperatingDocumentTests {
         return members
     }
 
-    @Test func `JSON has the members that the document lists`() async throws {
+    @Test func `the JSON output has the members that the document lists`() async throws {
         let documented = try Self.documented()
         #expect(documented.count == 19)
         try await TestSignups.with { service in
@@ -114,17 +114,17 @@ struct OperatingDocumentTests {
                 )
                 var json = try JSON.read(Array(run.output.utf8))
                 if case .array(let items) = json { json = try #require(items.first) }
-                guard case .object(let told) = json else {
-                    Issue.record("\(command): \(run.output) \(run.complaints)")
+                guard case .object(let printed) = json else {
+                    Issue.record("\(command): \(run.output) \(run.errorOutput)")
                     continue
                 }
-                #expect(told.map(\.name) == members, "\(command)")
+                #expect(printed.map(\.name) == members, "\(command)")
             }
         }
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `shells can complete the commands`(shell: String) async throws {
+    func `the program generates a completion script for each shell`(shell: String) async throws {
         let run = try await CommandRun.of("--generate-completion-script", shell)
         #expect(run.status == 0 && run.output.contains("drafts") && run.output.contains("older-than"))
     }

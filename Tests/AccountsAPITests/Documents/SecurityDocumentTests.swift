@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What docs/security.md says")
 struct SecurityDocumentTests {
-    @Test func `every suite that it names is one`() throws {
+    @Test func `every suite that the document names exists`() throws {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/security.md"), encoding: .utf8)
         let files = try #require(
             FileManager.default.enumerator(

@@ -6,11 +6,12 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The authenticator's step", .freshDatabase)
+@Suite("The authenticator step", .freshDatabase)
 struct AuthenticatorTests {
-    @Test(arguments: TestServer.Way.allCases)
-    func `it shows a secret once, and gives recovery codes once`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases)
+    func `the secret is shown until a code confirms it, and the recovery codes once`(mode: TestServer.Mode) async throws
+    {
+        try await TestServer.with(mode) { site in
             let kim = site.visitor()
             try await kim.start()
             #expect(try await kim.send(.get, "/signup/totp").slug == "step-locked")
@@ -27,7 +28,7 @@ struct AuthenticatorTests {
             #expect((1...30).contains(remaining))
             #expect(step.json["server_time"] != nil)
             let picture = try #require(step.json["qr_svg"]?.string)
-            #expect(try await Self.read(picture) == "QR-Code:\(uri)")
+            #expect(try await Self.decodeQRCode(picture) == "QR-Code:\(uri)")
 
             let wrong = try await kim.put("totp", ["totp": "12345"])
             #expect(wrong.refusals == ["totp:bad_format"])
@@ -47,7 +48,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test func `a form serves as well, and an empty one goes on without`() async throws {
+    @Test func `a form submits the code, and an empty form skips the step`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -62,14 +63,14 @@ struct AuthenticatorTests {
         }
     }
 
-    /// What another program reads in the picture.
-    private static func read(_ svg: String) async throws -> String {
+    /// The text that another program reads from the picture.
+    private static func decodeQRCode(_ svg: String) async throws -> String {
         let size = try #require(svg.firstMatch(of: #/viewBox="0 0 ([0-9]+) /#).flatMap { Int($0.1) })
         var isDark = [[Bool]](repeating: .init(repeating: false, count: size), count: size)
         for run in svg.matches(of: /M([0-9]+) ([0-9]+)h([0-9]+)v1H([0-9]+)z/) where run.1 == run.4 {
             for x in Int(run.1)!..<Int(run.1)! + Int(run.3)! { isDark[Int(run.2)!][x] = true }
         }
-        // As a picture in plain PBM, each square of eight by eight dots.
+        // The picture in plain PBM, with eight by eight pixels for each module.
         let rows = isDark.flatMap { row in
             Array(repeating: row.map { String(repeating: $0 ? "1" : "0", count: 8) }.joined(), count: 8)
         }
@@ -91,8 +92,8 @@ struct AuthenticatorTests {
 }
 
 extension Visitor {
-    /// What an app shows that was set up with this step.
-    func code(of step: Answer) -> String {
+    /// The code that an app shows after it was set up with this step.
+    func code(of step: Response) -> String {
         let secret = step.json["secret"]?.string ?? ""
         let instant = step.json["server_time"]?.string.flatMap { try? Date($0, strategy: .iso8601) }
         return TOTP.code(secret.base32Bytes, step: TOTP.timeStep(at: instant ?? .distantPast))

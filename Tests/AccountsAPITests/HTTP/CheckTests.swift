@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Checking while somebody types", .freshDatabase)
+@Suite("Checks before a submission", .freshDatabase)
 struct CheckTests {
     @Test(
         arguments: [
@@ -25,23 +25,27 @@ struct CheckTests {
             ("contact", ["birth_date": "2023-02-29"], ["birth_date:impossible_date"]),
         ] as [(String, JSON, [String])]
     )
-    func `the fields present are judged as a submission would`(step: String, body: JSON, refusals: [String])
+    func `a check validates the given fields as a submission does, and changes nothing`(
+        step: String,
+        body: JSON,
+        refusals: [String]
+    )
         async throws
     {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: step == "code" ? "email" : "profile")
-            let before = try await Self.everything()
-            let answer = try await kim.send(.post, "/signup/\(step)/check", body)
-            #expect(answer.status == 200)
-            #expect(answer.json["valid"] == .bool(refusals.isEmpty))
-            #expect(answer.refusals == refusals)
-            #expect(try await Self.everything() == before)
+            let before = try await Self.allRows()
+            let response = try await kim.send(.post, "/signup/\(step)/check", body)
+            #expect(response.status == 200)
+            #expect(response.json["valid"] == .bool(refusals.isEmpty))
+            #expect(response.refusals == refusals)
+            #expect(try await Self.allRows() == before)
         }
     }
 
-    @Test func `a locked step and a committed sign-up are not checked`() async throws {
+    @Test func `a check of a locked step, an unknown step or a committed sign-up is refused`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -53,8 +57,8 @@ struct CheckTests {
         }
     }
 
-    /// All rows that a check could have touched.
-    private static func everything() async throws -> [String] {
+    /// All rows that a check could change.
+    private static func allRows() async throws -> [String] {
         try Session().query(
             """
             SELECT drafts::text FROM drafts UNION ALL SELECT proofs::text FROM proofs

@@ -9,11 +9,13 @@ import Testing
 
 @Suite("Connections", .freshDatabase, .timeLimit(.minutes(3)))
 struct ConnectionGuardTests {
-    private func ask(_ request: String, within limits: ConnectionLimits = ConnectionLimits()) async throws -> String {
-        let answers = AsyncStream<String>.makeStream()
+    private func exchange(_ request: String, within limits: ConnectionLimits = ConnectionLimits()) async throws
+        -> String
+    {
+        let responses = AsyncStream<String>.makeStream()
         try await TestServer.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
-            answers.continuation.yield(
+            responses.continuation.yield(
                 try await onThread {
                     let client = try RawClient(port: port)
                     try client.send(request)
@@ -21,7 +23,7 @@ struct ConnectionGuardTests {
                 }
             )
         }
-        return try #require(await answers.stream.first { _ in true })
+        return try #require(await responses.stream.first { _ in true })
     }
 
     private static let end = "Host: x\r\nConnection: close\r\n\r\n"
@@ -39,12 +41,16 @@ struct ConnectionGuardTests {
             "431 Request Header Fields Too Large", "headers-too-large"
         ),
     ])
-    func `a refusal by the HTTP server is a problem like every other`(request: String, status: String, slug: String)
+    func `a request that the HTTP parser rejects gets a problem with all security headers`(
+        request: String,
+        status: String,
+        slug: String
+    )
         async throws
     {
-        let answer = try await ask(request)
-        #expect(answer.hasPrefix("HTTP/1.1 \(status)"))
-        let head = answer.prefix { $0 != "{" }.lowercased()
+        let response = try await exchange(request)
+        #expect(response.hasPrefix("HTTP/1.1 \(status)"))
+        let head = response.prefix { $0 != "{" }.lowercased()
         for field in [
             "content-type: application/problem+json", "cache-control: no-store", "x-content-type-options: nosniff",
             "referrer-policy: no-referrer", "x-request-id: ",
@@ -55,14 +61,16 @@ struct ConnectionGuardTests {
             #expect(head.contains("\r\n\(field)"))
         }
         #expect(!head.contains("server:"))
-        let body = try JSON.read(Array(answer.suffix(from: try #require(answer.firstIndex(of: "{"))).utf8))
+        let body = try JSON.read(Array(response.suffix(from: try #require(response.firstIndex(of: "{"))).utf8))
         #expect(body["type"]?.string?.hasSuffix("/problems/\(slug)") == true)
     }
 
-    @Test func `a hundred header fields and eight thousand bytes of path are served`() async throws {
+    @Test func `a request with a hundred header fields and a path of eight thousand bytes is served`() async throws {
         let fields = String(repeating: "X: 1\r\n", count: 97)
-        let answer = try await ask("GET /\(String(repeating: "a", count: 8000)) HTTP/1.1\r\n\(fields)\(Self.end)")
-        #expect(answer.hasPrefix("HTTP/1.1 404"))
+        let response = try await exchange(
+            "GET /\(String(repeating: "a", count: 8000)) HTTP/1.1\r\n\(fields)\(Self.end)"
+        )
+        #expect(response.hasPrefix("HTTP/1.1 404"))
     }
 
     @Test(arguments: [
@@ -73,30 +81,30 @@ struct ConnectionGuardTests {
         var limits = ConnectionLimits()
         limits.firstHeader = .milliseconds(100)
         limits.body = .milliseconds(100)
-        let answer = try await ask(part, within: limits)
-        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
+        let response = try await exchange(part, within: limits)
+        #expect(response.isEmpty || response.hasPrefix("HTTP/1.1 400"))
     }
 
-    @Test func `a connection is closed if no request follows a body that ends after its answer`() async throws {
+    @Test func `a connection is closed if no request follows a body that ends after its response`() async throws {
         var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)
         try await TestServer.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
-            let (answer, rest) = try await onThread {
+            let (response, rest) = try await onThread {
                 let client = try RawClient(port: port)
                 try client.send(
                     "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n<a"
                 )
-                let answer = client.readAnswer()
+                let response = client.readResponse()
                 try client.send("/>")
-                return (answer, client.readAll())
+                return (response, client.readAll())
             }
-            #expect(answer.hasPrefix("HTTP/1.1 415") && rest.isEmpty)
+            #expect(response.hasPrefix("HTTP/1.1 415") && rest.isEmpty)
         }
     }
 
     @Test(arguments: [false, true])
-    func `the connections of a client are limited, those of a trusted proxy are not`(isTrusted: Bool) async throws {
+    func `the connections of a client are limited, but not those of a trusted proxy`(isTrusted: Bool) async throws {
         var limits = ConnectionLimits()
         // The test client of the server holds one of them.
         limits.connectionsOfClient = 3
@@ -106,21 +114,21 @@ struct ConnectionGuardTests {
             // After a first request, the connection of the test client is kept alive for the next one.
             _ = try await site.send(.get, "/health/live")
             let (held, third, last) = try await onThread {
-                let question = "GET /health/live HTTP/1.1\r\nHost: x\r\n"
+                let request = "GET /health/live HTTP/1.1\r\nHost: x\r\n"
                 let clients = try (0..<2).map { _ in try RawClient(port: port) }
-                for client in clients { try client.send("\(question)\r\n") }
-                let held = clients.map { $0.readAnswer() }
-                func ask() throws -> String {
+                for client in clients { try client.send("\(request)\r\n") }
+                let held = clients.map { $0.readResponse() }
+                func exchange() throws -> String {
                     let client = try RawClient(port: port)
                     // The server may close the connection while the client sends.
-                    try? client.send("\(question)Connection: close\r\n\r\n")
+                    try? client.send("\(request)Connection: close\r\n\r\n")
                     return client.readAll()
                 }
-                let third = try ask()
+                let third = try exchange()
                 for client in clients { client.finish() }
                 // The server may take a moment to notice that the two have closed their connections.
                 var last = ""
-                while last.isEmpty { last = try ask() }
+                while last.isEmpty { last = try exchange() }
                 return (held, third, last)
             }
             #expect(held.allSatisfy { $0.hasPrefix("HTTP/1.1 200") })
@@ -132,7 +140,7 @@ struct ConnectionGuardTests {
     @Test func `an idle connection is closed`() async throws {
         var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)
-        let answer = try await ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n", within: limits)
-        #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix(#"{"status":"live"}"#))
+        let response = try await exchange("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n", within: limits)
+        #expect(response.hasPrefix("HTTP/1.1 200") && response.hasSuffix(#"{"status":"live"}"#))
     }
 }

@@ -6,33 +6,33 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Many at once", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Concurrent requests", .freshDatabase, .timeLimit(.minutes(3)))
 struct CrowdTests {
-    @Test(arguments: TestServer.Way.allCases)
-    func `a hundred commits of one draft make one account`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases)
+    func `a hundred concurrent commits of one draft create one account`(mode: TestServer.Mode) async throws {
+        try await TestServer.with(mode) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill()
-            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+            let responses = try await withThrowingTaskGroup(of: Response.self) { group in
                 for _ in 0..<100 { group.addTask { try await kim.commit() } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(answers.count { $0.status == 201 } == 1)
-            #expect(answers.count { $0.status == 200 } == 99)
-            #expect(Set(answers.map(\.body)).count == 1)
+            #expect(responses.count { $0.status == 201 } == 1)
+            #expect(responses.count { $0.status == 200 } == 99)
+            #expect(Set(responses.map(\.body)).count == 1)
             let rows = try Session().query("SELECT count(*) FROM accounts")
             #expect(try rows.only.decode(Int.self) == 1)
         }
     }
 
-    @Test(arguments: TestServer.Way.allCases)
-    func `fifty parallel writes of different steps lose nothing`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases)
+    func `fifty parallel writes of different steps lose nothing`(mode: TestServer.Mode) async throws {
+        try await TestServer.with(mode) { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.fill()
-            // Each step gets several answers at once; whichever was last, no step may be lost to another.
+            // Each step is written several times at once. No write may overwrite the values of another step.
             let bodies = (0..<50).map { index -> (String, JSON) in
                 switch index % 3 {
                 case 0: ("contact", ["birth_date": .string("19\(70 + index % 10)-01-01")])
@@ -40,12 +40,12 @@ struct CrowdTests {
                 default: ("profile", ["username": "kim", "display_name": .string("Kim \(index)")])
                 }
             }
-            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+            let responses = try await withThrowingTaskGroup(of: Response.self) { group in
                 for (step, body) in bodies { group.addTask { try await kim.put(step, body) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(answers.allSatisfy { $0.status == 200 })
-            // Every write made a revision of its own: none overwrote what it had not seen.
+            #expect(responses.allSatisfy { $0.status == 200 })
+            // Every write created its own revision, so no write was lost.
             let last = try await kim.send(.get, "/signup/review")
             #expect(last.headers[.eTag] == "\"58\"")
             let values = last.json["values"]
@@ -55,7 +55,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a full hashing queue is busy at once, and who waited is served`() async throws {
+    @Test func `a full hashing queue refuses requests at once, and queued requests are served`() async throws {
         let parameters = Argon2Parameters(memoryKiB: 7168, iterations: 5)
         let gate = DispatchSemaphore(value: 0)
         let pool = try HashingPool(parameters: parameters, workers: 1, queue: 1) {
@@ -65,7 +65,7 @@ struct CrowdTests {
             return try Argon2.hash(password.secret, with: parameters, in: arena)
         }
         try await TestServer.with(hashing: pool) { site in
-            // The requests to one draft take turns, so three people are needed.
+            // The requests to one draft are serialised, so the test needs three drafts.
             let people = [site.visitor(.bearer), site.visitor(.bearer), site.visitor(.bearer)]
             for (number, person) in people.enumerated() {
                 try await person.start()
@@ -91,18 +91,18 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a code that is asked for by an impatient finger is sent once`() async throws {
+    @Test func `one of eight concurrent requests for a new code is accepted`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", ["email": "kim@example.com"])
             try Session().letPass("1 minute")
-            let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+            let responses = try await withThrowingTaskGroup(of: Response.self) { group in
                 for _ in 0..<8 { group.addTask { try await kim.send(.post, "/signup/code/resend") } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(answers.count { $0.status == 202 } == 1)
-            #expect(answers.count { $0.status == 429 } == 7)
+            #expect(responses.count { $0.status == 202 } == 1)
+            #expect(responses.count { $0.status == 429 } == 7)
         }
     }
 }

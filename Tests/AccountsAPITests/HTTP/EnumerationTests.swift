@@ -5,52 +5,54 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What answers tell of an address", .freshDatabase)
+@Suite("Address enumeration", .freshDatabase)
 struct EnumerationTests {
-    /// Of one length, so that the answers have to be too.
+    /// Addresses of the same length, so that the responses must have the same length, too.
     private static let (new, registered, pending) = ("ann@example.com", "kim@example.com", "lee@example.com")
 
-    /// Everything that an observer can compare, but the ids and the instants.
-    private struct Sight: Equatable {
+    /// The parts of a response that an observer can compare: everything except ids and times.
+    private struct Observation: Equatable {
         let status: Int
         let headers: [String]
         let length: Int
         let members: [String]
     }
 
-    private func look(_ answer: Answer) -> Sight {
-        // A second may pass between two that are compared.
-        let passing: Set<HTTPField.Name> = [.requestID, .date, .retryAfter, .rateLimit]
-        let headers = answer.headers.map { passing.contains($0.name) ? "\($0.name)" : "\($0.name): \($0.value)" }
-        let passingMembers: Set<String> = [
+    private func observe(_ response: Response) -> Observation {
+        // A second may pass between two compared responses.
+        let variable: Set<HTTPField.Name> = [.requestID, .date, .retryAfter, .rateLimit]
+        let headers = response.headers.map { variable.contains($0.name) ? "\($0.name)" : "\($0.name): \($0.value)" }
+        let variableMembers: Set<String> = [
             "id", "request_id", "expires_at", "expires_in", "code_expires_at", "server_time", "resend_after",
         ]
         var members: [String] = []
-        if case .object(let all) = answer.json {
-            members = all.map { passingMembers.contains($0.name) ? $0.name : "\($0.name): \($0.value.text)" }
+        if case .object(let all) = response.json {
+            members = all.map { variableMembers.contains($0.name) ? $0.name : "\($0.name): \($0.value.text)" }
         }
-        return Sight(
-            status: answer.status,
+        return Observation(
+            status: response.status,
             headers: headers.sorted(),
-            length: answer.body.utf8.count,
+            length: response.body.utf8.count,
             members: members.map { $0.replacing(/(ann|kim|lee)@/, with: "…@") }
         )
     }
 
-    /// Asks the same for each address, and gives back what was seen of each.
-    private func compare(_ ask: (Visitor, _ address: String) async throws -> Answer, _ people: [String: Visitor])
+    /// Sends the same request for each address, and returns the observations.
+    private func observeEach(_ send: (Visitor, _ address: String) async throws -> Response, _ people: [String: Visitor])
         async throws
-        -> [Sight]
+        -> [Observation]
     {
-        var sights: [Sight] = []
+        var observations: [Observation] = []
         for (address, person) in people.sorted(by: { $0.key < $1.key }) {
-            sights.append(look(try await ask(person, address)))
+            observations.append(observe(try await send(person, address)))
         }
-        return sights
+        return observations
     }
 
     @Test(arguments: [false, true])
-    func `the answers are the same, whoever has the address, also where mail is refused`(isRefused: Bool) async throws {
+    func `the responses are the same for new, registered and pending addresses, also while mail is refused`(
+        isRefused: Bool
+    ) async throws {
         try await TestServer.with { site in
             let owner = site.visitor()
             try await owner.start()
@@ -66,33 +68,34 @@ struct EnumerationTests {
                 people[address] = site.visitor()
                 try await people[address]?.start()
             }
-            let step: (Visitor, String) async throws -> Answer = { try await $0.put("email", ["email": .string($1)]) }
-            let check: (Visitor, String) async throws -> Answer = {
+            let step: (Visitor, String) async throws -> Response = { try await $0.put("email", ["email": .string($1)]) }
+            let check: (Visitor, String) async throws -> Response = {
                 try await $0.send(.post, "/signup/email/check", ["email": .string($1)])
             }
-            let resend: (Visitor, String) async throws -> Answer = { person, _ in
+            let resend: (Visitor, String) async throws -> Response = { person, _ in
                 try await person.send(.post, "/signup/code/resend")
             }
-            let wrong: (Visitor, String) async throws -> Answer = { person, _ in
-                // No address's code, but by a chance of one in a million.
+            let wrong: (Visitor, String) async throws -> Response = { person, _ in
+                // The probability that this code is right is one in a million.
                 try await person.put("code", ["code": "000000"])
             }
-            let look: (Visitor, String) async throws -> Answer = { person, _ in
+            let read: (Visitor, String) async throws -> Response = { person, _ in
                 try await person.send(.get, "/signup/code")
             }
-            let questions = [
+            let requests = [
                 ("check", 200, check), ("step", 200, step), ("too soon", 429, resend), ("wrong", 422, wrong),
-                ("look", 200, look),
+                ("read", 200, read),
             ]
-            for (name, status, ask) in questions {
-                let sights = try await compare(ask, people)
-                #expect(sights[0].status == status, "\(name)")
-                #expect(sights[1] == sights[0] && sights[2] == sights[0], "\(name)")
+            for (name, status, send) in requests {
+                let observations = try await observeEach(send, people)
+                #expect(observations[0].status == status, "\(name)")
+                #expect(observations[1] == observations[0] && observations[2] == observations[0], "\(name)")
                 try await site.service.deliver()
             }
             try TestSupport.Session().letPass("1 minute")
-            let sights = try await compare(resend, people)
-            #expect(sights[0].status == 202 && sights[1] == sights[0] && sights[2] == sights[0])
+            let observations = try await observeEach(resend, people)
+            #expect(observations[0].status == 202)
+            #expect(observations[1] == observations[0] && observations[2] == observations[0])
         }
     }
 }

@@ -12,9 +12,9 @@ struct HandoffTests {
         .contentType: "application/x-www-form-urlencoded", .secFetchSite: "same-origin",
     ]
 
-    @Test(arguments: TestServer.Way.allCases)
-    func `a person goes on on a phone`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases)
+    func `a person continues on a phone with the mailed link, which works once`(mode: TestServer.Mode) async throws {
+        try await TestServer.with(mode) { site in
             let desk = site.visitor()
             try await desk.start()
             try await desk.put("email", ["email": "kim@example.com"])
@@ -34,7 +34,7 @@ struct HandoffTests {
                 #expect(page.body.contains("<html lang=\"ko\"") && page.body.contains("Acme 가입 이어서 하기"))
                 #expect(page.body.contains("value=\"\(site.code(in: link))\""))
             }
-            #expect(try await desk.send(.get, "/signup").status == 200, "to look at the page changes nothing")
+            #expect(try await desk.send(.get, "/signup").status == 200, "opening the page changes nothing")
 
             let moved = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
             #expect(moved.status == 200 && moved.json["values"]?["code"] == ["verified": true])
@@ -50,7 +50,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a bearer gets the new token in the body`() async throws {
+    @Test func `a client with a bearer token gets the new token in the body`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -75,22 +75,22 @@ struct HandoffTests {
             (["code": .string(String(repeating: "A", count: 64)), "draft": 1], "draft:unknown_field"),
         ] as [(JSON, String)]
     )
-    func `what carries no link of ours is refused`(body: JSON, refusal: String) async throws {
+    func `a missing, malformed or unknown code of a link is refused`(body: JSON, refusal: String) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.post, "/signup/resume", body)
-            #expect(answer.status == 422 && answer.refusals == [refusal])
+            let response = try await site.visitor().send(.post, "/signup/resume", body)
+            #expect(response.status == 422 && response.refusals == [refusal])
         }
     }
 
     @Test(arguments: ["", "?code=", "?code=short", "?code=%22%3E%3Cscript%3E", "?other=1"])
-    func `a link that is not whole leads nowhere`(query: String) async throws {
+    func `an incomplete link is not found`(query: String) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/signup/resume\(query)")
-            #expect(answer.slug == "not-found")
+            let response = try await site.visitor().send(.get, "/signup/resume\(query)")
+            #expect(response.slug == "not-found")
         }
     }
 
-    @Test func `another site cannot put its own sign-up under somebody`() async throws {
+    @Test func `another site cannot post the code of a link`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -107,7 +107,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a flow without a proof has no link to send`() async throws {
+    @Test func `a flow without e-mail verification has no handoff`() async throws {
         let flow = """
             flow: names
             version: 1
@@ -135,6 +135,6 @@ extension TestServer {
 
     func code(in link: String) -> String { String(link.split(separator: "=").last ?? "") }
 
-    /// What the link in the last mail carries.
+    /// The code in the link in the last mail.
     func linkCode() async throws -> String { try await code(in: link()) }
 }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The way from start to account", .freshDatabase)
+@Suite("The whole sign-up", .freshDatabase)
 struct JourneyTests {
-    @Test(arguments: TestServer.Way.allCases, Visitor.Transport.allCases)
-    func `a person signs up`(way: TestServer.Way, transport: Visitor.Transport) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases, Visitor.Transport.allCases)
+    func `a person signs up`(mode: TestServer.Mode, transport: Visitor.Transport) async throws {
+        try await TestServer.with(mode) { site in
             let kim = site.visitor(transport)
             let started = try await kim.start()
             #expect(started.status == 201)
@@ -80,7 +80,7 @@ struct JourneyTests {
         }
     }
 
-    @Test func `who holds a live draft goes on with it`() async throws {
+    @Test func `a start with the token of a live draft continues the draft`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             let started = try await kim.start()
@@ -91,7 +91,7 @@ struct JourneyTests {
         }
     }
 
-    @Test func `an answer can be changed, and what hangs on it is cleared`() async throws {
+    @Test func `a change of the address clears its verification, which must be repeated`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -112,7 +112,7 @@ struct JourneyTests {
         }
     }
 
-    @Test func `a step tells what it asks, and what it holds`() async throws {
+    @Test func `a step describes its fields with their values and the wait for a new code`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start(locale: "ko")
@@ -120,7 +120,7 @@ struct JourneyTests {
             #expect(email.json["title"] == "이메일")
             #expect(email.json["state"] == "current")
             guard case .array(let fields)? = email.json["fields"] else {
-                Issue.record("a step has fields")
+                Issue.record("the step has no fields")
                 return
             }
             #expect(fields.map { $0["kind"] } == ["email"])
@@ -132,13 +132,13 @@ struct JourneyTests {
         }
     }
 
-    @Test func `a Korean sign-up is told everything in Korean`() async throws {
+    @Test func `a Korean sign-up gets messages and mails in Korean`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "de, ko;q=0.8, en;q=0.5"])
             try await kim.start()
             let refused = try await kim.put("email", ["email": "nobody"])
             guard case .array(let errors)? = refused.json["errors"], let message = errors[0]["message"]?.string else {
-                Issue.record("a refusal has a message")
+                Issue.record("the refusal has no message")
                 return
             }
             #expect(message.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
@@ -149,7 +149,7 @@ struct JourneyTests {
         }
     }
 
-    @Test func `a step is emptied, and a sign-up cancelled`() async throws {
+    @Test func `DELETE clears a step or cancels the sign-up`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What Prometheus reads", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Metrics for Prometheus", .freshDatabase, .timeLimit(.minutes(3)))
 struct MetricsTests {
-    /// The numbers by name and labels, as Prometheus' own parser understands them.
+    /// The values by name and labels, parsed by the client library of Prometheus.
     static func parse(_ text: String) async throws -> [String: Double] {
         let script = """
             import json, sys
@@ -16,22 +16,22 @@ struct MetricsTests {
             print(json.dumps({s.name + "".join(f" {k}={v}" for k, v in sorted(s.labels.items())): s.value for s in samples}))
             """
         return try await onThread {
-            let (questions, answers) = (Pipe(), Pipe())
+            let (input, output) = (Pipe(), Pipe())
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = [ProcessInfo.processInfo.environment["PYTHON"] ?? "python3", "-c", script]
-            process.standardInput = questions
-            process.standardOutput = answers
+            process.standardInput = input
+            process.standardOutput = output
             try process.run()
-            try questions.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-            try questions.fileHandleForWriting.close()
-            let data = answers.fileHandleForReading.readDataToEndOfFile()
+            try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+            try input.fileHandleForWriting.close()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return try JSONDecoder().decode([String: Double].self, from: data)
         }
     }
 
-    @Test func `a sign-up leaves its numbers, and nothing of the person`() async throws {
+    @Test func `a sign-up is counted, and the metrics contain no personal data`() async throws {
         let mails = Mails()
         let database = FreshDatabase.current.conninfo
         let server = try await ServerProcess.start(database: database, mails: mails)
@@ -45,7 +45,7 @@ struct MetricsTests {
         let other = SignupClient("lee@example.com", mails: mails)
         try await other.begin(at: server.port)
 
-        // A reading tells what the look after the one before has found.
+        // A scrape returns the values that were refreshed after the previous scrape.
         while try await Self.parse(server.metrics())["accounts_drafts state=open"] != 1 {}
         let text = try await server.metrics()
         let numbers = try await Self.parse(text)
@@ -77,18 +77,18 @@ struct MetricsTests {
         }
         for word in ["nightingale", "canary", "pass phrase", "2001-02-28", "argon2id"] { #expect(!text.contains(word)) }
         #expect(
-            try RawClient(port: server.port).ask("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            try RawClient(port: server.port).exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
                 .hasPrefix("HTTP/1.1 404"),
-            "the world does not see them"
+            "the public port does not serve metrics"
         )
         #expect(await server.end(by: SIGTERM) == 0)
         let session = try TestSupport.Session()
         let kept = try session.query("SELECT sum(count)::bigint FROM funnel_daily WHERE outcome = 'completed'").only
             .decode(Int.self)
-        #expect(kept == 7, "the last counts are written at the end")
+        #expect(kept == 7, "the last counts are written at shutdown")
     }
 
-    @Test func `a limit that is reached is counted`() async throws {
+    @Test func `a reached rate limit is counted`() async throws {
         try await TestSignups.with(limits: nil) { service in
             for _ in 0..<121 { _ = try? await service.start() }
             let text = Monitor(of: service.signups, version: "1.2.3").exposition()
@@ -96,7 +96,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `what waits too long is seen`() async throws {
+    @Test func `overdue drafts and mails are counted with their delay`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try TestSupport.Session().run(
@@ -118,7 +118,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `a table that somebody holds keeps nobody from reading`() async throws {
+    @Test func `a locked table does not block the metrics`() async throws {
         try await TestSignups.with { service in
             let session = try TestSupport.Session()
             try session.run("BEGIN; LOCK TABLE outbox")
@@ -134,7 +134,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `without the database there are still the numbers of the process`() async throws {
+    @Test func `without the database the metrics of the process remain`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
             let server = try await ServerProcess.start(database: cluster.conninfo)
@@ -148,7 +148,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `nobody has to have them`() async throws {
+    @Test func `METRICS_LISTEN=off turns metrics off`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["METRICS_LISTEN": "off"]

@@ -7,14 +7,14 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Photos by HTTP", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Photos over HTTP", .freshDatabase, .timeLimit(.minutes(5)))
 struct PhotoRouteTests {
     private static let path = "/signup/profile/photo"
     private static let jpeg: HTTPFields = [.contentType: "image/jpeg"]
     private static let form: HTTPFields = [.contentType: Multipart.type, .origin: "http://localhost:8080"]
 
     @Test(arguments: Visitor.Transport.allCases)
-    func `a photo is put, seen and erased`(transport: Visitor.Transport) async throws {
+    func `a photo is uploaded, served and deleted`(transport: Visitor.Transport) async throws {
         try await TestServer.with { site in
             let kim = try await Self.atProfile(site, transport)
             #expect(try await kim.send(.get, Self.path).status == 404)
@@ -45,10 +45,11 @@ struct PhotoRouteTests {
         }
     }
 
-    @Test func `a form brings it with the rest of the step, and keeps it where it brings none`() async throws {
+    @Test func `a form uploads the photo with its step, and a form without a photo keeps the stored one`() async throws
+    {
         try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
-            func post(_ form: Multipart) async throws -> Answer {
+            func post(_ form: Multipart) async throws -> Response {
                 try await kim.send(.post, "/signup/profile", bytes: form.bytes, headers: Self.form)
             }
             let first = try await post(
@@ -59,8 +60,8 @@ struct PhotoRouteTests {
             let photo = try await kim.send(.get, Self.path).bytes
             #expect(try photo == Photo(of: image("plain.png")).jpeg)
             for form in [Multipart(["username": "kim"]), Multipart(["username": "kim"], photo: [])] {
-                let answer = try await post(form)
-                #expect(answer.status == 200 && answer.json["values"]?["display_name"] == nil)
+                let response = try await post(form)
+                #expect(response.status == 200 && response.json["values"]?["display_name"] == nil)
                 #expect(try await kim.send(.get, Self.path).bytes == photo)
             }
             #expect(try await kim.put("profile", ["username": "kim"]).status == 200)
@@ -75,17 +76,17 @@ struct PhotoRouteTests {
     }
 
     @Test(arguments: ["moves.gif", "animated.png", "animated.webp", "drawing.svg", "cmyk.jpg"])
-    func `what is no still picture is refused`(_ name: String) async throws {
+    func `an unsupported image is refused`(_ name: String) async throws {
         try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
-            let answer = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
-            #expect(answer.status == 422)
-            #expect(answer.refusals == ["photo:unsupported_image"])
+            let response = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
+            #expect(response.status == 422)
+            #expect(response.refusals == ["photo:unsupported_image"])
             #expect(try await kim.send(.get, Self.path).status == 404)
         }
     }
 
-    @Test func `what is too large is refused, as a picture or as a body`() async throws {
+    @Test func `an image with too many pixels or too many bytes is refused`() async throws {
         try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             var png = try image("plain.png")
@@ -97,12 +98,12 @@ struct PhotoRouteTests {
             #expect(inForm.refusals == ["photo:too_large"])
             #expect(try await kim.send(.put, Self.path, bytes: long, headers: Self.jpeg).slug == "too-large")
             let longer = Multipart(photo: long + [UInt8](repeating: 0, count: BodyReader.maximumBytes))
-            let answer = try await kim.send(.post, "/signup/profile", bytes: longer.bytes, headers: Self.form)
-            #expect(answer.slug == "too-large")
+            let response = try await kim.send(.post, "/signup/profile", bytes: longer.bytes, headers: Self.form)
+            #expect(response.slug == "too-large")
         }
     }
 
-    @Test func `only where there is an image field, and only an image`() async throws {
+    @Test func `only an image field accepts an upload, and only with the media type of an image`() async throws {
         try await TestServer.with { site in
             let kim = try await Self.atProfile(site)
             let picture = try image("plain.png")
@@ -116,14 +117,14 @@ struct PhotoRouteTests {
             }
             let post = try await kim.send(.post, Self.path, [:])
             #expect(post.status == 405 && post.headers[.allow] == "GET, HEAD, PUT, DELETE")
-            // A step without images has no use for files.
+            // A step without image fields accepts no form with files.
             let form = Multipart(["birth_date": "2001-02-28"]).bytes
             #expect(try await kim.send(.post, "/signup/contact", bytes: form, headers: Self.form).status == 415)
             #expect(try await kim.send(.post, "/signup/profile/check", bytes: form, headers: Self.form).status == 415)
         }
     }
 
-    @Test func `a revision that is past is refused, and so is a write after the commit`() async throws {
+    @Test func `a write with an old revision is refused, and so is a write after the commit`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -140,86 +141,88 @@ struct PhotoRouteTests {
         }
     }
 
-    @Test func `what comes too early, too late or too often is not looked at`() async throws {
+    @Test func `an upload to a locked step or above the rate limit is refused before it is parsed`() async throws {
         let limits = Limits(byName: [.images: Limit(2, per: .seconds(3600))], revisions: 600)
         try await TestServer.with(limits: limits) { site in
             let early = site.visitor(.bearer)
             try await early.start()
-            // Not even where it ends in the middle.
+            // The form is cut off, which the server must not notice.
             let form = Array(Multipart(["username": "kim"], photo: try image("plain.png")).bytes.dropLast(9))
-            for answer in [
+            for response in [
                 try await early.send(.put, Self.path, bytes: image("moves.gif"), headers: Self.jpeg),
                 try await early.send(.post, "/signup/profile", bytes: form, headers: Self.form),
-            ] { #expect(answer.slug == "step-locked") }
+            ] { #expect(response.slug == "step-locked") }
 
             let kim = try await Self.atProfile(site, .bearer)
             for name in ["moves.gif", "plain.png"] {
-                let answer = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
-                #expect([422, 204].contains(answer.status))
+                let response = try await kim.send(.put, Self.path, bytes: image(name), headers: Self.jpeg)
+                #expect([422, 204].contains(response.status))
             }
             let third = try await kim.send(.put, Self.path, bytes: image("plain.png"), headers: Self.jpeg)
             #expect(third.slug == "rate-limited" && third.headers[.rateLimitPolicy]?.hasPrefix("\"images\"") == true)
         }
     }
 
-    @Test func `a body of many little pieces is refused`() async throws {
+    @Test func `a body of many tiny chunks is refused`() async throws {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             let head = Self.head(of: kim) + "Transfer-Encoding: chunked\r\n\r\n"
-            let answer = try await onThread {
+            let response = try await onThread {
                 let client = try RawClient(port: port)
                 try client.send(head + String(repeating: "1\r\nx\r\n", count: 3000))
-                return client.readAnswer()
+                return client.readResponse()
             }
-            #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("too many small chunks"))
+            #expect(response.hasPrefix("HTTP/1.1 400") && response.contains("too many small chunks"))
         }
     }
 
-    @Test func `a body of 5 GB is refused by its header, and one without a length when it is too long`() async throws {
+    @Test func `a body of 5 GB is refused by its Content-Length, and a chunked body when it becomes too long`()
+        async throws
+    {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             let head = Self.head(of: kim)
-            let answers = try await onThread {
+            let responses = try await onThread {
                 let announced = try RawClient(port: port)
                 try announced.send(head + "Content-Length: 5368709120\r\n\r\n")
                 let endless = try RawClient(port: port)
                 try endless.send(head + "Transfer-Encoding: chunked\r\n\r\n")
                 let chunk = "10000\r\n" + String(repeating: "x", count: 65_536) + "\r\n"
                 for _ in 0..<81 { try endless.send(chunk) }
-                return [announced.readAnswer(), endless.readAnswer()]
+                return [announced.readResponse(), endless.readResponse()]
             }
-            for answer in answers {
-                #expect(answer.hasPrefix("HTTP/1.1 413") && answer.contains("/problems/too-large"))
+            for response in responses {
+                #expect(response.hasPrefix("HTTP/1.1 413") && response.contains("/problems/too-large"))
             }
         }
     }
 
-    @Test func `a client has two large uploads at once, and room again when one is over`() async throws {
+    @Test func `a client has at most two large uploads at once, and can start another when they end`() async throws {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
             var large = try image("plain.png")
-            // Behind the header chunk, a remark that no decoder sees.
+            // A text chunk after the header chunk, which no decoder reads.
             large.insert(contentsOf: [0, 1, 0, 0] + Array("tEXt".utf8) + [UInt8](repeating: 0, count: 65_540), at: 33)
             let picture = large
             let head = Self.head(of: kim) + "Content-Length: \(picture.count)\r\n\r\n"
-            func put(_ picture: [UInt8]) async throws -> Answer {
+            func put(_ picture: [UInt8]) async throws -> Response {
                 try await kim.send(.put, Self.path, bytes: picture, headers: Self.jpeg)
             }
             var slow: [RawClient] = []
-            var answer = try await put(picture)
-            #expect(answer.status == 204)
-            // Those that are slow compete with the next for the places, until two of them have both.
-            while answer.status == 204 {
+            var response = try await put(picture)
+            #expect(response.status == 204)
+            // The slow uploads compete with the next one for the two slots, until two slow uploads have both.
+            while response.status == 204 {
                 try Task.checkCancellation()
                 slow.append(try RawClient(port: port))
                 try slow.last?.send(head)
-                answer = try await put(picture)
+                response = try await put(picture)
             }
-            #expect(answer.slug == "busy" && answer.headers[.retryAfter] != nil)
-            // What is small needs none.
+            #expect(response.slug == "busy" && response.headers[.retryAfter] != nil)
+            // A small body needs no slot.
             #expect(try await put(image("plain.png")).status == 204)
             let form = try Multipart(["username": "kim"], photo: image("plain.png")).bytes
             #expect(try await kim.send(.post, "/signup/profile", bytes: form, headers: Self.form).status == 200)
@@ -228,7 +231,7 @@ struct PhotoRouteTests {
         }
     }
 
-    @Test func `images that unpack to much leave the server as it was`() async throws {
+    @Test func `images with many pixels in few bytes hardly increase the memory of the server`() async throws {
         let mails = Mails()
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
         let kim = SignupClient("kim@example.com", mails: mails)
@@ -236,13 +239,13 @@ struct PhotoRouteTests {
         for step in ["email", "code", "password"] { try await kim.step(step, at: server.port) }
         _ = try await kim.put(image("plain.png"), in: Self.path, at: server.port)
         let before = try server.maximumMemory()
-        // 6,300 by 6,300 pixels in five kilobytes, which are 159 MB to whoever decodes them.
+        // Five kilobytes with 6,300 by 6,300 pixels, which need 159 MB when they are decoded.
         for _ in 0..<3 { #expect(try await kim.put(image("vast.png"), in: Self.path, at: server.port).status == 204) }
         #expect(try server.maximumMemory() - before < 32 << 20)
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
-    /// Of an image that is put, but for how long it is.
+    /// The head of an upload, without its length.
     private static func head(of visitor: Visitor) -> String {
         """
         PUT \(path) HTTP/1.1\r

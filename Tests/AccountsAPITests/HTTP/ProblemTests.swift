@@ -8,7 +8,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What is refused, and how", .freshDatabase)
+@Suite("Refused requests", .freshDatabase)
 struct ProblemTests {
     @Test(arguments: [
         ("", "empty"), ("{", "cut off"), ("null", "no object"), ("[]", "no object"),
@@ -19,19 +19,19 @@ struct ProblemTests {
         ("\u{FEFF}{}", "byte order mark"), ("{} {}", "unexpected bytes after the value"),
         (#"{"email":[\#(String(repeating: "1,", count: 1000))1]}"#, "too many values"),
     ])
-    func `a malformed body`(body: String, why: String) async throws {
+    func `a malformed body is refused and changes nothing`(body: String, why: String) async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            let answer = try await kim.put("email", body)
-            #expect(answer.status == 400, "\(why)")
-            #expect(answer.slug == "malformed-request")
-            #expect(answer.headers[.contentType] == "application/problem+json")
+            let response = try await kim.put("email", body)
+            #expect(response.status == 400, "\(why)")
+            #expect(response.slug == "malformed-request")
+            #expect(response.headers[.contentType] == "application/problem+json")
             #expect(try await kim.send(.get, "/signup").headers[.eTag] == "\"1\"")
         }
     }
 
-    @Test func `bytes that are not UTF-8, and UTF-16`() async throws {
+    @Test func `a body that is not UTF-8 is refused`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -40,30 +40,30 @@ struct ProblemTests {
                 [0xFF, 0xFE] + "{}".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
             ]
             for body in bodies {
-                let answer = try await site.client.execute(
+                let response = try await site.client.execute(
                     uri: "/signup/email",
                     method: .put,
                     headers: [.authorization: "Bearer \(kim.tokenText!)", .contentType: "application/json"],
                     body: ByteBuffer(bytes: body)
-                ) { Answer($0) }
-                #expect(answer.status == 400)
-                #expect(answer.slug == "malformed-request")
+                ) { Response($0) }
+                #expect(response.status == 400)
+                #expect(response.slug == "malformed-request")
             }
         }
     }
 
-    @Test(arguments: TestServer.Way.allCases)
-    func `a body of more than 64 KiB, and one of just that`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
+    @Test(arguments: TestServer.Mode.allCases)
+    func `a body of 64 KiB is read, and a longer one is refused`(mode: TestServer.Mode) async throws {
+        try await TestServer.with(mode) { site in
             let kim = site.visitor()
             try await kim.start()
             let frame = #"{"email":""}"#.utf8.count
             let fits = #"{"email":"\#(String(repeating: "a", count: 65_536 - frame))"}"#
             #expect(try await kim.put("email", fits).status == 422)
             let tooLong = #"{"email":"\#(String(repeating: "a", count: 65_537 - frame))"}"#
-            let answer = try await kim.put("email", tooLong)
-            #expect(answer.status == 413)
-            #expect(answer.slug == "too-large")
+            let response = try await kim.put("email", tooLong)
+            #expect(response.status == 413)
+            #expect(response.slug == "too-large")
         }
     }
 
@@ -73,13 +73,13 @@ struct ProblemTests {
         ("application/json; charset=UTF-8", 200), ("APPLICATION/JSON", 200), ("application/jsonp", 415),
         ("", 415), (";", 415), ("; charset=utf-8", 415),
     ])
-    func `media types`(type: String, status: Int) async throws {
+    func `a body with an unsupported media type or charset is refused`(type: String, status: Int) async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            let answer = try await kim.put("email", ["email": "a@b.example"], headers: [.contentType: type])
-            #expect(answer.status == status)
-            if status == 415 { #expect(answer.slug == "unsupported-media-type") }
+            let response = try await kim.put("email", ["email": "a@b.example"], headers: [.contentType: type])
+            #expect(response.status == status)
+            if status == 415 { #expect(response.slug == "unsupported-media-type") }
         }
     }
 
@@ -88,11 +88,11 @@ struct ProblemTests {
         ("text/html, application/json;q=0.1", 303), ("application/*", 201), ("text/html, application/json", 201),
         ("text/html;q=0.5, */*;q=0.4", 303), ("text/*", 303), ("*/*, application/json;q=0.0", 303),
     ])
-    func `representations`(accept: String, status: Int) async throws {
+    func `the Accept header selects the representation of the response`(accept: String, status: Int) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.post, "/signup", headers: [.accept: accept])
-            #expect(answer.status == status)
-            if status == 406 { #expect(answer.slug == "not-acceptable") }
+            let response = try await site.visitor().send(.post, "/signup", headers: [.accept: accept])
+            #expect(response.status == status)
+            if status == 406 { #expect(response.slug == "not-acceptable") }
         }
     }
 
@@ -102,33 +102,35 @@ struct ProblemTests {
         (.put, "/signup/review", 405, "method-not-allowed"), (.get, "/signup/commit", 405, "method-not-allowed"),
         (.post, "/health/live", 405, "method-not-allowed"), (.trace, "/signup/email", 405, "method-not-allowed"),
     ])
-    func `paths and methods`(method: HTTPRequest.Method, path: String, status: Int, slug: String) async throws {
+    func `an unknown path or method is refused`(method: HTTPRequest.Method, path: String, status: Int, slug: String)
+        async throws
+    {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            let answer = try await kim.send(method, path)
-            #expect(answer.status == status)
-            #expect(answer.slug == slug)
-            #expect((answer.headers[.allow] != nil) == (status == 405))
+            let response = try await kim.send(method, path)
+            #expect(response.status == status)
+            #expect(response.slug == slug)
+            #expect((response.headers[.allow] != nil) == (status == 405))
         }
     }
 
-    @Test func `a problem speaks the language of the draft, or else the one asked for`() async throws {
+    @Test func `a problem is in the language of the draft, or in the requested one without a draft`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "en"])
             #expect(try await kim.send(.get, "/signup").json["title"] == "There is no such sign-up")
-            let nobody = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
-            #expect(nobody.json["title"] == "진행 중인 가입이 없습니다")
+            let korean = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
+            #expect(korean.json["title"] == "진행 중인 가입이 없습니다")
             try await kim.start(locale: "ko")
             #expect(try await kim.send(.get, "/signup/terms").json["title"] == "앞 단계를 먼저 마쳐야 합니다")
         }
     }
 
-    @Test func `a beginning full of unknown names is answered in proportion`() async throws {
+    @Test func `a start with many unknown members gets at most 32 errors`() async throws {
         try await TestServer.with { site in
             let body = JSON.object((0..<900).map { JSON.Member("\($0)", 0) })
-            let answer = try await site.visitor().send(.post, "/signup", body)
-            #expect(answer.status == 422 && answer.refusals.count == 32)
+            let response = try await site.visitor().send(.post, "/signup", body)
+            #expect(response.status == 422 && response.refusals.count == 32)
         }
     }
 
@@ -136,70 +138,72 @@ struct ProblemTests {
         (HTTPRequest.Method.get, "/signup"), (.delete, "/signup"), (.get, "/signup/review"), (.post, "/signup/commit"),
         (.get, "/signup/email"), (.delete, "/signup/email"), (.post, "/signup/code/resend"),
     ])
-    func `nothing without a token that we issued`(method: HTTPRequest.Method, path: String) async throws {
+    func `a request without an issued token is refused and creates no draft`(method: HTTPRequest.Method, path: String)
+        async throws
+    {
         try await TestServer.with { site in
-            let nobody = site.visitor()
+            let visitor = site.visitor()
             let foreign = Token(for: ID<Draft>()).text
             for token in [nil, "", "nonsense", foreign, String(foreign.dropLast())] {
-                nobody.tokenText = token
-                let answer = try await nobody.send(method, path)
-                #expect(answer.status == 401)
-                #expect(answer.slug == "no-draft")
-                #expect(answer.json["restart"] == ["method": "POST", "href": "/signup"])
+                visitor.tokenText = token
+                let response = try await visitor.send(method, path)
+                #expect(response.status == 401)
+                #expect(response.slug == "no-draft")
+                #expect(response.json["restart"] == ["method": "POST", "href": "/signup"])
             }
             let rows = try Session().query("SELECT count(*) FROM drafts")
             #expect(try rows.only.decode(Int.self) == 0)
         }
     }
 
-    @Test func `a step that an earlier one locks`() async throws {
+    @Test func `a locked step refuses requests and names the next step`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let requests: [(HTTPRequest.Method, JSON?)] = [(.get, nil), (.put, ["username": "kim"]), (.delete, nil)]
             for (method, body) in requests {
-                let answer = try await kim.send(method, "/signup/profile", bytes: body?.bytes)
-                #expect(answer.status == 409)
-                #expect(answer.slug == "step-locked")
-                #expect(answer.json["next"] == ["step": "email", "href": "/signup/email"])
+                let response = try await kim.send(method, "/signup/profile", bytes: body?.bytes)
+                #expect(response.status == 409)
+                #expect(response.slug == "step-locked")
+                #expect(response.json["next"] == ["step": "email", "href": "/signup/email"])
             }
             let resend = try await kim.send(.post, "/signup/code/resend")
             #expect(resend.slug == "step-locked")
         }
     }
 
-    @Test func `a commit that comes too early names what is missing`() async throws {
+    @Test func `an early commit is refused and names the missing fields`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "password")
-            let answer = try await kim.commit()
-            #expect(answer.status == 409)
-            #expect(answer.slug == "incomplete")
-            #expect(answer.missing == ["username", "birth_date", "terms"])
-            #expect(answer.nextStep == "profile")
+            let response = try await kim.commit()
+            #expect(response.status == 409)
+            #expect(response.slug == "incomplete")
+            #expect(response.missing == ["username", "birth_date", "terms"])
+            #expect(response.nextStep == "profile")
         }
     }
 
-    @Test func `all that is wrong is told at once, and nothing changes`() async throws {
+    @Test func `all errors of a submission are returned together, and nothing changes`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "password")
             let before = try await kim.send(.get, "/signup").body
-            let answer = try await kim.put(
+            let response = try await kim.put(
                 "profile",
                 ["username": "1", "display_name": 7, "introduction": "a\u{7}b", "extra": 1]
             )
-            #expect(answer.status == 422)
-            #expect(answer.slug == "validation-failed")
+            #expect(response.status == 422)
+            #expect(response.slug == "validation-failed")
             #expect(
-                Set(answer.refusals) == [
+                Set(response.refusals) == [
                     "username:too_short", "display_name:wrong_type", "introduction:bad_characters",
                     "extra:unknown_field",
                 ]
             )
-            guard case .array(let errors)? = answer.json["errors"] else { return }
+            guard case .array(let errors)? = response.json["errors"] else { return }
             #expect(errors.allSatisfy { $0["message"]?.string?.isEmpty == false })
             #expect(errors.first { $0["field"] == "username" }?["params"] == ["actual": 1, "min": 3])
             #expect(errors.first { $0["field"] == "username" }?["pointer"] == "#/username")
@@ -207,13 +211,13 @@ struct ProblemTests {
         }
     }
 
-    @Test func `a wrong and a short password are told in one answer`() async throws {
+    @Test func `a password and its confirmation are refused in one response`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill(through: "code")
-            let answer = try await kim.put("password", ["password": "short", "confirmation": "other"])
-            #expect(answer.refusals == ["password:too_short", "confirmation:mismatch"])
+            let response = try await kim.put("password", ["password": "short", "confirmation": "other"])
+            #expect(response.refusals == ["password:too_short", "confirmation:mismatch"])
             let mismatch = try await kim.put(
                 "password",
                 ["password": "a pass phrase of mine", "confirmation": "a pass phrase of yours"]
@@ -227,19 +231,19 @@ struct ProblemTests {
         }
     }
 
-    @Test func `a name that somebody else holds`() async throws {
+    @Test func `a username that another draft holds is refused`() async throws {
         try await TestServer.with { site in
             let (kim, lee) = (site.visitor(), site.visitor())
             try await kim.start()
             try await kim.fill(through: "profile")
             try await lee.start()
             try await lee.fill(through: "password", email: "lee@example.com")
-            let answer = try await lee.put("profile", ["username": "KIM"])
-            #expect(answer.refusals == ["username:taken"])
+            let response = try await lee.put("profile", ["username": "KIM"])
+            #expect(response.refusals == ["username:taken"])
         }
     }
 
-    @Test func `an account that was faster`() async throws {
+    @Test func `a commit is refused if another account got the address first`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -251,10 +255,10 @@ struct ProblemTests {
                 INSERT INTO identifiers VALUES ('email', 'kim@example.com', '00000000-0000-7000-8000-000000000001')
                 """
             )
-            let answer = try await kim.commit()
-            #expect(answer.status == 409)
-            #expect(answer.slug == "identifier-taken")
-            #expect(answer.json["field"] == "email")
+            let response = try await kim.commit()
+            #expect(response.status == 409)
+            #expect(response.slug == "identifier-taken")
+            #expect(response.json["field"] == "email")
             #expect(try await kim.send(.get, "/signup").json["state"] == "ready")
         }
     }
@@ -264,7 +268,7 @@ struct ProblemTests {
         ("W/\"2\"", 412),
         ("", 400),
     ])
-    func `a revision that the client insists on`(ifMatch: String, status: Int) async throws {
+    func `a write with If-Match needs the current revision`(ifMatch: String, status: Int) async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -275,22 +279,22 @@ struct ProblemTests {
             ]
             if status != 200 {
                 for (method, path, body) in writes {
-                    let answer = try await kim.send(method, path, bytes: body?.bytes, headers: [.ifMatch: ifMatch])
-                    #expect(answer.status == status, "\(method) \(path)")
+                    let response = try await kim.send(method, path, bytes: body?.bytes, headers: [.ifMatch: ifMatch])
+                    #expect(response.status == status, "\(method) \(path)")
                 }
             }
-            let answer = try await kim.put("email", ["email": "kim@example.com"], headers: [.ifMatch: ifMatch])
-            #expect(answer.status == status)
+            let response = try await kim.put("email", ["email": "kim@example.com"], headers: [.ifMatch: ifMatch])
+            #expect(response.status == status)
             if status == 412 {
-                #expect(answer.slug == "stale-revision")
-                #expect(answer.json["draft"]?["revision"] == 2)
-                #expect(answer.headers[.eTag] == "\"2\"")
+                #expect(response.slug == "stale-revision")
+                #expect(response.json["draft"]?["revision"] == 2)
+                #expect(response.headers[.eTag] == "\"2\"")
             }
         }
     }
 
     @Test(arguments: ["expired", "superseded"])
-    func `a sign-up that is over says why`(reason: String) async throws {
+    func `an ended sign-up returns the reason`(reason: String) async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
@@ -298,82 +302,85 @@ struct ProblemTests {
                 try Session().run("UPDATE drafts SET updated_at = now() - interval '24 hours'")
             } else {
                 try await kim.put("email", ["email": "kim@example.com"])
-                let faster = site.visitor()
-                try await faster.start()
-                try await faster.fill()
-                #expect(try await faster.commit().status == 201)
+                let other = site.visitor()
+                try await other.start()
+                try await other.fill()
+                #expect(try await other.commit().status == 201)
             }
-            let answer = try await kim.put("email", ["email": "kim@example.com"])
-            #expect(answer.status == 410)
-            #expect(answer.slug == "draft-expired")
-            #expect(answer.json["reason"] == .string(reason))
+            let response = try await kim.put("email", ["email": "kim@example.com"])
+            #expect(response.status == 410)
+            #expect(response.slug == "draft-expired")
+            #expect(response.json["reason"] == .string(reason))
         }
     }
 
-    @Test func `a sign-up whose key is gone is over, and says how to begin`() async throws {
+    @Test func `a draft without its key has ended, and the response says how to restart`() async throws {
         let token = try await TestSignups.with { try await $0.signups.start(in: .english).token.text }
         let other = "other:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await TestServer.with(keys: other) { site in
             let kim = site.visitor()
             kim.tokenText = token
-            let answer = try await kim.send(.get, "/signup")
-            #expect(answer.status == 410)
-            #expect(answer.json["reason"] == "unreadable")
-            #expect(answer.json["restart"] == ["method": "POST", "href": "/signup"])
+            let response = try await kim.send(.get, "/signup")
+            #expect(response.status == 410)
+            #expect(response.json["reason"] == "unreadable")
+            #expect(response.json["restart"] == ["method": "POST", "href": "/signup"])
             #expect(site.log.lines.contains { $0["level"] == "error" })
             #expect(try await kim.start().status == 201)
         }
     }
 
-    @Test func `a body of unknown names is answered in proportion`() async throws {
+    @Test func `a submission with many unknown members gets at most 32 errors for them`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             let body = JSON.object((0..<900).map { JSON.Member("n\($0)", 1) })
-            let answer = try await kim.put("email", body)
-            #expect(answer.status == 422)
-            #expect(answer.refusals.count { $0.hasSuffix(":unknown_field") } == 32)
-            #expect(answer.refusals.contains("email:required"))
+            let response = try await kim.put("email", body)
+            #expect(response.status == 422)
+            #expect(response.refusals.count { $0.hasSuffix(":unknown_field") } == 32)
+            #expect(response.refusals.contains("email:required"))
         }
     }
 
-    @Test func `an error that nobody knows is a plain 500, and the log has its cause`() async throws {
+    @Test func `an unexpected error is a plain 500, and the log contains its cause`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
             try Session().run("ALTER TABLE proofs DROP COLUMN failures")
-            let answer = try await kim.send(.get, "/signup")
-            #expect(answer.status == 500)
-            #expect(answer.slug == "internal")
-            #expect(!answer.body.contains("42703") && !answer.body.contains("failures"))
-            let id = try #require(answer.headers[.requestID])
-            #expect(answer.json["request_id"] == .string(id))
+            let response = try await kim.send(.get, "/signup")
+            #expect(response.status == 500)
+            #expect(response.slug == "internal")
+            #expect(!response.body.contains("42703") && !response.body.contains("failures"))
+            let id = try #require(response.headers[.requestID])
+            #expect(response.json["request_id"] == .string(id))
             let line = site.log.lines.first { $0["level"] == "error" && $0["request_id"] == .string(id) }
             #expect(line?["error"]?.string?.contains("42703") == true)
         }
     }
 
-    @Test func `a database that is away is 503, and the service is back by itself`() async throws {
+    @Test func `an unavailable database is 503, and the service recovers by itself`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
             try await TestServer.with(conninfo: cluster.conninfo) { site in
                 let kim = site.visitor()
                 try await kim.start()
                 try await cluster.stop()
-                let away = try await kim.send(.get, "/signup")
-                #expect(away.status == 503)
-                #expect(away.slug == "unavailable")
-                #expect(away.headers[.retryAfter] != nil)
-                let begun = try await kim.start()
-                #expect(begun.status == 503)
-                #expect(begun.headers[.setCookie] == nil, "no other sign-up hides the one that cannot be read now")
+                let unavailable = try await kim.send(.get, "/signup")
+                #expect(unavailable.status == 503)
+                #expect(unavailable.slug == "unavailable")
+                #expect(unavailable.headers[.retryAfter] != nil)
+                let started = try await kim.start()
+                #expect(started.status == 503)
+                #expect(
+                    started.headers[.setCookie] == nil,
+                    "a new cookie would replace the sign-up that cannot be read now"
+                )
                 #expect(try await kim.send(.get, "/health/ready").status == 503)
                 #expect(try await kim.send(.get, "/health/live").status == 200)
                 try await cluster.start()
-                var answer = try await kim.send(.get, "/signup")
-                for _ in 0..<100_000 where answer.status == 503 { answer = try await kim.send(.get, "/signup") }
-                #expect(answer.status == 200)
-                // What goes alone may come back later.
+                var response = try await kim.send(.get, "/signup")
+                for _ in 0..<100_000 where response.status == 503 { response = try await kim.send(.get, "/signup") }
+                #expect(response.status == 200)
+                // The connections for ungrouped statements may recover later.
                 var ready = try await kim.send(.get, "/health/ready")
                 for _ in 0..<100_000 where ready.status == 503 { ready = try await kim.send(.get, "/health/ready") }
                 #expect(ready.status == 200)
@@ -381,21 +388,21 @@ struct ProblemTests {
         }
     }
 
-    @Test func `every answer carries the headers of safety and its id`() async throws {
+    @Test func `every response has the security headers and a request id`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
-            var answers = [
+            var responses = [
                 try await kim.start(), try await kim.send(.get, "/nothing"), try await kim.send(.patch, "/signup"),
             ]
-            answers.append(try await kim.put("email", "{"))
-            answers.append(try await kim.send(.get, "/health/live"))
-            answers.append(try await kim.send(.delete, "/signup"))
-            for answer in answers {
-                #expect(answer.headers[.cacheControl] == "no-store")
-                #expect(answer.headers[.xContentTypeOptions] == "nosniff")
-                #expect(answer.headers[.referrerPolicy] == "no-referrer")
-                #expect(answer.headers[.requestID]?.isEmpty == false)
-                #expect(answer.headers[.server] == nil)
+            responses.append(try await kim.put("email", "{"))
+            responses.append(try await kim.send(.get, "/health/live"))
+            responses.append(try await kim.send(.delete, "/signup"))
+            for response in responses {
+                #expect(response.headers[.cacheControl] == "no-store")
+                #expect(response.headers[.xContentTypeOptions] == "nosniff")
+                #expect(response.headers[.referrerPolicy] == "no-referrer")
+                #expect(response.headers[.requestID]?.isEmpty == false)
+                #expect(response.headers[.server] == nil)
             }
         }
     }
@@ -403,10 +410,10 @@ struct ProblemTests {
     @Test(arguments: [
         ("a-good-request-id", true), ("short", false), ("with space in it", false), ("a\u{1B}[31mred", false),
     ])
-    func `a request id is taken over where it can do no harm`(id: String, isTaken: Bool) async throws {
+    func `the request id of the client is used only if it is safe`(id: String, isUsed: Bool) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/health/live", headers: [.requestID: id])
-            #expect((answer.headers[.requestID] == id) == isTaken)
+            let response = try await site.visitor().send(.get, "/health/live", headers: [.requestID: id])
+            #expect((response.headers[.requestID] == id) == isUsed)
         }
     }
 
@@ -419,18 +426,18 @@ struct ProblemTests {
         ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
         ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", false), ("kim@example.com", false), ("", false),
     ])
-    func `the log has the trace that a request is part of`(parent: String, isTaken: Bool) async throws {
+    func `the log contains the trace id of a valid traceparent header`(parent: String, isUsed: Bool) async throws {
         try await TestServer.with { site in
             let headers: HTTPFields = [.traceParent: parent]
-            let answer = try await site.visitor().send(.get, "/health/live", headers: headers)
-            #expect(answer.status == 200)
+            let response = try await site.visitor().send(.get, "/health/live", headers: headers)
+            #expect(response.status == 200)
             let line = site.log.lines.first { $0["message"] == "request" }
-            #expect(line?["trace_id"] == (isTaken ? "0af7651916cd43dd8448eb211c80319c" : nil))
+            #expect(line?["trace_id"] == (isUsed ? "0af7651916cd43dd8448eb211c80319c" : nil))
         }
     }
 }
 
 extension String {
-    /// Without the seconds that are left, which go by.
+    /// The text before the remaining seconds, which change between two requests.
     fileprivate var dropExpiry: Substring { self[..<(range(of: "\"expires_in\"")?.lowerBound ?? endIndex)] }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Who a proxy asks for")
+@Suite("The client behind a proxy")
 struct ProxiesTests {
     private let proxies = Proxies(trusted: ["10.0.0.0/8", "2001:db8:1::/48"].compactMap { IPBlock($0) })
 
@@ -15,18 +15,20 @@ struct ProxiesTests {
         ("10.0.0.1", "198.51.100.7,nonsense", "10.0.0.1"), ("10.0.0.1", "", "10.0.0.1"), ("10.0.0.1", nil, "10.0.0.1"),
         ("2001:db8:1::5", "2001:db8:2::7", "2001:db8:2::7"), ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
     ])
-    func `is the last that is no proxy`(peer: String, forwarded: String?, client: String) throws {
+    func `the client is the last address that is not a trusted proxy`(peer: String, forwarded: String?, client: String)
+        throws
+    {
         let headers: HTTPFields = forwarded.map { [.forwardedFor: $0] } ?? [:]
         #expect(proxies.network(of: IPAddress(peer), headers) == Network(try #require(IPAddress(client))))
     }
 
-    @Test func `several fields are one list`() throws {
+    @Test func `several X-Forwarded-For fields form one list`() throws {
         var headers: HTTPFields = [:]
         headers[values: .forwardedFor] = ["198.51.100.7", "10.0.0.2"]
         #expect(proxies.network(of: IPAddress("10.0.0.1"), headers) == Network(try #require(IPAddress("198.51.100.7"))))
     }
 
-    @Test func `nobody at the other end is unknown, whatever is claimed`() {
+    @Test func `without a peer address the client is unknown, whatever the header says`() {
         #expect(proxies.network(of: nil, [.forwardedFor: "198.51.100.7"]) == .unknown)
     }
 }

@@ -6,18 +6,18 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("What clients can learn of the flow", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The schema and the OpenAPI description", .freshDatabase, .timeLimit(.minutes(3)))
 struct SchemaTests {
-    @Test func `the schema names every step and field, before anybody begins`() async throws {
+    @Test func `the schema lists every step and field, without a sign-up`() async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/signup/schema")
-            #expect(answer.status == 200)
-            #expect(answer.json["flow"] == "default@1" && answer.json["service"] == "Acme")
-            #expect(answer.json["languages"] == ["en", "ko"])
+            let response = try await site.visitor().send(.get, "/signup/schema")
+            #expect(response.status == 200)
+            #expect(response.json["flow"] == "default@1" && response.json["service"] == "Acme")
+            #expect(response.json["languages"] == ["en", "ko"])
             let flow = site.service.signups.flow
-            #expect(answer.steps.map { $0["name"]?.string } == flow.steps.map(\.name.rawValue))
-            #expect(answer.fields.map { $0["name"]?.string } == flow.fields.map(\.name.rawValue))
-            #expect(answer.fields.allSatisfy { $0["value"] == nil })
+            #expect(response.steps.map { $0["name"]?.string } == flow.steps.map(\.name.rawValue))
+            #expect(response.fields.map { $0["name"]?.string } == flow.fields.map(\.name.rawValue))
+            #expect(response.fields.allSatisfy { $0["value"] == nil })
         }
     }
 
@@ -25,16 +25,16 @@ struct SchemaTests {
         ("ko", "ko", "이메일 주소"), ("en", "en", "E-mail address"), ("fr", "en", "E-mail address"),
         ("fr, ko;q=0.5", "ko", "이메일 주소"),
     ])
-    func `it speaks the language asked for`(asked: String, spoken: String, label: String) async throws {
+    func `the schema is in the requested language`(requested: String, language: String, label: String) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/signup/schema", headers: [.acceptLanguage: asked])
-            #expect(answer.json["language"]?.string == spoken && answer.headers[.contentLanguage] == spoken)
-            #expect(answer.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
-            #expect(answer.fields.first?["label"]?.string == label)
+            let response = try await site.visitor().send(.get, "/signup/schema", headers: [.acceptLanguage: requested])
+            #expect(response.json["language"]?.string == language && response.headers[.contentLanguage] == language)
+            #expect(response.headers[.vary] == "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site")
+            #expect(response.fields.first?["label"]?.string == label)
         }
     }
 
-    @Test func `a field says what it is for, by which rules, and with which control`() async throws {
+    @Test func `a field has its help, its rules and the attributes of its control`() async throws {
         try await TestServer.with { site in
             let fields = try await site.visitor().send(.get, "/signup/schema").fields
             let password = try #require(fields.first { $0["name"] == "password" })
@@ -52,14 +52,14 @@ struct SchemaTests {
     }
 
     @Test(arguments: ["/signup/schema", "/openapi.json"])
-    func `who holds it already is told so`(path: String) async throws {
+    func `a matching If-None-Match gets 304`(path: String) async throws {
         try await TestServer.with { site in
             let visitor = site.visitor()
             let first = try await visitor.send(.get, path)
             let tag = try #require(first.headers[.eTag])
-            for held in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
-                let answer = try await visitor.send(.get, path, headers: [.ifNoneMatch: held])
-                #expect(answer.status == 304 && answer.body.isEmpty && answer.headers[.eTag] == tag)
+            for matching in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
+                let response = try await visitor.send(.get, path, headers: [.ifNoneMatch: matching])
+                #expect(response.status == 304 && response.body.isEmpty && response.headers[.eTag] == tag)
             }
             for other in ["\"other\"", String(tag.dropFirst().dropLast()), ""] {
                 #expect(try await visitor.send(.get, path, headers: [.ifNoneMatch: other]).body == first.body)
@@ -67,14 +67,14 @@ struct SchemaTests {
         }
     }
 
-    @Test func `another language, or another flow, has another tag`() async throws {
+    @Test func `each language and each flow has its own ETag`() async throws {
         let tags = Mutex<[String]>([])
         for flow in [nil, "flow: other\nversion: 1\nlanguages: [en, ko]\n" + Self.steps] {
             try await TestServer.with(flow: flow) { site in
                 for language in ["en", "ko"] {
-                    let answer = try await site.visitor()
+                    let response = try await site.visitor()
                         .send(.get, "/signup/schema", headers: [.acceptLanguage: language])
-                    let tag = try #require(answer.headers[.eTag])
+                    let tag = try #require(response.headers[.eTag])
                     tags.withLock { $0.append(tag) }
                 }
             }
@@ -89,11 +89,11 @@ struct SchemaTests {
             fields: [{name: text, kind: text, label: {en: Text, ko: 글}}]
         """
 
-    @Test func `the description is of OpenAPI 3_1 and has every path of the flow`() async throws {
+    @Test func `the description is OpenAPI 3.1 and has every path of the flow`() async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/openapi.json")
-            #expect(answer.json["openapi"] == "3.1.0")
-            guard case .object(let paths)? = answer.json["paths"] else {
+            let response = try await site.visitor().send(.get, "/openapi.json")
+            #expect(response.json["openapi"] == "3.1.0")
+            guard case .object(let paths)? = response.json["paths"] else {
                 Issue.record("there are no paths")
                 return
             }
@@ -110,17 +110,17 @@ struct SchemaTests {
         }
     }
 
-    @Test func `both are read-only`() async throws {
+    @Test func `the schema and the description are read-only`() async throws {
         try await TestServer.with { site in
             for path in ["/signup/schema", "/openapi.json"] {
-                let answer = try await site.visitor().send(.post, path, [:])
-                #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")
+                let response = try await site.visitor().send(.post, path, [:])
+                #expect(response.status == 405 && response.headers[.allow] == "GET, HEAD")
             }
         }
     }
 }
 
-extension Answer {
+extension Response {
     /// The steps of a schema.
     var steps: [JSON] {
         guard case .array(let steps)? = json["steps"] else { return [] }

@@ -5,25 +5,29 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Whose sign-up it is", .freshDatabase)
+@Suite("Tokens, cookies and origins", .freshDatabase)
 struct SessionTests {
     @Test(arguments: [
         ("http://localhost:8080", "signup=", "Path=/; HttpOnly; SameSite=Lax"),
         ("https://accounts.example", "__Host-signup=", "Path=/; Secure; HttpOnly; SameSite=Lax"),
     ])
-    func `the cookie is bound as tightly as the address allows`(url: String, name: String, attributes: String)
+    func `the cookie has the strictest attributes that the public URL allows`(
+        url: String,
+        name: String,
+        attributes: String
+    )
         async throws
     {
         try await TestServer.with(publicURL: url) { site in
-            let answer = try await site.visitor().start()
-            let cookie = try #require(answer.headers[.setCookie])
+            let response = try await site.visitor().start()
+            let cookie = try #require(response.headers[.setCookie])
             #expect(cookie.hasPrefix(name))
             #expect(cookie.hasSuffix("; " + attributes))
-            #expect(!answer.body.contains(cookie.dropFirst(name.count).prefix(64)))
+            #expect(!response.body.contains(cookie.dropFirst(name.count).prefix(64)))
         }
     }
 
-    @Test func `two tokens that differ are refused, and two that agree are one`() async throws {
+    @Test func `two different tokens in a request are refused, and two equal ones are accepted`() async throws {
         try await TestServer.with { site in
             let (kim, lee) = (site.visitor(), site.visitor(.bearer))
             try await kim.start()
@@ -38,7 +42,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `another scheme of authorization is no bearer`() async throws {
+    @Test func `an Authorization header with another scheme is not a bearer token`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             let foreign = try await kim.send(
@@ -55,18 +59,18 @@ struct SessionTests {
         }
     }
 
-    @Test func `a token that we did not issue is not taken over`() async throws {
+    @Test func `a start never uses a token that the server did not issue`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             let planted = Token(for: ID<Draft>()).text
             kim.tokenText = planted
-            let answer = try await kim.start()
-            #expect(answer.status == 201)
+            let response = try await kim.start()
+            #expect(response.status == 201)
             #expect(kim.tokenText != planted)
         }
     }
 
-    @Test func `a draft's id without its secret opens nothing`() async throws {
+    @Test func `a token with the id of a draft and a wrong secret is refused`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -99,7 +103,7 @@ struct SessionTests {
             ("anything", nil, "application/json", true, false, false),
         ] as [(String?, String?, String, Bool, Bool, Bool)]
     )
-    func `requests of other sites`(
+    func `the origin check refuses requests of other sites`(
         site: String?,
         origin: String?,
         type: String,
@@ -114,17 +118,17 @@ struct SessionTests {
         #expect(check.permits(headers, .init(hasCookie: hasCookie, hasBearer: hasBearer)) == passes)
     }
 
-    @Test func `a request of another site changes nothing`() async throws {
+    @Test func `a request of another site is refused and changes nothing`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            let answer = try await kim.put(
+            let response = try await kim.put(
                 "email",
                 ["email": "kim@example.com"],
                 headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"]
             )
-            #expect(answer.status == 403)
-            #expect(answer.slug == "forbidden-origin")
+            #expect(response.status == 403)
+            #expect(response.slug == "forbidden-origin")
             let read = try await kim.send(.get, "/signup", headers: [.secFetchSite: "cross-site"])
             #expect(read.status == 200)
             #expect(read.headers[.eTag] == "\"1\"")

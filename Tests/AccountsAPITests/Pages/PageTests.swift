@@ -9,10 +9,10 @@ import Testing
 
 @Suite("The pages", .freshDatabase)
 struct PageTests {
-    @Test(arguments: TestServer.Way.allCases)
-    func `a person without script walks from the first page to the last`(way: TestServer.Way) async throws {
-        try await TestServer.with(way) { site in
-            let kim = Reader(site)
+    @Test(arguments: TestServer.Mode.allCases)
+    func `a person without script signs up`(mode: TestServer.Mode) async throws {
+        try await TestServer.with(mode) { site in
+            let kim = PageVisitor(site)
             let first = try await kim.open("/signup")
             #expect(first.status == 200 && first.has("<h1>Sign up for Acme</h1>") && first.headers[.setCookie] == nil)
             var page = try await kim.post("/signup", "locale=en")
@@ -42,9 +42,9 @@ struct PageTests {
         }
     }
 
-    @Test func `what is refused comes back beside its field, and a password never does`() async throws {
+    @Test func `a refused value is shown again with its error, but a refused password is not`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "code")
             let page = try await kim.post("/signup/password", "password=short+one&confirmation=another+one")
             #expect(page.status == 422 && page.path == "/signup/password")
@@ -61,9 +61,9 @@ struct PageTests {
         }
     }
 
-    @Test func `what was saved is in its fields again`() async throws {
+    @Test func `the fields show the saved values, and a change leads back to the review`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
             #expect(try await kim.open("/signup/email").has("value=\"kim@example.com\""))
             #expect(try await kim.open("/signup/code").has("Code from our e-mail: Confirmed"))
@@ -77,9 +77,9 @@ struct PageTests {
         }
     }
 
-    @Test func `who comes too early is led to where they are`() async throws {
+    @Test func `the page of a locked step redirects to the current step`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.post("/signup", "locale=en")
             for path in ["/signup", "/signup/terms", "/signup/password"] {
                 #expect(try await kim.open(path).path == "/signup/email")
@@ -89,9 +89,9 @@ struct PageTests {
         }
     }
 
-    @Test func `who has no sign-up hears so, and begins one`() async throws {
+    @Test func `a page without a sign-up says so and offers to start one`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             for page in [
                 try await kim.open("/signup/email"), try await kim.post("/signup/email", "email=a%40b.example"),
             ] {
@@ -102,13 +102,13 @@ struct PageTests {
         }
     }
 
-    @Test func `a sign-up is given up after a question`() async throws {
+    @Test func `a sign-up is cancelled after a confirmation`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "email")
             let question = try await kim.open("/signup/cancel")
             #expect(question.has("Give up this sign-up?") && question.has("action=\"/signup/cancel\""))
-            #expect(try await kim.open("/signup").path == "/signup/code", "to ask changes nothing")
+            #expect(try await kim.open("/signup").path == "/signup/code", "the question changes nothing")
             let end = try await kim.post("/signup/cancel")
             #expect(end.path == "/signup?given-up" && end.status == 200 && end.has("The sign-up was given up"))
             #expect(try count("drafts") == 0)
@@ -116,9 +116,9 @@ struct PageTests {
         }
     }
 
-    @Test func `an expired sign-up says so`() async throws {
+    @Test func `the page of an expired sign-up says that it has expired`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "email")
             try TestSupport.Session().letPass("25 hours")
             let page = try await kim.open("/signup/code")
@@ -132,24 +132,24 @@ struct PageTests {
             ("x>\u{301}", "x&gt;\u{301}"), ("x'\u{301}", "x&#39;\u{301}"),
         ]
     )
-    func `what is typed stays text, whatever marks it carries`(text: String, escaped: String) async throws {
+    func `typed text is escaped, also next to combining marks`(text: String, escaped: String) async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "password")
             let typed = text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             _ = try await kim.post("/signup/profile", "username=kim&display_name=\(typed)&introduction=\(typed)")
             for path in ["/signup/profile", "/signup/review"] {
                 let html = try await kim.open(path).html
-                // Byte by byte: as characters they would not be found.
+                // A search by characters would not find them, because they are joined with marks.
                 #expect(Data(html.utf8).range(of: Data(text.utf8)) == nil)
                 #expect(Data(html.utf8).range(of: Data(escaped.utf8)) != nil)
             }
         }
     }
 
-    @Test func `an authenticator that was skipped can be set up from the review`() async throws {
+    @Test func `a skipped authenticator can be set up later`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
             let page = try await kim.open("/signup/totp")
             #expect(page.has("<button class=\"main\">Next</button>") && page.has("Skip this step"))
@@ -158,7 +158,7 @@ struct PageTests {
 
     @Test func `recovery codes are shown once`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             let page = try await kim.fill(through: "contact")
             let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)).1
             let time = try Date(#require(page.html.firstMatch(of: /data-now="([^"]+)"/)).1, strategy: .iso8601)
@@ -172,9 +172,9 @@ struct PageTests {
         }
     }
 
-    @Test func `a new code is asked for from the page`() async throws {
+    @Test func `a new code can be requested from the page`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "email")
             let early = try await kim.post("/signup/code/resend")
             #expect(early.headers[.retryAfter] != nil)
@@ -184,12 +184,12 @@ struct PageTests {
         }
     }
 
-    @Test func `the sign-up goes on on another device`() async throws {
+    @Test func `the sign-up continues on another device`() async throws {
         try await TestServer.with { site in
-            let desk = Reader(site)
+            let desk = PageVisitor(site)
             _ = try await desk.fill(through: "code")
             #expect(try await desk.post("/signup/handoff").has("The link is on its way"))
-            let phone = Reader(site, language: "ko")
+            let phone = PageVisitor(site, language: "ko")
             let link = try await site.link()
             let page = try await phone.open(link)
             #expect(page.has("k•••@e•••.com") && page.has("여기에서 계속하기"))
@@ -201,9 +201,9 @@ struct PageTests {
         }
     }
 
-    @Test func `an address that was taken meanwhile is told at the end`() async throws {
+    @Test func `the commit reports an address that was taken meanwhile`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
             try TestSupport.Session().run(
                 """
@@ -216,9 +216,9 @@ struct PageTests {
         }
     }
 
-    @Test func `pages speak the language of the sign-up`() async throws {
+    @Test func `the pages are in the language of the sign-up`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site, language: "ko")
+            let kim = PageVisitor(site, language: "ko")
             #expect(try await kim.open("/signup").has("<h1>Acme 가입</h1>"))
             let page = try await kim.post("/signup", "locale=ko")
             #expect(page.has("<html lang=\"ko\"") && page.has("이메일 주소") && page.headers[.contentLanguage] == "ko")
@@ -226,9 +226,9 @@ struct PageTests {
         }
     }
 
-    @Test func `no page runs what is not ours`() async throws {
+    @Test func `every page contains and allows only the script and style of the service`() async throws {
         try await TestServer.with { site in
-            let kim = Reader(site)
+            let kim = PageVisitor(site)
             var pages = [try await kim.open("/signup")]
             for step in ["email", "code", "password", "profile", "contact", "totp", "terms"] {
                 pages.append(try await kim.fill(through: step, email: "\(step)@example.com"))
@@ -252,27 +252,27 @@ struct PageTests {
         }
     }
 
-    @Test func `style and script are kept by browsers until they change`() async throws {
+    @Test func `browsers may cache style and script until they change`() async throws {
         try await TestServer.with { site in
-            let page = try await Reader(site).open("/signup")
+            let page = try await PageVisitor(site).open("/signup")
             for (kind, pattern) in [
                 ("css", /href="(\/assets\/[0-9a-f]{16}\/signup\.css)"/),
                 ("javascript", /src="(\/assets\/[0-9a-f]{16}\/signup\.js)"/),
             ] {
                 let path = try #require(page.html.firstMatch(of: pattern)).1
-                let answer = try await site.client.execute(uri: String(path), method: .get) { Answer($0) }
-                #expect(answer.status == 200 && answer.headers[.contentType] == "text/\(kind); charset=utf-8")
-                #expect(answer.headers[.cacheControl] == "public, max-age=31536000, immutable")
+                let response = try await site.client.execute(uri: String(path), method: .get) { Response($0) }
+                #expect(response.status == 200 && response.headers[.contentType] == "text/\(kind); charset=utf-8")
+                #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
             }
         }
     }
 
-    @Test func `programs get JSON as before`() async throws {
+    @Test func `a client that does not prefer HTML gets JSON`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             for accept in ["application/json", "*/*", "text/html;q=0.9, application/json", "text/html, */*"] {
-                let answer = try await kim.send(.get, "/signup/schema", headers: [.accept: accept])
-                #expect(answer.json["flow"] == "default@1")
+                let response = try await kim.send(.get, "/signup/schema", headers: [.accept: accept])
+                #expect(response.json["flow"] == "default@1")
             }
             #expect(try await kim.send(.post, "/signup", headers: [.accept: "*/*"]).status == 201)
         }

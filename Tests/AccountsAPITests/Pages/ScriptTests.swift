@@ -7,7 +7,7 @@ import Testing
 struct ScriptTests {
     private let script = String(decoding: Assets.builtInScript, as: UTF8.self)
 
-    @Test func `is joined without comments, empty lines and indentation`() {
+    @Test func `the script is joined without comments, empty lines and indentation`() {
         let parts = ["// Why.\n\"use strict\";\n", "\n/// Adds one.\nfunction f(a) {\n  return a + 1; // here\n}"]
         #expect(
             Assets.joinScript(parts.map { Array($0.utf8) })
@@ -15,22 +15,22 @@ struct ScriptTests {
         )
     }
 
-    @Test func `has no text that spans lines, so joining it changes nothing`() {
+    @Test func `no string or comment of the script spans lines, so joining changes nothing`() {
         #expect(!script.contains("/*"))
         for line in script.split(separator: "\n") { #expect(line.count { $0 == "`" }.isMultiple(of: 2), "\(line)") }
     }
 
-    @Test func `is strict from its first line and light`() {
+    @Test func `the script is strict from its first line and smaller than 26 KB`() {
         #expect(script.hasPrefix("\"use strict\";\n") && script.utf8.count < 26_000)
     }
 
-    @Test func `names no kind of field`() {
+    @Test func `the script names no kind of field`() {
         for kind in Kinds.names { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
         #expect(!script.contains(".kind"))
     }
 
     @Test(arguments: Assets.templateNames.filter { $0.hasPrefix("field-") })
-    func `is told by each template of a field how to read its answer`(template: String) {
+    func `the template of each field says how the script reads its answer`(template: String) {
         let html = Assets.builtIn.draw(template, ["answer_type": "integer"])
         let type = html.firstMatch(of: /data-answer="([a-z]+)"/)?.1
         #expect(type.map { ["string", "integer", "boolean", "array", "file"].contains($0) } == true)

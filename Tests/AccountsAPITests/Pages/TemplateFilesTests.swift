@@ -4,11 +4,11 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The templates that are built in")
+@Suite("The built-in templates")
 struct TemplateFilesTests {
     private static let folder = Repository.root.appending(path: "Sources/accounts-api/Pages/Templates")
 
-    @Test func `each file of the folder is in the list, with its name`() throws {
+    @Test func `the list contains every file of the folder with its name and content`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Assets.templateFiles.map { "\($0.name).mustache" }.sorted() == files.sorted())
         for (name, bytes) in Assets.templateFiles {

@@ -6,15 +6,15 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The reference of problems", .freshDatabase)
+@Suite("The problem reference", .freshDatabase)
 struct ProblemReferenceTests {
     private static let page: HTTPFields = [.accept: "text/html"]
 
-    @Test func `docs/problems.md is what the command prints`() async throws {
+    @Test func `docs/problems.md is the output of problems --markdown`() async throws {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/problems.md"), encoding: .utf8)
         let run = try await CommandRun.of("problems", "--markdown")
         #expect(run.status == 0)
-        #expect(run.output == document, "write it anew: accounts-api problems --markdown >docs/problems.md")
+        #expect(run.output == document, "generate it again: accounts-api problems --markdown >docs/problems.md")
     }
 
     @Test func `the command prints a table, and the JSON of the service`() async throws {
@@ -30,13 +30,13 @@ struct ProblemReferenceTests {
     func `every problem type resolves, for programs and for browsers`(problem: ProblemKind) async throws {
         try await TestServer.with { site in
             let visitor = site.visitor(headers: [.acceptLanguage: "ko"])
-            let answer = try await visitor.send(.get, "/problems/\(problem.rawValue)")
-            #expect(answer.status == 200 && answer.headers[.contentType] == "application/json; charset=utf-8")
-            #expect(answer.json["slug"]?.string == problem.rawValue)
-            #expect(answer.json["status"] == .integer(problem.status.code))
-            #expect(answer.json["meaning"]?.string == problem.explanation.meaning)
-            #expect(answer.json["remedy"]?.string == problem.explanation.remedy)
-            #expect((answer.json["codes"] != nil) == (problem == .validationFailed))
+            let response = try await visitor.send(.get, "/problems/\(problem.rawValue)")
+            #expect(response.status == 200 && response.headers[.contentType] == "application/json; charset=utf-8")
+            #expect(response.json["slug"]?.string == problem.rawValue)
+            #expect(response.json["status"] == .integer(problem.status.code))
+            #expect(response.json["meaning"]?.string == problem.explanation.meaning)
+            #expect(response.json["remedy"]?.string == problem.explanation.remedy)
+            #expect((response.json["codes"] != nil) == (problem == .validationFailed))
             let html = try await visitor.send(.get, "/problems/\(problem.rawValue)", headers: Self.page)
             #expect(html.status == 200 && html.isPage && html.headers[.contentLanguage] == "en")
             let title = Language.english.messages.title(of: problem)
@@ -49,8 +49,8 @@ struct ProblemReferenceTests {
     @Test func `the list has every problem type and every field code`() async throws {
         try await TestServer.with { site in
             let visitor = site.visitor()
-            let answer = try await visitor.send(.get, "/problems")
-            #expect(answer.json == ProblemReference.json)
+            let response = try await visitor.send(.get, "/problems")
+            #expect(response.json == ProblemReference.json)
             let html = try await visitor.send(.get, "/problems", headers: Self.page)
             #expect(html.status == 200 && html.body.contains("<h1>Problems</h1>"))
             for problem in ProblemKind.allCases {
@@ -60,7 +60,7 @@ struct ProblemReferenceTests {
         }
     }
 
-    @Test func `the type of a refusal leads to its explanation`() async throws {
+    @Test func `the type of a problem is the URL of its explanation`() async throws {
         try await TestServer.with { site in
             let refusal = try await site.visitor().send(.get, "/signup")
             let type = try #require(refusal.json["type"]?.string)
@@ -72,18 +72,18 @@ struct ProblemReferenceTests {
     @Test(arguments: ["nothing", "No-Draft", "no_draft"])
     func `an unknown type is not found`(slug: String) async throws {
         try await TestServer.with { site in
-            let answer = try await site.visitor().send(.get, "/problems/\(slug)")
-            #expect(answer.status == 404 && answer.slug == "not-found")
+            let response = try await site.visitor().send(.get, "/problems/\(slug)")
+            #expect(response.status == 404 && response.slug == "not-found")
             let html = try await site.visitor().send(.get, "/problems/\(slug)", headers: Self.page)
             #expect(html.status == 404 && html.isPage)
         }
     }
 
-    @Test func `the reference is read-only, and needs an answer that the client takes`() async throws {
+    @Test func `the reference is read-only, and refuses a client that accepts neither JSON nor HTML`() async throws {
         try await TestServer.with { site in
             for path in ["/problems", "/problems/busy"] {
-                let answer = try await site.visitor().send(.post, path, [:])
-                #expect(answer.status == 405 && answer.headers[.allow] == "GET, HEAD")
+                let response = try await site.visitor().send(.post, path, [:])
+                #expect(response.status == 405 && response.headers[.allow] == "GET, HEAD")
                 let picture = try await site.visitor().send(.get, path, headers: [.accept: "image/png"])
                 #expect(picture.status == 406)
             }
@@ -91,7 +91,7 @@ struct ProblemReferenceTests {
     }
 
     @Test(arguments: ["/problems", "/problems/validation-failed"])
-    func `its pages run nothing that is not ours`(path: String) async throws {
+    func `the pages contain and allow only the script and style of the service`(path: String) async throws {
         try await TestServer.with { site in
             let html = try await site.visitor().send(.get, path, headers: Self.page)
             let policy = try #require(html.headers[.contentSecurityPolicy])
@@ -101,7 +101,7 @@ struct ProblemReferenceTests {
         }
     }
 
-    @Test func `every text is a sentence in a line of its own`() {
+    @Test func `every text is a single line that ends with a period`() {
         let explanations = ProblemKind.allCases.map(\.explanation) + Refusal.Code.allCases.map(\.explanation)
         #expect(Set(explanations).count == explanations.count)
         for text in explanations.flatMap({ [$0.meaning, $0.remedy] }) {
@@ -110,7 +110,7 @@ struct ProblemReferenceTests {
         }
     }
 
-    @Test func `the reference and the description know the same members`() throws {
+    @Test func `the reference and the OpenAPI description have the same members`() throws {
         guard
             case .object(let properties)? = Schemas(flow: try .standard()).all.first(where: { $0.name == "Problem" })?
                 .value["properties"]
@@ -123,8 +123,8 @@ struct ProblemReferenceTests {
     }
 }
 
-extension Answer {
-    /// Records where a problem has other members or params than the reference says, or lacks a header field.
+extension Response {
+    /// Records an issue if a problem has other members or params than the reference says, or lacks a header field.
     func checkAgainstReference() {
         guard let slug, let problem = ProblemKind(rawValue: slug), case .object(let members) = json else { return }
         let standard = ["type", "title", "status", "detail", "request_id"]

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A database that is restored", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("A restored database", .freshDatabase, .timeLimit(.minutes(3)))
 struct BackupTests {
-    @Test func `a sign-up that was half done goes on, with the same keys`() async throws {
+    @Test func `an unfinished sign-up continues on the restored database with the same keys`() async throws {
         let mails = Mails()
         let before = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
         let kim = SignupClient("kim@example.com", mails: mails)

@@ -6,37 +6,37 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Kills", .timeLimit(.minutes(10)))
+@Suite("Killed processes", .timeLimit(.minutes(10)))
 struct CrashTests {
-    /// A hundred people sign up at once, while the server and backends of PostgreSQL are killed in between. Whoever hears
-    /// nothing asks again, as a client does. Afterwards the invariants of the storage hold.
-    @Test func `kills lose nothing that was acknowledged, and make nothing twice`() async throws {
+    /// A hundred people sign up at once, while the server and backends of PostgreSQL are killed. A client without a
+    /// response repeats its request. Afterwards the invariants of the storage hold.
+    @Test func `kills lose no acknowledged step and create no account twice`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
-            let site = try await Killable(on: cluster)
-            let people = (0..<100).map { SignupClient("person\($0)@example.com", mails: site.mails) }
+            let server = try await RestartedServer(on: cluster)
+            let people = (0..<100).map { SignupClient("person\($0)@example.com", mails: server.mails) }
             let accounts = try await withThrowingTaskGroup(of: String.self) { group in
                 group.addTask {
-                    try await site.killNowAndThen()
+                    try await server.killRepeatedly()
                     return ""
                 }
-                for person in people { group.addTask { try await Self.walk(person, on: site) } }
+                for person in people { group.addTask { try await Self.signUp(person, on: server) } }
                 return try await group.reduce(into: [String]()) { if !$1.isEmpty { $0.append($1) } }
             }
-            #expect(site.kills.server >= 3)
-            #expect(site.kills.backends >= 2)
-            #expect(Set(accounts).count == 100, "every acknowledged commit is an account of its own")
-            try await site.end()
+            #expect(server.kills.server >= 3)
+            #expect(server.kills.backends >= 2)
+            #expect(Set(accounts).count == 100, "each acknowledged commit has its own account")
+            try await server.end()
             try Self.checkInvariants(on: cluster, accounts: accounts)
         }
     }
 
-    /// One person's whole way; returns the id of the account.
-    private static func walk(_ person: SignupClient, on site: Killable) async throws -> String {
-        try await site.insist { try await person.begin(at: $0) }
+    /// Signs one person up. Returns the id of the account.
+    private static func signUp(_ person: SignupClient, on server: RestartedServer) async throws -> String {
+        try await server.retry { try await person.begin(at: $0) }
         for step in ["email", "code", "password", "profile", "contact", "terms"] {
-            try await site.insist { port in
-                // What was acknowledged before is still there.
+            try await server.retry { port in
+                // The steps that were acknowledged are still there.
                 let draft = try await person.draft(at: port)
                 guard draft["id"] != nil else { throw SignupClient.Refused(status: 503, description: "no draft") }
                 for acknowledged in person.acknowledgedSteps {
@@ -47,21 +47,21 @@ struct CrashTests {
                 }
                 try await person.step(step, at: port)
             }
-            site.count()
+            server.countAcknowledgement()
         }
         var account: String?
-        // Twice, so that each commit is repeated at least once.
+        // The loop runs twice, so each commit is repeated at least once.
         for _ in 0..<2 {
-            try await site.insist { port in
-                let answer = try await person.commit(at: port)
-                guard answer.status == 200 || answer.status == 201, let id = answer.json["account"]?["id"]?.string
+            try await server.retry { port in
+                let response = try await person.commit(at: port)
+                guard response.status == 200 || response.status == 201, let id = response.json["account"]?["id"]?.string
                 else {
-                    throw SignupClient.Refused(status: answer.status, description: "commit: \(answer.body)")
+                    throw SignupClient.Refused(status: response.status, description: "commit: \(response.body)")
                 }
                 #expect(account == nil || account == id, "\(person.email) has two accounts")
                 account = id
             }
-            site.count()
+            server.countAcknowledgement()
         }
         return try #require(account)
     }
@@ -83,7 +83,7 @@ struct CrashTests {
             )
                 == 0
         )
-        // What was left behind are drafts whose token nobody ever heard; they hold nothing.
+        // The other drafts are those whose token reached no client. They have no proofs and no leases.
         #expect(try count("SELECT count(*) FROM proofs") == 0)
         #expect(try count("SELECT count(*) FROM leases") == 0)
         #expect(try count("SELECT count(*) FROM outbox WHERE template = 'account-created'") == 100)
@@ -93,7 +93,7 @@ struct CrashTests {
 }
 
 /// A server that is killed and started again, on a cluster whose backends are killed too.
-private final class Killable: Sendable {
+private final class RestartedServer: Sendable {
     let mails = Mails()
     private let cluster: Cluster
     private let state: Mutex<State>
@@ -114,8 +114,8 @@ private final class Killable: Sendable {
 
     var kills: (server: Int, backends: Int) { state.withLock { $0.kills } }
 
-    /// One more thing was acknowledged.
-    func count() {
+    /// Counts one more acknowledged request.
+    func countAcknowledgement() {
         let steps = state.withLock { state in
             state.steps += 1
             return state.steps
@@ -124,8 +124,8 @@ private final class Killable: Sendable {
         if steps == 800 { report.finish() }
     }
 
-    /// Repeats a request until it is acknowledged, wherever the server is by then.
-    func insist(_ request: (Int) async throws -> Void) async throws {
+    /// Repeats a request until it is acknowledged, each time on the current port of the server.
+    func retry(_ request: (Int) async throws -> Void) async throws {
         var last: (any Error)?
         let deadline = ContinuousClock.now + .seconds(180)
         while ContinuousClock.now < deadline {
@@ -142,8 +142,8 @@ private final class Killable: Sendable {
         throw last ?? CancellationError()
     }
 
-    /// Kills the server at each hundred and ten steps, and between that a backend that is at work.
-    func killNowAndThen() async throws {
+    /// Kills the server after every 110 steps, and a backend of PostgreSQL halfway between.
+    func killRepeatedly() async throws {
         for await steps in progress {
             if steps % 110 == 0 { try await killServer() }
             if steps % 110 == 55, state.withLock({ $0.kills.backends < 4 }) { try await killBackend() }
@@ -166,7 +166,7 @@ private final class Killable: Sendable {
              WHERE application_name = 'accounts-api' AND pid <> pg_backend_pid() ORDER BY state, random() LIMIT 1
             """
         guard let pid = try? Session(to: cluster.conninfo).query(select).first?.decode(Int.self) else { return }
-        // It may have ended by itself meanwhile, with the server that it served.
+        // The backend may have ended already, together with the server.
         guard (try? cluster.kill(backend: pid)) != nil else { return }
         state.withLock { $0.kills.backends += 1 }
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test func `SIGTERM ends it with 0, and what was saved is there for the next one`() async throws {
+    @Test func `SIGTERM ends the server with status 0, and the next server has the saved values`() async throws {
         let mails = Mails()
         let first = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
         let kim = SignupClient("kim@example.com", mails: mails)
@@ -22,7 +22,7 @@ struct ProcessTests {
         #expect(await second.end(by: SIGINT) == 0)
     }
 
-    @Test func `the code arrives through a mail server, and leads to an account`() async throws {
+    @Test func `a code that arrives over SMTP completes a sign-up`() async throws {
         let catcher = try await MailCatcher.start()
         let mails = Mails()
         let server = try await ServerProcess.start(
@@ -44,7 +44,7 @@ struct ProcessTests {
         try await catcher.stop()
     }
 
-    @Test func `a client that stalls does not keep it from ending`() async throws {
+    @Test func `a stalled client does not block the shutdown`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_TIMEOUT": "1"]
@@ -53,17 +53,19 @@ struct ProcessTests {
         try stalled.send(
             "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-        // The request is on its way once a later one is answered.
+        // The server has the stalled request when it responds to a later one.
         #expect(
-            try RawClient(port: server.port).ask("GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                .hasPrefix("HTTP/1.1 200")
+            try RawClient(port: server.port).exchange(
+                "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            )
+            .hasPrefix("HTTP/1.1 200")
         )
         let status = await server.end(by: SIGTERM)
         #expect(status == 0)
     }
 
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
-    func `a second signal ends it at once`(signal: Int32, status: Int32) async throws {
+    func `a second signal ends the server at once`(signal: Int32, status: Int32) async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_TIMEOUT": "3600"]
@@ -72,16 +74,16 @@ struct ProcessTests {
         try stalled.send(
             "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-        // The request is on its way once a later one is answered.
+        // The server has the stalled request when it responds to a later one.
         let live = try RawClient(port: server.port)
         try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(live.readAnswer().hasPrefix("HTTP/1.1 200"))
+        #expect(live.readResponse().hasPrefix("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
         while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
         #expect(await server.end(by: signal) == status)
     }
 
-    @Test func `a service of one node migrates by itself`() async throws {
+    @Test func `serve --migrate creates the schema, and serve without it refuses to start`() async throws {
         try Session().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         let refused = try await CommandRun.of(
             "serve",
@@ -98,27 +100,27 @@ struct ProcessTests {
     }
 
     @Test(arguments: ["ZZ\r\n{}\r\n0\r\n\r\n", "2\r\n{}"])
-    func `a body that is framed wrongly or broken off is no fault of ours`(body: String) async throws {
+    func `a body with wrong or incomplete framing is not logged as an error`(body: String) async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         let client = try RawClient(port: server.port)
         try client.send(
             "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"
         )
         client.finish()
-        let answer = client.readAll()
-        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 400"))
+        let response = client.readAll()
+        #expect(response.isEmpty || response.hasPrefix("HTTP/1.1 400"))
         #expect(await server.end(by: SIGTERM) == 0)
         #expect(!server.log.contains(#""level":"error""#))
     }
 
-    @Test func `it does not serve a schema that it does not know`() async throws {
+    @Test func `the server does not start with an unknown schema`() async throws {
         try Session().run("UPDATE migrations SET name = '9999-from-the-future' WHERE name = '0001-signups'")
         await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         }
     }
 
-    @Test func `all mistakes in the settings are told together`() async throws {
+    @Test func `all mistakes in the settings are reported together`() async throws {
         let error = await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(
                 database: "",
@@ -134,7 +136,7 @@ struct ProcessTests {
         ] {
             #expect(error?.description.contains(name) == true, "\(name) is not mentioned")
         }
-        #expect(error?.description.contains("nonsense") == false, "a secret is repeated")
+        #expect(error?.description.contains("nonsense") == false, "a secret is quoted")
     }
 
     @Test func `a password leaves no trace in memory once it is hashed`() async throws {
@@ -144,7 +146,7 @@ struct ProcessTests {
         try await kim.begin(at: server.port)
         try await kim.step("email", at: server.port)
         try await kim.step("code", at: server.port)
-        // As escapes half of the time, since a reader that unescapes makes another copy.
+        // One password has escapes, because the parser makes another copy of a string with escapes.
         let passwords = ["plain canary of memory 41", "escaped canary of memory 42", "캐너리 canary of memory 43"]
         for (index, password) in passwords.enumerated() {
             let text = index == 1 ? password.utf8.map { String(format: "\\u%04x", $0) }.joined() : password
@@ -152,7 +154,7 @@ struct ProcessTests {
             #expect(try await kim.put("password", body, at: server.port).status == 200)
         }
         let memory = try Memory(of: server.pid)
-        // Proof that the search finds what is there.
+        // These prove that the search works.
         #expect(try memory.contains("signup.yaml"))
         #expect(memory.hasStack)
         for password in passwords { #expect(try !memory.contains(password), "\(password) is still there") }
@@ -164,12 +166,12 @@ struct ProcessTests {
 private struct Memory {
     private let pid: pid_t
     private let regions: [Range<UInt64>]
-    /// The last of all regions, or nearly: whoever has it has them all.
+    /// True if the stack is in the list. It is one of the last regions, so the list is complete.
     let hasStack: Bool
 
     init(of pid: pid_t) throws {
         self.pid = pid
-        // String(contentsOfFile:) takes the first page of such a file for all of it.
+        // String(contentsOfFile:) reads only the first page of such a file.
         let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/maps"))
         let maps = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
         hasStack = maps.contains("[stack]")
@@ -193,7 +195,7 @@ private struct Memory {
                 let count = pread(memory, &buffer, min(buffer.count, Int(region.upperBound - offset)), off_t(offset))
                 if count <= 0 { break }
                 if Self.find(needle, in: buffer[..<count]) { return true }
-                // Overlap, so that nothing hides across two readings.
+                // The reads overlap, so that the search also finds a text at their boundary.
                 offset += UInt64(count == buffer.count ? count - needle.count : count)
             }
         }

@@ -8,15 +8,15 @@ import Testing
 
 @Suite("Stopping while people sign up", .freshDatabase, .timeLimit(.minutes(5)))
 struct RollingRestartTests {
-    /// Signs people up until it is told to stop; each to the end. An answer that is none, or that says 5xx, throws.
+    /// Signs up one person after the other until the flag is set. A missing or unexpected response throws.
     private static func signUpPeople(
         _ number: Int,
         at port: Int,
         mails: Mails,
-        until isEnough: borrowing Atomic<Bool>
+        until isStopped: borrowing Atomic<Bool>
     ) async throws -> Int {
         var people = 0
-        while !isEnough.load(ordering: .relaxed) {
+        while !isStopped.load(ordering: .relaxed) {
             people += 1
             let person = SignupClient("person-\(number)-\(people)@example.com", mails: mails)
             try await person.begin(at: port)
@@ -30,8 +30,8 @@ struct RollingRestartTests {
         return people
     }
 
-    private final class Signal: Sendable {
-        let isEnough = Atomic(false)
+    private final class StopFlag: Sendable {
+        let isStopped = Atomic(false)
     }
 
     @Test func `a rolling restart behind a load balancer loses no request`() async throws {
@@ -47,11 +47,11 @@ struct RollingRestartTests {
         var servers = [try await start(ports[0]), try await start(ports[1])]
         let balancer = try Balancer(over: ports)
         try await balancer.waitForServers(2)
-        let signal = Signal()
+        let stop = StopFlag()
         let (people, restarts) = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 {
                 group.addTask {
-                    try await Self.signUpPeople(number, at: balancer.port, mails: mails, until: signal.isEnough)
+                    try await Self.signUpPeople(number, at: balancer.port, mails: mails, until: stop.isStopped)
                 }
             }
             var restarts = 0
@@ -63,7 +63,7 @@ struct RollingRestartTests {
                     restarts += 1
                 }
             }
-            signal.isEnough.store(true, ordering: .relaxed)
+            stop.isStopped.store(true, ordering: .relaxed)
             return (try await group.reduce(0, +), restarts)
         }
         #expect(restarts == 4 && people >= 6)
@@ -72,7 +72,7 @@ struct RollingRestartTests {
         for server in servers { #expect(await server.end(by: SIGTERM) == 0) }
     }
 
-    @Test func `what is pipelined behind the last answer of a connection is not carried out`() async throws {
+    @Test func `a request that is pipelined after the last response of a connection is not executed`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_DELAY": "3600"]
@@ -80,20 +80,21 @@ struct RollingRestartTests {
         kill(server.pid, SIGTERM)
         while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
         let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-        let answers = try RawClient(port: server.port).ask(start + start + start)
-        #expect(answers.matches(of: /HTTP\/1.1 201/).count == 1)
+        let responses = try RawClient(port: server.port).exchange(start + start + start)
+        #expect(responses.matches(of: /HTTP\/1.1 201/).count == 1)
         let session = try TestSupport.Session()
         #expect(try session.query("SELECT count(*) FROM drafts").only.decode(Int.self) == 1)
         await server.end(by: SIGTERM)
     }
 
-    @Test func `a signal ends it while it starts, also as process 1 of a container`() async throws {
+    @Test func `a signal ends the program while it starts, also as process 1 of a container`() async throws {
         let session = try TestSupport.Session()
         try session.run("BEGIN; LOCK TABLE migrations")
         let (started, program) = (Pipe(), ServerProcess.program.path)
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        // The kernel keeps signals without a handler from process 1, as a shell keeps those that it was told to ignore.
+        // The kernel delivers no signal without a handler to process 1. Signals that the shell ignores, and that the
+        // program inherits, have the same effect.
         process.arguments = ["-c", "trap '' TERM INT; exec \(program) migrate"]
         process.environment = ["DATABASE_URL": FreshDatabase.current.conninfo]
         process.standardError = started
@@ -107,7 +108,7 @@ struct RollingRestartTests {
         #expect(status == 143)
     }
 
-    @Test func `a port that another program has is told with the setting that names it`() async throws {
+    @Test func `an address that the server cannot listen on is reported with its setting`() async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         let error = await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(
@@ -122,28 +123,28 @@ struct RollingRestartTests {
         await server.end(by: SIGTERM)
     }
 
-    @Test func `told to stop, it is not ready at once, serves on, and lets go of its clients`() async throws {
+    @Test func `after SIGTERM the server is not ready, but still serves and closes its connections`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_DELAY": "3600"]
         )
         let held = try RawClient(port: server.port)
         try held.send("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(held.readAnswer().contains("HTTP/1.1 200"))
+        #expect(held.readResponse().contains("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
         while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
 
-        let answer = try held.ask("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(answer.hasPrefix("HTTP/1.1 503") && answer.lowercased().contains("connection: close"))
-        let start = try RawClient(port: server.port).ask(
+        let response = try held.exchange("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(response.hasPrefix("HTTP/1.1 503") && response.lowercased().contains("connection: close"))
+        let start = try RawClient(port: server.port).exchange(
             "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         )
         #expect(start.hasPrefix("HTTP/1.1 201") && start.lowercased().contains("connection: close"))
-        #expect(start.hasSuffix("}"), "the whole answer comes before the connection ends")
+        #expect(start.hasSuffix("}"), "the response is complete before the connection closes")
         #expect(
-            try RawClient(port: server.port).ask("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+            try RawClient(port: server.port).exchange("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
                 .hasPrefix("HTTP/1.1 200")
         )
-        #expect(await server.end(by: SIGTERM) == 143, "a second signal waits for nothing")
+        #expect(await server.end(by: SIGTERM) == 143, "a second signal ends the server at once")
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// HAProxy before servers on this host: it asks each for its readiness ten times a second, gives requests to those that
-/// are ready, and tries nothing twice.
+/// HAProxy in front of servers on this host. It checks each server ten times a second, sends requests only to servers
+/// that are ready, and retries nothing.
 final class Balancer: Sendable {
     let port: Int
     private let statistics: Int
@@ -56,12 +56,12 @@ final class Balancer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Returns when it gives requests to so many servers.
+    /// Returns when this number of servers is ready.
     func waitForServers(_ count: Int) async throws {
         while true {
             try Task.checkCancellation()
             let text = try? await onThread { [statistics] in
-                try RawClient(port: statistics).ask("GET /;csv HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                try RawClient(port: statistics).exchange("GET /;csv HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             }
             let ready = (text ?? "").split(separator: "\n").filter { $0.hasPrefix("servers,s") && $0.contains(",UP,") }
             if ready.count == count { return }
@@ -69,7 +69,7 @@ final class Balancer: Sendable {
         }
     }
 
-    /// One that nobody listens on, for now.
+    /// A port that no program listens on at the moment.
     static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import accounts_api
 
-/// Every line that the service logs, as it would be written.
+/// The lines that the service logs, in the format of the log.
 final class CapturedLog: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// One run of the real executable, to its end.
+/// The result of a run of the real executable.
 struct CommandRun: Sendable {
     let status: Int32
     let output: String
-    let complaints: String
+    let errorOutput: String
 
-    /// - Parameter settings: all of the environment that it sees.
+    /// - Parameter settings: the whole environment of the process.
     static func of(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
         try await of(arguments, settings: settings)
     }
@@ -16,28 +16,28 @@ struct CommandRun: Sendable {
         try await onThread {
             let process = Process()
             process.executableURL = ServerProcess.program
-            // Where somebody would type it.
+            // The commands in the documents have paths relative to this folder.
             process.currentDirectoryURL = Repository.root
             process.arguments = arguments
             process.environment = settings
-            let (output, complaints) = (Pipe(), Pipe())
+            let (output, errors) = (Pipe(), Pipe())
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output
-            process.standardError = complaints
+            process.standardError = errors
             try process.run()
-            let heard = output.fileHandleForReading.readDataToEndOfFile()
-            let complained = complaints.fileHandleForReading.readDataToEndOfFile()
+            let outputData = output.fileHandleForReading.readDataToEndOfFile()
+            let errorData = errors.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return CommandRun(
                 status: process.terminationStatus,
-                output: String(decoding: heard, as: UTF8.self),
-                complaints: String(decoding: complained, as: UTF8.self)
+                output: String(decoding: outputData, as: UTF8.self),
+                errorOutput: String(decoding: errorData, as: UTF8.self)
             )
         }
     }
 }
 
-/// Lends a file with that text, gone afterwards.
+/// Writes the text to a temporary file that exists while the body runs.
 func withFile<Value>(
     _ text: String,
     named name: String = "signup.yaml",

@@ -5,36 +5,36 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a service promises in its OpenAPI document, held against what it does by `scripts/contract`.
+/// The OpenAPI document of a service, against which `scripts/contract` validates requests and responses.
 struct Contract: Sendable {
-    /// The number of the document with the checker.
+    /// The number that the checker has given the document.
     private let number: Int
 
-    /// Takes the document in and checks it by itself.
+    /// Registers the document with the checker, which validates it.
     init(_ document: JSON) throws {
         number = try Checker.shared.get().number(of: document)
     }
 
-    /// Records what an exchange broke.
+    /// Records an issue for each violation of the document in a request or its response.
     func check(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ request: String?,
-        _ answer: Answer,
+        _ response: Response,
         isJSON: Bool = true
     ) throws {
         let request = isJSON ? request.flatMap { try? JSON.read(Array($0.utf8)) } : nil
-        let complaints = try Checker.shared.get().ask([
+        let errors = try Checker.shared.get().errors(of: [
             "of": .integer(number), "method": .string(method.rawValue),
             "path": .string(String(path.prefix { $0 != "?" })), "request": request ?? .null,
-            "status": .integer(answer.status), "type": .string(answer.headers[.contentType] ?? ""),
-            "body": answer.body.isEmpty ? .null : answer.json == .null ? .string(answer.body) : answer.json,
+            "status": .integer(response.status), "type": .string(response.headers[.contentType] ?? ""),
+            "body": response.body.isEmpty ? .null : response.json == .null ? .string(response.body) : response.json,
         ])
-        for complaint in complaints { Issue.record("\(method) \(path): \(complaint)") }
+        for error in errors { Issue.record("\(method) \(path): \(error)") }
     }
 }
 
-/// The running script. It ends when the tests do, for then nobody writes to it any more.
+/// The running script. It ends when the tests end, because its standard input is closed then.
 private final class Checker: Sendable {
     static let shared = Result { try Checker() }
 
@@ -42,8 +42,8 @@ private final class Checker: Sendable {
 
     private struct State {
         let process: Process
-        let questions: FileHandle
-        let answers: FileHandle
+        let requests: FileHandle
+        let responses: FileHandle
         var numbers: [String: Int] = [:]
     }
 
@@ -51,18 +51,18 @@ private final class Checker: Sendable {
 
     private init() throws {
         let script = Repository.root.appending(path: "scripts/contract")
-        let (questions, answers) = (Pipe(), Pipe())
+        let (requests, responses) = (Pipe(), Pipe())
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [ProcessInfo.processInfo.environment["PYTHON"] ?? "python3", script.path]
-        process.standardInput = questions
-        process.standardOutput = answers
+        process.standardInput = requests
+        process.standardOutput = responses
         try process.run()
         state = Mutex(
             State(
                 process: process,
-                questions: questions.fileHandleForWriting,
-                answers: answers.fileHandleForReading
+                requests: requests.fileHandleForWriting,
+                responses: responses.fileHandleForReading
             )
         )
     }
@@ -70,8 +70,8 @@ private final class Checker: Sendable {
     func number(of document: JSON) throws -> Int {
         try state.withLock { state in
             if let number = state.numbers[document.digest] { return number }
-            for complaint in try Self.ask(["document": document], &state) {
-                Issue.record("the description itself: \(complaint)")
+            for error in try Self.errors(of: ["document": document], &state) {
+                Issue.record("the document: \(error)")
             }
             let number = state.numbers.count
             state.numbers[document.digest] = number
@@ -79,19 +79,19 @@ private final class Checker: Sendable {
         }
     }
 
-    func ask(_ question: JSON) throws -> [String] {
-        try state.withLock { try Self.ask(question, &$0) }
+    func errors(of request: JSON) throws -> [String] {
+        try state.withLock { try Self.errors(of: request, &$0) }
     }
 
-    private static func ask(_ question: JSON, _ state: inout State) throws -> [String] {
-        try state.questions.write(contentsOf: question.bytes + [UInt8(ascii: "\n")])
+    private static func errors(of request: JSON, _ state: inout State) throws -> [String] {
+        try state.requests.write(contentsOf: request.bytes + [UInt8(ascii: "\n")])
         var line: [UInt8] = []
         while line.last != UInt8(ascii: "\n") {
-            let piece = state.answers.availableData
-            if piece.isEmpty { throw Ended() }
-            line += piece
+            let part = state.responses.availableData
+            if part.isEmpty { throw Ended() }
+            line += part
         }
-        guard case .array(let complaints) = try JSON.read(line) else { throw Ended() }
-        return complaints.compactMap(\.string)
+        guard case .array(let errors) = try JSON.read(line) else { throw Ended() }
+        return errors.compactMap(\.string)
     }
 }

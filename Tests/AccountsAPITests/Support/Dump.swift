@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What PostgreSQL's own programs make of a database.
+/// Dumps and restores databases with the programs of PostgreSQL.
 enum Dump {
     static func of(_ conninfo: String) throws -> String {
         let dump = try process("pg_dump", ["--dbname=\(conninfo)"])
@@ -14,7 +14,7 @@ enum Dump {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Into a database that is empty.
+    /// Restores a dump into an empty database.
     static func restore(_ text: String, to conninfo: String) throws {
         let psql = try process("psql", ["--dbname=\(conninfo)", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"])
         let input = Pipe()

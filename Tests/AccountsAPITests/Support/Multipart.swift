@@ -8,8 +8,8 @@ struct Multipart {
     private var parts: [UInt8] = []
 
     /// - Parameters:
-    ///   - texts: by the names of their fields.
-    ///   - photo: of a field of that name; an empty one is a control that nothing was chosen in.
+    ///   - texts: the values of text fields, by name.
+    ///   - photo: the file of the field `photo`; empty for a control in which no file was chosen.
     init(_ texts: KeyValuePairs<String, String> = [:], photo: [UInt8]? = nil) {
         for (name, text) in texts { add("form-data; name=\"\(name)\"", Array(text.utf8)) }
         if let photo { add("form-data; name=\"photo\"; filename=\"me.jpg\"\r\nContent-Type: image/jpeg", photo) }
@@ -24,7 +24,7 @@ struct Multipart {
     }
 }
 
-/// An image of those that fuzzing begins with.
+/// An image of the fuzzing corpus.
 func image(_ name: String) throws -> [UInt8] {
     let folder = Repository.root.appending(path: "Tests/Fuzzing/corpus/image")
     return try Array(Data(contentsOf: folder.appending(path: name)))

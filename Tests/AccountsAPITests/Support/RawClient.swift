@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A connection that says just what it is told.
+/// A TCP connection that sends a text exactly as it is.
 final class RawClient: Sendable {
     private let descriptor: Int32
 
@@ -29,33 +29,34 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Nothing more will be sent.
+    /// Closes the connection for sending.
     func finish() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Reads until the answer has had its last brace.
-    func readAnswer() -> String {
-        var answer: [UInt8] = []
+    /// Reads a response up to the first closing brace, which ends the JSON of short responses.
+    func readResponse() -> String {
+        var response: [UInt8] = []
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) == 1 {
-            answer.append(byte)
+            response.append(byte)
             if byte == UInt8(ascii: "}") { break }
         }
-        return String(decoding: answer, as: UTF8.self)
+        return String(decoding: response, as: UTF8.self)
     }
 
     func readAll() -> String {
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count <= 0 { return String(decoding: answer, as: UTF8.self) }
-            answer += buffer[..<count]
+            if count <= 0 { return String(decoding: response, as: UTF8.self) }
+            response += buffer[..<count]
         }
     }
 
-    func ask(_ text: String) throws -> String {
+    /// Sends a text, and reads everything until the server closes the connection.
+    func exchange(_ text: String) throws -> String {
         try send(text)
         return readAll()
     }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// The real executable as a process of its own, for what only happens to processes: signals, kills, memory.
+/// The real executable in its own process, for tests of signals, kills and memory.
 final class ServerProcess: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -27,7 +27,7 @@ final class ServerProcess: Sendable {
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
-            // The other tests need the machine as well.
+            // Other tests use the processor at the same time, so hashes wait longer.
             "ARGON2_WAIT": "60", "ARGON2_PRIORITY": "normal",
             "TRUSTED_PROXIES": "127.0.0.1", "METRICS_LISTEN": "127.0.0.1:0",
         ].merging(settings) { $1 }
@@ -49,30 +49,30 @@ final class ServerProcess: Sendable {
         self.output = output
     }
 
-    /// A test that fails half-way leaves no server behind.
+    /// Ends the server of a test that failed.
     deinit {
         kill(pid, SIGKILL)
     }
 
     var log: String { output.log }
 
-    /// What Prometheus would read now.
+    /// The metrics that Prometheus would scrape now.
     func metrics() async throws -> String {
         var port: Int?
         while port == nil {
             port = Output.port(in: log, after: "serving metrics")
             await Task.yield()
         }
-        let answer = try await onThread { [port] in
-            try RawClient(port: port!).ask("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        let response = try await onThread { [port] in
+            try RawClient(port: port!).exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         }
-        guard answer.hasPrefix("HTTP/1.1 200"), let end = answer.range(of: "\r\n\r\n") else {
-            throw Failure(description: answer)
+        guard response.hasPrefix("HTTP/1.1 200"), let end = response.range(of: "\r\n\r\n") else {
+            throw Failure(description: response)
         }
-        return String(answer[end.upperBound...])
+        return String(response[end.upperBound...])
     }
 
-    /// The most memory that it has had at once, in bytes (proc_pid_status(5)).
+    /// The peak memory of the process, in bytes (proc_pid_status(5)).
     func maximumMemory() throws -> Int {
         let status = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/status")).readToEnd() ?? Data()
         let text = String(decoding: status, as: UTF8.self)
@@ -120,7 +120,7 @@ final class Mails: Sendable {
     }
 }
 
-/// Both outputs of the server, read as they come.
+/// Reads the standard output and the standard error of the server as they arrive.
 private final class Output: Sendable {
     let mailPipe = Pipe()
     let logPipe = Pipe()

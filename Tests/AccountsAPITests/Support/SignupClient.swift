@@ -16,7 +16,7 @@ final class SignupClient: Sendable {
     }
 
     let email: String
-    /// Each has a network of their own, so that limits do not add them up.
+    /// Each client has its own network, so that rate limits count it separately.
     private let network =
         "2001:db8:\(String(UInt16.random(in: 0...UInt16.max), radix: 16)):"
         + "\(String(UInt16.random(in: 0...UInt16.max), radix: 16))::1"
@@ -33,14 +33,14 @@ final class SignupClient: Sendable {
     var acknowledgedSteps: [String] { acknowledged.withLock { $0 } }
 
     func begin(at port: Int) async throws {
-        let answer = try await send(.post, "/signup", ["transport": "bearer"], at: port)
-        guard let text = answer.json["token"]?.string else {
-            throw Refused(status: answer.status, description: "no token")
+        let response = try await send(.post, "/signup", ["transport": "bearer"], at: port)
+        guard let text = response.json["token"]?.string else {
+            throw Refused(status: response.status, description: "no token")
         }
         token.withLock { $0 = text }
     }
 
-    /// Submits one step of the standard flow. A code is waited for until its mail is there.
+    /// Submits one step of the standard flow. For the code, it waits until the mail has arrived.
     func step(_ name: String, at port: Int) async throws {
         let body: JSON =
             switch name {
@@ -51,23 +51,25 @@ final class SignupClient: Sendable {
             case "contact": ["birth_date": "2001-02-28"]
             default: ["terms": true]
             }
-        let answer = try await put(name, body, at: port)
-        guard answer.status == 200 else { throw Refused(status: answer.status, description: "\(name): \(answer.body)") }
+        let response = try await put(name, body, at: port)
+        guard response.status == 200 else {
+            throw Refused(status: response.status, description: "\(name): \(response.body)")
+        }
         acknowledged.withLock { $0.append(name) }
     }
 
-    func put(_ step: String, _ body: JSON, at port: Int) async throws -> Answer {
+    func put(_ step: String, _ body: JSON, at port: Int) async throws -> Response {
         try await send(.put, "/signup/\(step)", body, at: port)
     }
 
-    /// An image in a field, which is answered with 204.
-    func put(_ image: [UInt8], in path: String, at port: Int) async throws -> Answer {
+    /// Uploads an image to a field. The status of the response is 204 if it is accepted.
+    func put(_ image: [UInt8], in path: String, at port: Int) async throws -> Response {
         try await send(.put, path, bytes: image, "image/png", at: port)
     }
 
     func draft(at port: Int) async throws -> JSON { try await send(.get, "/signup", at: port).json }
 
-    func commit(at port: Int) async throws -> Answer { try await send(.post, "/signup/commit", at: port) }
+    func commit(at port: Int) async throws -> Response { try await send(.post, "/signup/commit", at: port) }
 
     private func code() async throws -> String {
         while true {
@@ -78,7 +80,7 @@ final class SignupClient: Sendable {
     }
 
     private func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, at port: Int) async throws
-        -> Answer
+        -> Response
     {
         try await send(method, path, bytes: body?.bytes, "application/json", at: port)
     }
@@ -89,7 +91,7 @@ final class SignupClient: Sendable {
         bytes body: [UInt8]?,
         _ type: String,
         at port: Int
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var headers: HTTPFields = [
             .contentType: type, .connection: "close", .forwardedFor: network,
         ]
@@ -101,7 +103,7 @@ final class SignupClient: Sendable {
             body: body.map { ByteBuffer(bytes: $0) }
         )
         return try await TestClient.withClient(host: "127.0.0.1", port: port) { client in
-            Answer(try await client.execute(request))
+            Response(try await client.execute(request))
         }
     }
 }

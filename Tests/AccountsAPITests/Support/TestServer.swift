@@ -7,20 +7,21 @@ import TestSupport
 
 @testable import accounts_api
 
-/// The service as clients meet it, through the router alone or over a socket, on the database of the running test.
+/// The service with its routes, called through the router or over a socket, on the database of the running test.
 struct TestServer: Sendable {
     let service: TestSignups
     let client: any TestClientProtocol
     let log: CapturedLog
     private let contract: Contract
 
-    enum Way: CaseIterable, Sendable {
+    /// How requests reach the service.
+    enum Mode: CaseIterable, Sendable {
         case router, socket
     }
 
-    /// Starts the server, lends it, and stops it.
+    /// Runs the server while the body runs.
     static func with(
-        _ way: Way = .router,
+        _ mode: Mode = .router,
         publicURL: String = "http://localhost:8080",
         allowedOrigins: Set<String> = [],
         conninfo: String? = nil,
@@ -49,33 +50,33 @@ struct TestServer: Sendable {
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
             )
-            try await app.test(way == .router ? .router : .live) { client in
+            try await app.test(mode == .router ? .router : .live) { client in
                 try await body(TestServer(service: service, client: client, log: log, contract: contract))
             }
         }
     }
 
-    /// Sends a request, and holds the answer against the contract.
+    /// Sends a request, and validates the response against the contract and the problem reference.
     func send(
         _ method: HTTPRequest.Method,
         _ path: String,
         bytes: [UInt8]? = nil,
         _ headers: HTTPFields = [:]
-    ) async throws -> Answer {
-        let answer = try await client.execute(
+    ) async throws -> Response {
+        let response = try await client.execute(
             uri: path,
             method: method,
             headers: headers,
             body: bytes.map { ByteBuffer(bytes: $0) }
-        ) { Answer($0) }
+        ) { Response($0) }
         let isJSON = headers[.contentType] == "application/json"
         let text = bytes.map { String(decoding: $0, as: UTF8.self) }
-        try contract.check(method, path, text, answer, isJSON: isJSON)
-        answer.checkAgainstReference()
-        return answer
+        try contract.check(method, path, text, response, isJSON: isJSON)
+        response.checkAgainstReference()
+        return response
     }
 
-    /// Somebody with a client of their own, and no sign-up yet.
+    /// A new client without a sign-up.
     func visitor(_ transport: Visitor.Transport = .cookie, headers: HTTPFields = [:]) -> Visitor {
         Visitor(site: self, transport: transport, headers: headers)
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Synchronization
 import TestSupport
 
-/// One person's client: keeps the token, and speaks JSON.
+/// The client of one person. It keeps the token and sends JSON.
 final class Visitor: Sendable {
     enum Transport: String, CaseIterable, Sendable {
         case cookie, bearer
@@ -31,7 +31,7 @@ final class Visitor: Sendable {
         _ path: String,
         _ body: JSON,
         headers extra: HTTPFields = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         try await send(method, path, bytes: body.bytes, headers: extra)
     }
 
@@ -41,7 +41,7 @@ final class Visitor: Sendable {
         _ path: String,
         _ text: String,
         headers extra: HTTPFields = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         try await send(method, path, bytes: Array(text.utf8), headers: extra)
     }
 
@@ -51,7 +51,7 @@ final class Visitor: Sendable {
         _ path: String,
         bytes body: [UInt8]? = nil,
         headers extra: HTTPFields = [:]
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var headers = headers
         if let tokenText {
             if transport == .cookie { headers[.cookie] = "theme=dark; signup=\(tokenText)" }
@@ -64,44 +64,45 @@ final class Visitor: Sendable {
 
     /// Begins a sign-up and keeps the token.
     @discardableResult
-    func start(locale: String? = nil) async throws -> Answer {
+    func start(locale: String? = nil) async throws -> Response {
         var members = [JSON.Member("transport", .string(transport.rawValue))]
         if let locale { members.append(JSON.Member("locale", .string(locale))) }
-        let answer = try await send(.post, "/signup", .object(members))
-        keepToken(of: answer)
-        return answer
+        let response = try await send(.post, "/signup", .object(members))
+        keepToken(of: response)
+        return response
     }
 
-    func keepToken(of answer: Answer) {
-        if let cookie = answer.headers[.setCookie]?.split(separator: ";").first, let equals = cookie.firstIndex(of: "=")
+    func keepToken(of response: Response) {
+        if let cookie = response.headers[.setCookie]?.split(separator: ";").first,
+            let equals = cookie.firstIndex(of: "=")
         {
             tokenText = String(cookie[cookie.index(after: equals)...])
         }
-        if let text = answer.json["token"]?.string { tokenText = text }
+        if let text = response.json["token"]?.string { tokenText = text }
     }
 
     /// Submits answers to a step.
     @discardableResult
-    func put(_ step: String, _ body: JSON, headers: HTTPFields = [:]) async throws -> Answer {
+    func put(_ step: String, _ body: JSON, headers: HTTPFields = [:]) async throws -> Response {
         try await send(.put, "/signup/\(step)", body, headers: headers)
     }
 
     /// Sends a text exactly as it is.
     @discardableResult
-    func put(_ step: String, _ text: String, headers: HTTPFields = [:]) async throws -> Answer {
+    func put(_ step: String, _ text: String, headers: HTTPFields = [:]) async throws -> Response {
         try await send(.put, "/signup/\(step)", text, headers: headers)
     }
 
-    func commit() async throws -> Answer { try await send(.post, "/signup/commit") }
+    func commit() async throws -> Response { try await send(.post, "/signup/commit") }
 
-    /// Submits everything through that step; the answer to it.
+    /// Submits every step up to this one. Returns the last response.
     @discardableResult
     func fill(
         through last: String = "terms",
         email: String = "kim@example.com",
         username: String = "kim"
-    ) async throws -> Answer {
-        var answer = try await put("email", ["email": .string(email)])
+    ) async throws -> Response {
+        var response = try await put("email", ["email": .string(email)])
         for step in ["code", "password", "profile", "contact", "totp", "terms"] {
             if step == "email" || last == "email" { break }
             let body: JSON =
@@ -114,9 +115,9 @@ final class Visitor: Sendable {
                 case "totp": [:]
                 default: ["terms": true]
                 }
-            answer = try await put(step, body)
+            response = try await put(step, body)
             if step == last { break }
         }
-        return answer
+        return response
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The flow commands", .timeLimit(.minutes(3)))
 struct FlowCommandTests {
-    private static let good = """
+    private static let validFlow = """
         flow: tea
         version: 2
         languages: [en, ko]
@@ -19,10 +19,10 @@ struct FlowCommandTests {
                 label: {en: Drink, ko: 음료}
 
         """
-    private static let bad = good.replacing("kind: choice", with: "kind: chois")
+    private static let invalidFlow = validFlow.replacing("kind: choice", with: "kind: chois")
 
-    @Test func `a good file is reported as valid`() async throws {
-        try await withFile(Self.good) { file in
+    @Test func `flow check reports a valid file`() async throws {
+        try await withFile(Self.validFlow) { file in
             let run = try await CommandRun.of("flow", "check", file)
             #expect(run.status == 0 && run.output == "\(file): tea@2 is valid: 1 step, 1 field\n")
             let json = try await CommandRun.of("flow", "check", file, "--json")
@@ -30,28 +30,28 @@ struct FlowCommandTests {
         }
     }
 
-    @Test func `another is refused with file, line and reason`() async throws {
-        try await withFile(Self.bad) { file in
+    @Test func `flow check reports an invalid file with its path, line and reason`() async throws {
+        try await withFile(Self.invalidFlow) { file in
             let run = try await CommandRun.of("flow", "check", file)
-            #expect(run.status == 1 && run.complaints == "\(file):10: unknown kind \"chois\"\n")
+            #expect(run.status == 1 && run.errorOutput == "\(file):10: unknown kind \"chois\"\n")
             let json = try await CommandRun.of("flow", "check", file, "--json")
-            #expect(json.status == 1 && json.complaints.isEmpty)
-            let told: JSON = [
+            #expect(json.status == 1 && json.errorOutput.isEmpty)
+            let expected: JSON = [
                 "valid": false, "file": .string(file), "line": 10, "reason": "unknown kind \"chois\"",
             ]
-            #expect(try JSON.read(Array(json.output.utf8)) == told)
+            #expect(try JSON.read(Array(json.output.utf8)) == expected)
         }
     }
 
-    @Test func `neither the command without a file nor a file that is none is good`() async throws {
+    @Test func `flow check fails without an argument and with a missing file`() async throws {
         #expect(try await CommandRun.of("flow", "check").status == 2)
         let nowhere = try await CommandRun.of("flow", "check", "/nowhere/signup.yaml")
         #expect(nowhere.status == 1)
-        #expect(nowhere.complaints == "/nowhere/signup.yaml: cannot read the file as UTF-8 text\n")
+        #expect(nowhere.errorOutput == "/nowhere/signup.yaml: cannot read the file as UTF-8 text\n")
     }
 
-    @Test func `the table has a line for each field`() async throws {
-        try await withFile(Self.good) { file in
+    @Test func `flow show prints a line for each field`() async throws {
+        try await withFile(Self.validFlow) { file in
             let run = try await CommandRun.of("flow", "show", "--language", "ko", settings: ["FLOW_FILE": file])
             #expect(run.status == 0)
             #expect(
@@ -66,22 +66,22 @@ struct FlowCommandTests {
         }
     }
 
-    @Test func `without a file it is the flow that ships`() async throws {
+    @Test func `flow show without a file shows the built-in flow`() async throws {
         let run = try await CommandRun.of("flow", "show", "--json")
         let shown = try JSON.read(Array(run.output.utf8))
         #expect(run.status == 0 && shown["flow"] == "default@1" && shown["service"] == "Accounts")
     }
 
-    @Test func `a language that the flow does not speak is a misuse`() async throws {
+    @Test func `a language that is not in the flow is a usage error`() async throws {
         let run = try await CommandRun.of("flow", "show", "--language", "fr")
-        #expect(run.status == 2 && run.complaints.contains("unknown language \"fr\": pass en or ko"))
+        #expect(run.status == 2 && run.errorOutput.contains("unknown language \"fr\": pass en or ko"))
     }
 
-    @Test func `a server does not start with a flow that is refused`() async throws {
-        try await withFile(Self.bad) { file in
+    @Test func `the server does not start with an invalid flow file`() async throws {
+        try await withFile(Self.invalidFlow) { file in
             let settings = ["FLOW_FILE": file, "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": ""]
             let run = try await CommandRun.of("serve", settings: settings)
-            #expect(run.status != 0 && run.complaints.contains("\(file):10: unknown kind \"chois\""))
+            #expect(run.status != 0 && run.errorOutput.contains("\(file):10: unknown kind \"chois\""))
         }
     }
 }

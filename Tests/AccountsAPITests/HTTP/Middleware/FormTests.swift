@@ -10,14 +10,14 @@ struct FormTests {
     private static let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
 
     @Test(arguments: Visitor.Transport.allCases)
-    func `a whole sign-up by forms is an account`(transport: Visitor.Transport) async throws {
+    func `a sign-up with forms creates an account`(transport: Visitor.Transport) async throws {
         try await TestServer.with { site in
             let own: HTTPFields = [.origin: "http://localhost:8080"]
             let kim = site.visitor(transport, headers: own)
-            @Sendable func post(_ step: String, _ body: String) async throws -> Answer {
-                let answer = try await kim.send(.post, "/signup/\(step)", body, headers: Self.form)
-                #expect(answer.status == 200)
-                return answer
+            @Sendable func post(_ step: String, _ body: String) async throws -> Response {
+                let response = try await kim.send(.post, "/signup/\(step)", body, headers: Self.form)
+                #expect(response.status == 200)
+                return response
             }
             let started = try await kim.send(.post, "/signup", "transport=\(transport)&locale=ko", headers: Self.form)
             #expect(started.status == 201)
@@ -41,12 +41,12 @@ struct FormTests {
         ("email=%4", 400), ("", 422), ("email=", 422), ("email=kim", 422), ("mail=kim", 422),
         ("email=kim%40example.com&x=1", 422),
     ])
-    func `the rules are those of JSON`(body: String, status: Int) async throws {
+    func `forms follow the same rules as JSON`(body: String, status: Int) async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
-            let answer = try await kim.send(.post, "/signup/email", body, headers: Self.form)
-            #expect(answer.status == status)
+            let response = try await kim.send(.post, "/signup/email", body, headers: Self.form)
+            #expect(response.status == status)
             #expect(try await kim.send(.get, "/signup").json["revision"] == 1)
         }
     }
@@ -60,7 +60,7 @@ struct FormTests {
         }
     }
 
-    @Test func `a form from nowhere is refused beside a cookie`() async throws {
+    @Test func `a form with a cookie and without an origin is refused`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()

@@ -4,8 +4,8 @@ import TestSupport
 
 @testable import accounts_api
 
-/// Somebody with a browser that runs no script: keeps the cookie, sends forms, and goes where it is sent.
-final class Reader: Sendable {
+/// A person whose browser runs no script. It keeps the cookie, sends forms and follows redirections.
+final class PageVisitor: Sendable {
     private let site: TestServer
     private let language: String
     private let token = Mutex<String?>(nil)
@@ -15,7 +15,7 @@ final class Reader: Sendable {
         self.language = language
     }
 
-    /// A page, and where it is.
+    /// A page and its path.
     struct Page: Sendable {
         let path: String
         let status: Int
@@ -38,7 +38,7 @@ final class Reader: Sendable {
     }
 
     /// Sends one request, and follows no redirection.
-    func send(_ method: HTTPRequest.Method, _ path: String, _ form: String? = nil) async throws -> Answer {
+    func send(_ method: HTTPRequest.Method, _ path: String, _ form: String? = nil) async throws -> Response {
         try await send(method, path, form.map { Array($0.utf8) }, "application/x-www-form-urlencoded")
     }
 
@@ -47,31 +47,31 @@ final class Reader: Sendable {
         _ path: String,
         _ body: [UInt8]?,
         _ type: String
-    ) async throws -> Answer {
+    ) async throws -> Response {
         var headers: HTTPFields = [
             .accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
             .acceptLanguage: language, .secFetchSite: "same-origin",
         ]
         if let token = token.withLock({ $0 }) { headers[.cookie] = "signup=\(token)" }
         if body != nil { headers[.contentType] = type }
-        let answer = try await site.send(method, path, bytes: body, headers)
-        if let cookie = answer.headers[.setCookie]?.prefix(while: { $0 != ";" }), cookie.hasPrefix("signup=") {
+        let response = try await site.send(method, path, bytes: body, headers)
+        if let cookie = response.headers[.setCookie]?.prefix(while: { $0 != ";" }), cookie.hasPrefix("signup=") {
             token.withLock { $0 = cookie.count > 7 ? String(cookie.dropFirst(7)) : nil }
         }
-        return answer
+        return response
     }
 
-    private func follow(_ path: String, _ first: Answer) async throws -> Page {
-        var (path, answer) = (path, first)
+    private func follow(_ path: String, _ first: Response) async throws -> Page {
+        var (path, response) = (path, first)
         for _ in 0..<5 {
-            guard answer.status == 303, let place = answer.headers[.location] else { break }
-            path = place
-            answer = try await send(.get, path)
+            guard response.status == 303, let location = response.headers[.location] else { break }
+            path = location
+            response = try await send(.get, path)
         }
-        return Page(path: path, status: answer.status, html: answer.body, headers: answer.headers)
+        return Page(path: path, status: response.status, html: response.body, headers: response.headers)
     }
 
-    /// Walks as far as that step, and sends it.
+    /// Starts a sign-up and submits every step up to this one.
     func fill(through last: String, email: String = "kim@example.com") async throws -> Page {
         var page = try await post("/signup", "locale=\(language)")
         for step in ["email", "code", "password", "profile", "contact", "totp", "terms"] {

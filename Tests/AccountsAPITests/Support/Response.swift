@@ -3,8 +3,8 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 
-/// What came back.
-struct Answer: Sendable {
+/// A response of the service.
+struct Response: Sendable {
     let status: Int
     let headers: HTTPFields
     let bytes: [UInt8]
@@ -23,7 +23,7 @@ struct Answer: Sendable {
 
     var body: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     var json: JSON { (try? JSON.read(bytes)) ?? .null }
 
     var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
