@@ -1,4 +1,4 @@
-"""A live server with its database and mailbox, and a real browser, for the tests of the pages.
+"""A real server with its database and mailbox, and a real browser, for the tests of the pages.
 
 Needs in the environment: TEST_DATABASE_URL, a superuser's connection string, and ACCOUNTS_API, the program.
 """
@@ -25,40 +25,42 @@ from person import Person
 
 
 class Mailbox:
-    """Takes every mail, and gives out the codes and the links in them."""
+    """Receives all mails over SMTP, and keeps the codes and the links in them."""
 
     def __init__(self):
         self.codes = {}
         self.links = {}
-        self.came = threading.Condition()
+        self.changed = threading.Condition()
 
     async def handle_DATA(self, server, session, envelope):
         text = email.message_from_bytes(envelope.content).get_payload(decode=True).decode()
         code = re.search(r"^(\d{6})\r?$", text, re.MULTILINE)
         link = re.search(r"^https?://[^/\s]+(/\S+)\r?$", text, re.MULTILINE)
-        with self.came:
+        with self.changed:
             for address in envelope.rcpt_tos:
                 if code:
                     self.codes.setdefault(address, []).append(code[1])
                 if link:
                     self.links[address] = link[1]
-            self.came.notify_all()
+            self.changed.notify_all()
         return "250 OK"
 
     def code(self, address, number=1):
-        with self.came:
-            assert self.came.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=30), "no mail came"
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=30), (
+                "no mail arrived"
+            )
             return self.codes[address][number - 1]
 
     def link(self, address):
         """The path of the last link that was mailed."""
-        with self.came:
-            assert self.came.wait_for(lambda: address in self.links, timeout=30), "no mail came"
+        with self.changed:
+            assert self.changed.wait_for(lambda: address in self.links, timeout=30), "no mail arrived"
             return self.links[address]
 
 
 class TestServer:
-    """The server, as an operator runs it."""
+    """The server as a process."""
 
     def __init__(self, url, log, mailbox, database):
         self.url = url
@@ -74,7 +76,7 @@ class TestServer:
 
 @contextmanager
 def serve(flow=None):
-    """A site of its own, of that flow file."""
+    """Runs a server with its own database and mailbox, and with this flow file."""
     server = os.environ["TEST_DATABASE_URL"]
     name = f"browser_{uuid.uuid4().hex}"
     subprocess.run(["psql", server, "-qc", f"CREATE DATABASE {name}"], check=True)
@@ -97,7 +99,7 @@ def serve(flow=None):
     }
     if flow:
         environment["FLOW_FILE"] = str(flow)
-    # For whoever works on their own.
+    # The tests can run with changed templates, style and script.
     if "ASSETS_DIR" in os.environ:
         environment["ASSETS_DIR"] = os.environ["ASSETS_DIR"]
     program = os.environ["ACCOUNTS_API"]
@@ -125,8 +127,8 @@ def site():
 
 
 @pytest.fixture(scope="session")
-def trade(tmp_path_factory):
-    """A site that signs businesses up, by the third flow of docs/flow.md."""
+def business_site(tmp_path_factory):
+    """A server with the third flow of docs/flow.md, which signs businesses up."""
     document = (Path(__file__).parents[2] / "docs" / "flow.md").read_text()
     flow = re.search(r"```yaml\n(flow: business\n.*?)```", document, re.DOTALL)[1]
     file = tmp_path_factory.mktemp("flow") / "signup.yaml"
@@ -159,7 +161,7 @@ def start_browser(language="en", script=True, *arguments):
 
 @pytest.fixture(scope="session")
 def browsers():
-    """One browser of each kind, kept for all tests: to start one takes long."""
+    """One browser of each kind for all tests, because starting a browser is slow."""
     kept = {}
 
     def browser(*kind):
@@ -168,13 +170,13 @@ def browsers():
         return kept[kind]
 
     yield browser
-    for one in kept.values():
-        one.quit()
+    for started in kept.values():
+        started.quit()
 
 
 @pytest.fixture
 def person(site, browsers):
-    """Makes somebody with a browser and no sign-up yet: person(), person("ko"), person(script=False), person(at=trade)."""
+    """Creates a person with a browser and no sign-up: person("ko"), person(script=False), person(at=business_site)."""
     people = []
 
     def make(language="en", script=True, at=site):
@@ -189,5 +191,5 @@ def person(site, browsers):
         return people[-1]
 
     yield make
-    for one in people:
-        one.leave()
+    for created in people:
+        created.check_console()

@@ -1,4 +1,4 @@
-"""What a person does at a browser, for tests that read like what happens."""
+"""The actions of a person in a browser."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-GONE = [NoSuchElementException, StaleElementReferenceException]
+PAGE_CHANGED = [NoSuchElementException, StaleElementReferenceException]
 PASSWORD = "a pass phrase of mine"
 STEPS = ["email", "code", "password", "profile", "contact", "totp", "terms"]
 
@@ -27,21 +27,21 @@ class Person:
         self.email = f"person{self.number}@example.com"
         self.username = f"person{self.number}"
 
-    def leave(self):
-        """Whatever the console says is a fault of the page, but for answers that were to be refusals."""
-        complaints = [
+    def check_console(self):
+        """Fails if the console has a message, except about a refused request."""
+        messages = [
             entry["message"]
             for entry in self.browser.get_log("browser")
             if "Failed to load resource" not in entry["message"]
         ]
-        assert complaints == []
+        assert messages == []
 
-    # Looking
+    # What the page shows
 
-    def one(self, selector):
+    def find(self, selector):
         return self.browser.find_element(By.CSS_SELECTOR, selector)
 
-    def all(self, selector):
+    def find_all(self, selector):
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
     @property
@@ -55,23 +55,23 @@ class Person:
 
     @property
     def text(self):
-        return self.one("main").text
+        return self.find("main").text
 
     def refusal(self, name):
-        return self.one(f"[data-field={name}] .refusal").text
+        return self.find(f"[data-field={name}] .refusal").text
 
-    def run(self, script, *arguments):
+    def run_script(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
-    def until(self, condition, what="it"):
-        # A page may go while it is looked at.
-        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=GONE)
-        return wait.until(lambda _: condition(), f"never came: {what}")
+    def wait_until(self, condition, what="the condition"):
+        # The page may change during the search.
+        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=PAGE_CHANGED)
+        return wait.until(lambda _: condition(), f"timeout: {what}")
 
-    def arrives(self, path):
-        self.until(lambda: self.path == path and self.run("return document.readyState") == "complete", path)
+    def wait_for_path(self, path):
+        self.wait_until(lambda: self.path == path and self.run_script("return document.readyState") == "complete", path)
 
-    # Doing
+    # Actions
 
     def open(self, path):
         self.browser.get(self.site.url + path)
@@ -80,71 +80,71 @@ class Person:
         ActionChains(self.browser).send_keys(*keys).perform()
 
     def type(self, name, text):
-        field = self.one(f"[name={name}]")
+        field = self.find(f"[name={name}]")
         field.clear()
         field.send_keys(text)
         return field
 
     @property
     def is_ready(self):
-        """Whether Next leads on."""
-        return self.one("button.main").get_attribute("aria-disabled") != "true"
+        """Whether the button Next is enabled."""
+        return self.find("button.main").get_attribute("aria-disabled") != "true"
 
-    def next(self):
-        self.until(lambda: self.is_ready, "Next")
-        self.one("button.main").click()
+    def press_next(self):
+        self.wait_until(lambda: self.is_ready, "Next")
+        self.find("button.main").click()
 
-    def begin(self):
+    def start(self):
         self.open("/signup")
-        self.one("button.main").click()
-        self.arrives("/signup/email")
+        self.find("button.main").click()
+        self.wait_for_path("/signup/email")
         return self
 
-    def pick(self, name, day):
-        """A date input takes its value as script does, since what its keys mean hangs on the language."""
-        self.run(
+    def set_date(self, name, day):
+        """Sets the date by script, because the keys of a date input depend on the language."""
+        self.run_script(
             "const [input, day] = arguments; input.value = day; input.dispatchEvent(new Event('input', {bubbles: true}))",
-            self.one(f"[name={name}]"),
+            self.find(f"[name={name}]"),
             day,
         )
 
-    def show_code_of_app(self):
-        """As an authenticator app does that was told the secret on this page (RFC 6238)."""
-        secret = base64.b32decode("".join(group.text for group in self.all(".secret span")))
-        step = struct.pack(">Q", int(self.run("return Date.now() / 1000")) // 30)
+    def submit_authenticator_code(self):
+        """Enters the code that an authenticator app computes from the secret on this page (RFC 6238)."""
+        secret = base64.b32decode("".join(group.text for group in self.find_all(".secret span")))
+        step = struct.pack(">Q", int(self.run_script("return Date.now() / 1000")) // 30)
         digest = hmac.new(secret, step, hashlib.sha1).digest()
-        place = digest[-1] & 15
-        number = struct.unpack(">I", digest[place : place + 4])[0] & 0x7FFFFFFF
+        offset = digest[-1] & 15
+        number = struct.unpack(">I", digest[offset : offset + 4])[0] & 0x7FFFFFFF
         self.type("totp", f"{number % 1_000_000:06}")
-        self.next()
+        self.press_next()
 
-    def answer(self, step):
-        """Fills a step in, and sends it."""
+    def complete(self, step):
+        """Fills in a step and submits it."""
         if step == "email":
             self.type("email", self.email)
         elif step == "code":
             self.type("code", self.site.mailbox.code(self.email))
         elif step == "password":
             self.type("password", PASSWORD)
-            self.until(self.one("[name=confirmation]").is_displayed, "the confirmation")
+            self.wait_until(self.find("[name=confirmation]").is_displayed, "the confirmation")
             self.type("confirmation", PASSWORD)
         elif step == "profile":
             self.type("username", self.username)
         elif step == "contact":
-            self.pick("birth_date", "2001-02-28")
+            self.set_date("birth_date", "2001-02-28")
         elif step == "totp":
-            self.one("button.plain").click()
+            self.find("button.plain").click()
             return
         elif step == "terms":
-            self.one("[name=terms]").click()
-        self.next()
+            self.find("[name=terms]").click()
+        self.press_next()
 
-    def walk(self, until):
-        """From the first page to that step, or to the review."""
-        self.begin()
+    def go_to(self, last):
+        """Starts a sign-up and completes the steps before this one, or all steps for the review."""
+        self.start()
         for step, following in zip(STEPS, STEPS[1:] + ["review"]):
-            if step == until:
+            if step == last:
                 break
-            self.answer(step)
-            self.arrives(f"/signup/{following}")
+            self.complete(step)
+            self.wait_for_path(f"/signup/{following}")
         return self

@@ -1,4 +1,4 @@
-"""Writes pictures of every page into the folder that SCREENSHOTS names; scripts/screenshots does."""
+"""Writes screenshots of every page into the folder SCREENSHOTS, for scripts/screenshots."""
 
 import base64
 import os
@@ -11,7 +11,7 @@ from test_looks import visit_every_page
 @pytest.mark.parametrize("width", [390, 1000])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_pictures(person, language, scheme, width):
+def test_screenshots(person, language, scheme, width):
     kim = person(language)
     kim.browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}

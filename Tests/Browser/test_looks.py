@@ -1,4 +1,4 @@
-"""How the pages look and what they weigh, in every language, width and scheme."""
+"""Accessibility, layout and size of the pages."""
 
 import gzip
 import json
@@ -15,20 +15,20 @@ PAGES = ["start", *STEPS, "review", "done", "cancel"]
 
 
 def visit_every_page(kim):
-    """Yields each page's name while it is shown."""
+    """Opens every page in order, and yields its name."""
     kim.open("/signup")
     yield "start"
-    kim.begin()
+    kim.start()
     for step, following in zip(STEPS, STEPS[1:] + ["review"]):
         yield step
-        kim.answer(step)
-        kim.arrives(f"/signup/{following}")
+        kim.complete(step)
+        kim.wait_for_path(f"/signup/{following}")
     yield "review"
     kim.open("/signup/cancel")
     yield "cancel"
     kim.open("/signup/review")
-    kim.one("button.main").click()
-    kim.arrives("/signup")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup")
     yield "done"
 
 
@@ -36,8 +36,8 @@ AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text()
 
 
 def violations(kim):
-    """What axe finds wrong with what is shown."""
-    kim.run(AXE)
+    """The violations that axe finds on the current page."""
+    kim.run_script(AXE)
     found = kim.browser.execute_async_script(
         "const done = arguments[0]; axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa',"
         " 'best-practice']}).then((results) => done(results.violations))"
@@ -60,67 +60,67 @@ def test_axe_finds_no_violation(person, language, scheme):
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_axe_finds_none_where_something_is_wrong_open_or_over_either(person, trade, language):
-    kim = person(language).walk("email")
-    kim.one("button.main").click()
-    kim.until(lambda: kim.refusal("email"))
+def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_site, language):
+    kim = person(language).go_to("email")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.refusal("email"))
     assert violations(kim) == [], "a refused field"
-    kim.one("[data-cancel]").click()
-    assert violations(kim) == [], "the question whether to give up"
-    kim.one("[data-close]").click()
-    kim.answer("email")
-    kim.arrives("/signup/code")
-    kim.answer("code")
-    kim.arrives("/signup/password")
-    kim.answer("password")
-    kim.arrives("/signup/profile")
+    kim.find("[data-cancel]").click()
+    assert violations(kim) == [], "the dialog that cancels"
+    kim.find("[data-close]").click()
+    kim.complete("email")
+    kim.wait_for_path("/signup/code")
+    kim.complete("code")
+    kim.wait_for_path("/signup/password")
+    kim.complete("password")
+    kim.wait_for_path("/signup/profile")
     choose(kim)
-    kim.until(lambda: is_open(kim))
-    assert violations(kim) == [], "the cut of a photo"
+    kim.wait_until(lambda: is_open(kim))
+    assert violations(kim) == [], "the dialog that crops a photo"
     kim.press(Keys.ENTER)
-    assert violations(kim) == [], "a photo that was chosen"
-    kim.answer("profile")
-    kim.arrives("/signup/contact")
+    assert violations(kim) == [], "a chosen photo"
+    kim.complete("profile")
+    kim.wait_for_path("/signup/contact")
     kim.open("/signup/profile")
-    assert violations(kim) == [], "a photo that is kept"
-    kim.one("summary").click()
-    kim.one("details button").click()
-    kim.until(lambda: kim.path == "/signup/handoff")
+    assert violations(kim) == [], "a stored photo"
+    kim.find("summary").click()
+    kim.find("details button").click()
+    kim.wait_until(lambda: kim.path == "/signup/handoff")
     assert violations(kim) == [], "a message"
     kim.open("/signup/resume?code=nonsense")
-    assert violations(kim) == [], "a link that is not whole"
+    assert violations(kim) == [], "an incomplete link"
     link = kim.site.mailbox.link(kim.email)
     kim.open(link)
     assert kim.email.split("@")[0][0] in kim.text and violations(kim) == [], "a link"
-    kim.one("button.main").click()
-    kim.arrives("/signup/contact")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/contact")
     kim.open(link)
-    assert violations(kim) == [], "a link that was used"
+    assert violations(kim) == [], "a used link"
     kim.open("/signup/contact")
-    kim.answer("contact")
-    kim.arrives("/signup/totp")
-    kim.show_code_of_app()
-    kim.until(lambda: kim.all("#codes"))
+    kim.complete("contact")
+    kim.wait_for_path("/signup/totp")
+    kim.submit_authenticator_code()
+    kim.wait_until(lambda: kim.find_all("#codes"))
     assert violations(kim) == [], "recovery codes"
-    lee = person(language, at=trade)
+    lee = person(language, at=business_site)
     lee.open("/signup")
-    lee.one("button.main").click()
-    lee.arrives("/signup/person")
+    lee.find("button.main").click()
+    lee.wait_for_path("/signup/person")
     lee.type("full_name", "Lee")
     lee.type("email", lee.email)
-    lee.next()
-    lee.arrives("/signup/code")
-    lee.answer("code")
-    lee.arrives("/signup/company")
+    lee.press_next()
+    lee.wait_for_path("/signup/code")
+    lee.complete("code")
+    lee.wait_for_path("/signup/company")
     assert violations(lee) == [], "choices"
-    lee.one("button.main").click()
-    lee.until(lambda: lee.refusal("industry"))
-    assert violations(lee) == [], "choices that were refused"
+    lee.find("button.main").click()
+    lee.wait_until(lambda: lee.refusal("industry"))
+    assert violations(lee) == [], "refused choices"
 
 
 @pytest.mark.parametrize("way", ["zoom", "text"])
-def test_at_twice_the_size_nothing_is_cut_off(person, way):
-    """A window of 1280 by 1024 at 200 % has 640 by 512 pixels of CSS; some enlarge the text alone."""
+def test_nothing_is_cut_off_at_200_percent(person, way):
+    """A window of 1280 by 1024 at 200 % has 640 by 512 pixels of CSS. Some people enlarge only the text."""
     kim = person()
     kim.browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 640, "height": 512, "deviceScaleFactor": 2, "mobile": False}
@@ -128,17 +128,17 @@ def test_at_twice_the_size_nothing_is_cut_off(person, way):
     try:
         for page in visit_every_page(kim):
             if way == "text":
-                kim.run("document.documentElement.style.fontSize = '200%'")
-            cut = kim.run(
+                kim.run_script("document.documentElement.style.fontSize = '200%'")
+            cut = kim.run_script(
                 "return [...document.querySelectorAll('main *')].filter((e) => e.checkVisibility() && !e.closest('.unseen')"
                 " && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML)"
             )
-            assert cut == [] and kim.run("return document.documentElement.scrollWidth") <= 640, page
+            assert cut == [] and kim.run_script("return document.documentElement.scrollWidth") <= 640, page
     finally:
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_keyboard_of_a_phone_hides_nothing_that_is_typed_into(person):
+def test_the_keyboard_of_a_phone_does_not_hide_the_focused_field(person):
     kim = person()
     whole = {"width": 390, "height": 760, "deviceScaleFactor": 1, "mobile": True}
     is_visible = """
@@ -147,42 +147,42 @@ def test_the_keyboard_of_a_phone_hides_nothing_that_is_typed_into(person):
     """
     kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole)
     try:
-        kim.walk("profile")
+        kim.go_to("profile")
         for name in ["introduction", "username", "display_name"]:
             kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole)
-            kim.run("scrollTo(0, 0); document.querySelector(`[name=${arguments[0]}]`).focus()", name)
-            # What is left of the page beside the keyboard.
+            kim.run_script("scrollTo(0, 0); document.querySelector(`[name=${arguments[0]}]`).focus()", name)
+            # The height that the keyboard leaves.
             kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole | {"height": 300})
-            kim.until(lambda: kim.run("return innerHeight") == 300 and kim.run(is_visible), name)
+            kim.wait_until(lambda: kim.run_script("return innerHeight") == 300 and kim.run_script(is_visible), name)
     finally:
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_pages_can_be_turned_for_languages_that_are_written_from_the_right(person):
+def test_pages_fit_and_align_right_in_right_to_left_languages(person):
     kim = person()
     kim.browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 320, "height": 700, "deviceScaleFactor": 1, "mobile": True}
     )
     try:
         for page in visit_every_page(kim):
-            kim.run("document.documentElement.dir = 'rtl'")
-            assert kim.run("return document.documentElement.scrollWidth") <= 320, page
-            left = kim.run(
+            kim.run_script("document.documentElement.dir = 'rtl'")
+            assert kim.run_script("return document.documentElement.scrollWidth") <= 320, page
+            left = kim.run_script(
                 "return [...document.querySelectorAll('main *')].filter((e) => e.checkVisibility() && !e.closest('.unseen')"
                 " && e.getBoundingClientRect().left < -1).map((e) => e.outerHTML)"
             )
             assert left == [], page
-            # Everything begins at the right.
+            # The heading starts at the right edge.
             edge = "return document.querySelector('main').getBoundingClientRect().right"
             first = "const range = document.createRange(); range.selectNodeContents(document.querySelector('h1')); return range.getBoundingClientRect().right"
-            assert abs(kim.run(edge) - kim.run(first)) < 2, page
+            assert abs(kim.run_script(edge) - kim.run_script(first)) < 2, page
     finally:
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 @pytest.mark.parametrize("width", [320, 1000])
-def test_every_page_is_one_column_that_fits(person, language, width):
+def test_every_page_fits_its_width_in_one_column_with_large_controls(person, language, width):
     kim = person(language)
     kim.browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
@@ -190,9 +190,9 @@ def test_every_page_is_one_column_that_fits(person, language, width):
     )
     try:
         for page in visit_every_page(kim):
-            assert kim.run("return document.documentElement.scrollWidth") <= width, page
-            assert kim.one("main").size["width"] <= 400, page
-            small = kim.run(
+            assert kim.run_script("return document.documentElement.scrollWidth") <= width, page
+            assert kim.find("main").size["width"] <= 400, page
+            small = kim.run_script(
                 "return [...document.querySelectorAll('main button, main a, main summary, main select')]"
                 ".filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"
             )
@@ -201,36 +201,36 @@ def test_every_page_is_one_column_that_fits(person, language, width):
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_a_page_is_light_and_asks_nobody_else(person):
+def test_a_page_is_small_and_loads_nothing_from_other_sites(person):
     kim = person()
     for page in visit_every_page(kim):
         kim.browser.get_log("performance")
         kim.browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
         if page != "done":
             kim.browser.refresh()
-            kim.until(lambda: kim.run("return document.readyState") == "complete")
+            kim.wait_until(lambda: kim.run_script("return document.readyState") == "complete")
         events = [json.loads(entry["message"])["message"] for entry in kim.browser.get_log("performance")]
-        asked = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        assert all(request["url"].startswith((kim.site.url, "data:")) for request in asked), page
-        loaded = [r for r in asked if r["method"] == "GET" and not r["url"].startswith("data:")]
+        requests = [e["params"]["request"] for e in events if e["method"] == "Network.requestWillBeSent"]
+        assert all(request["url"].startswith((kim.site.url, "data:")) for request in requests), page
+        loaded = [r for r in requests if r["method"] == "GET" and not r["url"].startswith("data:")]
         assert page == "done" or len(loaded) <= 3, (page, [r["url"] for r in loaded])
         weight = len(gzip.compress(kim.browser.page_source.encode()))
         for kind in ("link[rel=stylesheet]", "script"):
-            path = kim.one(kind).get_attribute("href" if "link" in kind else "src")
+            path = kim.find(kind).get_attribute("href" if "link" in kind else "src")
             weight += len(gzip.compress(urlopen(Request(path)).read()))
         assert weight <= 30_000, page
 
 
-def test_nothing_moves_for_those_who_want_it_so(person):
+def test_reduced_motion_turns_transitions_off(person):
     kim = person()
     kim.browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
     )
     try:
-        kim.begin()
+        kim.start()
         moving = "return [...document.querySelectorAll('*')].filter((e) => getComputedStyle(e).transitionDuration !== '0s').length"
-        assert kim.run(moving) == 0
+        assert kim.run_script(moving) == 0
     finally:
         kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     kim.browser.refresh()
-    assert kim.run(moving) > 0
+    assert kim.run_script(moving) > 0
