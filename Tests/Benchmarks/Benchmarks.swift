@@ -30,7 +30,7 @@ enum Benchmarks {
         }
     }
 
-    /// `accounts-api serve`, but for the connections.
+    /// Runs `accounts-api serve` with one of the designs of connections to PostgreSQL.
     private static func serve(with connections: Connections) async throws {
         let settings = try Settings(SettingFlags.parse([]).source)
         signal(SIGPIPE, SIG_IGN)

@@ -2,11 +2,11 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Whether the time of an answer tells who is registered: the e-mail step and its resend for addresses that nobody has,
-/// that an account has, and with which somebody else is half signed up, interleaved in random order.
+/// Measures whether the time of a response reveals a registered address. The e-mail step and a resend are requested for
+/// new addresses, for addresses of accounts and for addresses of unfinished sign-ups, in random order.
 enum Enumeration {
     private static let rounds = 2000
-    /// Medians may differ by so much (security.md D2).
+    /// The maximum difference between two medians.
     private static let target = Duration.milliseconds(1)
 
     private enum Kind: String, CaseIterable {
@@ -15,7 +15,7 @@ enum Enumeration {
         func address(_ round: Int) -> String { "\(rawValue)\(round)@example.com" }
     }
 
-    /// Somebody from a network of their own, so that nobody uses up another's allowance.
+    /// A person with their own network, so that rate limits count each person separately.
     private struct Person {
         let headers: [String: String]
 
@@ -27,8 +27,8 @@ enum Enumeration {
     }
 
     static func measure() throws {
-        try measure(Service(), "where mail is taken")
-        // Nobody listens there.
+        try measure(Service(), "while the mail server accepts")
+        // No program listens on this port.
         try measure(Service(["SMTP_URL": "smtp://127.0.0.1:1"]), "while the mail server refuses")
     }
 
@@ -66,7 +66,7 @@ enum Enumeration {
         print(times, of: "A resend, \(context)")
     }
 
-    /// Empties the database, and makes the accounts and the drafts of others.
+    /// Empties the database, and creates the accounts and the unfinished sign-ups.
     private static func prepare(_ service: Service) throws {
         try service.database.run(
             """
@@ -82,7 +82,7 @@ enum Enumeration {
             let body: JSON = ["email": .string(Kind.pending.address(number))]
             _ = try time(service, try Person(number, at: service), "PUT", "/signup/email", body, status: 200)
         }
-        // As it is an hour later, so that the address's own allowance is the same for all.
+        // As if an hour had passed, so that no address has used up a part of its rate limits.
         try service.database.run("DELETE FROM limits")
         try service.database.run("VACUUM ANALYZE")
     }
@@ -97,10 +97,10 @@ enum Enumeration {
     ) throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
-        let answer = try service.client.ask(method, path, body, person.headers)
+        let response = try service.client.request(method, path, body, person.headers)
         let took = clock.now - start
-        guard answer.status == status else {
-            throw Service.Failure(description: "\(method) \(path): \(answer.status) \(answer.body)")
+        guard response.status == status else {
+            throw Service.Failure(description: "\(method) \(path): \(response.status) \(response.body)")
         }
         return took
     }
@@ -111,21 +111,21 @@ enum Enumeration {
         for kind in Kind.allCases {
             let sorted = times[kind]!.sorted()
             let difference = sorted[rounds / 2] - base[rounds / 2]
-            let isOver = difference > target || difference < .zero - target
+            let exceedsTarget = difference > target || difference < .zero - target
             table.append(
                 kind.rawValue,
-                sorted[rounds / 2].told(in: .milliseconds(1)),
-                sorted[rounds * 99 / 100].told(in: .milliseconds(1)),
-                String(format: "%+.3f", difference / .milliseconds(1)) + (isOver ? " !" : "  "),
-                String(format: "%.3f  ", likeness(sorted, base))
+                sorted[rounds / 2].text(in: .milliseconds(1)),
+                sorted[rounds * 99 / 100].text(in: .milliseconds(1)),
+                String(format: "%+.3f", difference / .milliseconds(1)) + (exceedsTarget ? " !" : "  "),
+                String(format: "%.3f  ", pValue(sorted, base))
             )
         }
         table.print(under: "\(what); \(rounds) requests each, and medians within 1 ms")
     }
 
-    /// How likely two samples of one distribution differ as much as these (the two-sample test of Kolmogorov and Smirnov,
-    /// with its asymptotic distribution).
-    private static func likeness(_ one: [Duration], _ other: [Duration]) -> Double {
+    /// The probability that two samples of one distribution differ at least as much as these (the two-sample test of
+    /// Kolmogorov and Smirnov, with its asymptotic distribution).
+    private static func pValue(_ one: [Duration], _ other: [Duration]) -> Double {
         var (first, second) = (0, 0)
         var greatest = 0.0
         while first < one.count, second < other.count {

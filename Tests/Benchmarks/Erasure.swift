@@ -3,12 +3,12 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Whether steps notice that expired drafts are erased: their times before, while, and after as many as `DRAFTS` says are
-/// gone (ten million), or as many of them as go in `MINUTES`.
+/// Measures how much the erasure of expired drafts slows steps down: their times before, during and after it. It erases
+/// `DRAFTS` drafts (ten million by default), or as many as it can in `MINUTES`.
 enum Erasure {
-    /// The p99 of steps may be so many times that of before.
+    /// The maximum ratio of the p99 of steps to the p99 before.
     private static let target = 1.3
-    /// Seconds; long enough for a checkpoint, of which there are some meanwhile, too.
+    /// Seconds. Long enough for a checkpoint, because there are checkpoints during the erasure, too.
     private static let phase = 300.0
 
     private static let flow = """
@@ -45,13 +45,13 @@ enum Erasure {
         let after = try SteadySteps(on: service).run { Thread.sleep(forTimeInterval: phase) }
 
         var table = Table("\(SteadySteps.rate) steps a second", "steps", "p50 ms", "p99 ms", "p99 ÷ before")
-        for (name, times) in [("before", before), ("meanwhile", during), ("after", after)] {
+        for (name, times) in [("before", before), ("during", during), ("after", after)] {
             let ratio = times.p99 / before.p99
             table.append(
                 name,
                 "\(times.count)  ",
-                times.p50.told(in: .milliseconds(1)),
-                times.p99.told(in: .milliseconds(1)),
+                times.p50.text(in: .milliseconds(1)),
+                times.p99.text(in: .milliseconds(1)),
                 String(format: "%.2f", ratio) + (ratio > target ? " !" : "  ")
             )
         }
@@ -63,9 +63,9 @@ enum Erasure {
         """
     private static let expired = "SELECT FROM drafts WHERE id < draft_id_floor(now() - interval '1 day')"
 
-    /// Drafts that began two to six days ago, as large as those of a sign-up that is half done.
+    /// Inserts drafts that began two to six days ago, as large as those of an unfinished sign-up.
     private static func fill(_ database: borrowing Connection, _ number: Int) throws {
-        // Nobody erases before all of them are there.
+        // The server erases nothing while this session holds the lock.
         try database.run("SELECT pg_advisory_lock('drafts'::regclass::oid::int, 1)")
         for day in 2...6 {
             try database.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - \(day))")
@@ -100,13 +100,13 @@ enum Erasure {
     }
 }
 
-/// Step writes at a steady rate, far below what the machine can do, so that their times are not those of a queue.
+/// Step writes at a steady rate, far below the maximum of the machine, so that they do not wait in a queue.
 private final class SteadySteps: Sendable {
     static let rate = 200
     private static let clients = 8
 
     private let service: Service
-    private let isEnough = Atomic(false)
+    private let isStopped = Atomic(false)
     private let times = Mutex<[Duration]>([])
     private let failure = Mutex<(any Error)?>(nil)
 
@@ -114,15 +114,15 @@ private final class SteadySteps: Sendable {
         self.service = service
     }
 
-    /// From when a step should have been sent to when its answer was there, for as long as the body takes.
+    /// Sends steps while the body runs. Each time is from the planned start of a step to its response.
     func run(while body: () throws -> Void) throws -> Times {
         let threads = try (0..<Self.clients).map { number in
-            // Each has drafts enough for what one may be revised.
+            // Enough drafts for each client, because a draft has a maximum of revisions.
             let tokens = try (0..<400).map { try service.start(number * 1000 + $0 + Int.random(in: 0..<200) * 10_000) }
             return DedicatedThread(named: "client-\(number)") { self.submit(tokens) }
         }
         let outcome = Result { try body() }
-        isEnough.store(true, ordering: .relaxed)
+        isStopped.store(true, ordering: .relaxed)
         for thread in threads { thread.join() }
         try outcome.get()
         if let failure = failure.withLock({ $0 }) { throw failure }
@@ -134,19 +134,19 @@ private final class SteadySteps: Sendable {
         let pause = Duration.seconds(1) * Self.clients / Self.rate
         var due = ContinuousClock.now
         var number = 0
-        while !isEnough.load(ordering: .relaxed) {
+        while !isStopped.load(ordering: .relaxed) {
             due += pause
             let left = due - .now
             if left > .zero { Thread.sleep(forTimeInterval: left / .seconds(1)) }
             number += 1
             do {
-                let answer = try client.ask(
+                let response = try client.request(
                     "PUT",
                     "/signup/profile",
                     ["introduction": .string("\(String(repeating: "a word and ", count: 20))\(number)")],
                     ["Authorization": "Bearer \(tokens[number % tokens.count])"]
                 )
-                guard answer.status == 200 else { throw Service.Failure(description: answer.body) }
+                guard response.status == 200 else { throw Service.Failure(description: response.body) }
                 times.withLock { $0.append(.now - due) }
             } catch {
                 return failure.withLock { $0 = error }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// How long one call takes: the median of five runs, each of as many calls as fill the time.
-func time(filling least: Duration = .milliseconds(50), _ body: () throws -> Void) rethrows -> Duration {
+/// The time of one call: the median of five runs, each with as many calls as fill at least the given time.
+func time(filling minimum: Duration = .milliseconds(50), _ body: () throws -> Void) rethrows -> Duration {
     let clock = ContinuousClock()
     func run(_ calls: Int) throws -> Duration {
         let start = clock.now
@@ -10,8 +10,8 @@ func time(filling least: Duration = .milliseconds(50), _ body: () throws -> Void
     }
     var calls = 1
     var took = try run(calls)
-    while took < least {
-        calls *= took < least / 10 ? 10 : 2
+    while took < minimum {
+        calls *= took < minimum / 10 ? 10 : 2
         took = try run(calls)
     }
     var runs = [took]
@@ -20,14 +20,14 @@ func time(filling least: Duration = .milliseconds(50), _ body: () throws -> Void
 }
 
 extension Duration {
-    /// The number of those units, marked where it is over the target.
-    func told(in unit: Duration, target: Duration? = nil) -> String {
-        let isOver = target.map { self > $0 } ?? false
-        return String(format: "%.2f", self / unit) + (isOver ? " !" : "  ")
+    /// The duration in this unit, with a mark if it exceeds the target.
+    func text(in unit: Duration, target: Duration? = nil) -> String {
+        let exceedsTarget = target.map { self > $0 } ?? false
+        return String(format: "%.2f", self / unit) + (exceedsTarget ? " !" : "  ")
     }
 }
 
-/// A plain table: the first column to the left, the others to the right.
+/// A plain table. The first column is aligned left, the others right.
 struct Table {
     private var rows: [[String]]
 

@@ -5,7 +5,7 @@ internal import Logging
 @testable import Accounts
 @testable import accounts_api
 
-/// What drawing a page costs the server, beside the JSON that it is drawn from.
+/// The processor time for rendering a page, compared with that for the same content as JSON.
 enum PageRendering {
     private static let target = Duration.milliseconds(1)
 
@@ -37,7 +37,7 @@ enum PageRendering {
             { pages.response(pages.review(review, of: draft, in: .english), in: .english) },
             to: &table
         )
-        table.print(under: "Pages of the default flow, drawn with everything but their answers")
+        table.print(under: "The pages of the default flow, rendered without answers")
         await database.shutdown()
     }
 
@@ -45,8 +45,8 @@ enum PageRendering {
         let spent = time { _ = page() }
         table.append(
             name,
-            json.told(in: .microseconds(1)),
-            spent.told(in: .microseconds(1)) + (spent > target ? " !" : "  "),
+            json.text(in: .microseconds(1)),
+            spent.text(in: .microseconds(1)) + (spent > target ? " !" : "  "),
             "\(page().body.contentLength ?? 0)"
         )
     }

@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Drafts that are there without anybody having begun them, so that no limit is in the way.
+/// Drafts that are inserted directly, so that no rate limit applies.
 enum Population {
     /// The flow of the benchmarks: answers of everyday size, then a password.
     static let flow = """
@@ -23,7 +23,7 @@ enum Population {
         """
     static let keys = "bench:" + Data(repeating: 7, count: 32).base64EncodedString()
 
-    /// Drafts that can be gone on with, begun at random instants of the last hours.
+    /// Inserts drafts that clients can continue, begun at random times of the last hours.
     ///
     /// - Returns: their tokens.
     static func drafts(_ count: Int, within hours: Double = 0, on database: borrowing Connection) throws -> [Token] {
@@ -43,14 +43,14 @@ enum Population {
         }
     }
 
-    /// As SQL: an id of version 7 that was made when `begun` says, another for each `number`.
+    /// SQL for an id of version 7 with the time `begun`, different for each `number`.
     static let id = """
         (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
          || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid
         """
 
-    /// So many drafts beside them, as large as those of a sign-up that is half done, and spread in the same way.
-    static func crowd(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
+    /// Inserts other drafts, as large as those of an unfinished sign-up, and spread in the same way.
+    static func insertOtherDrafts(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
         try database.run(
             """
             INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
@@ -78,11 +78,11 @@ enum Population {
         return file
     }
 
-    /// A database of its own beside the one of `DATABASE_URL`, with this version's schema.
+    /// Creates a database with the current schema on the server of `DATABASE_URL`.
     static func database(_ name: String) throws -> String {
         let conninfo = try Service.conninfo
         guard conninfo.hasSuffix("dbname=accounts") else {
-            throw Service.Failure(description: "DATABASE_URL is not that of scripts/postgres")
+            throw Service.Failure(description: "DATABASE_URL must be a database of scripts/postgres")
         }
         let database = try Connection(to: conninfo)
         try database.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")

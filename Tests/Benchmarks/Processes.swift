@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What a program prints until its good end.
+/// The output of a program. Throws if the program fails.
 func output(of program: String, _ arguments: [String], _ environment: [String: String]? = nil) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    // Tasks run on threads that block signals, and pgbench ends by one.
+    // Tasks run on threads that block signals, and pgbench uses a signal to stop.
     process.arguments = ["--default-signal", program] + arguments
     if let environment { process.environment = environment }
     let pipe = Pipe()
@@ -20,9 +20,9 @@ func output(of program: String, _ arguments: [String], _ environment: [String: S
 /// Processor time so far.
 struct ProcessorTime {
     var server = Duration.zero
-    /// Of PostgreSQL, its writers and all backends that there ever were.
+    /// PostgreSQL with its background processes and all backends, including those that have ended.
     var database = Duration.zero
-    /// Of the programs that have ended.
+    /// The load generators that have ended.
     var load = Duration.zero
 
     static func - (after: Self, before: Self) -> Self {
@@ -33,16 +33,16 @@ struct ProcessorTime {
         )
     }
 
-    /// What each of so many cost.
+    /// The processor time of each of `count` operations.
     static func / (time: Self, count: Double) -> Self {
         Self(server: time.server / count, database: time.database / count, load: time.load / count)
     }
 
-    /// - Parameter postmaster: the number of PostgreSQL's first process.
+    /// - Parameter postmaster: the process id of PostgreSQL's first process.
     init(of service: Service? = nil, postmaster: Int32) throws {
         server = try service?.cpuTime() ?? .zero
-        guard var first = Status(of: postmaster) else { throw Service.Failure(description: "PostgreSQL is gone") }
-        // A backend that ends while we look is counted twice, or not at all.
+        guard var first = Status(of: postmaster) else { throw Service.Failure(description: "PostgreSQL is not running") }
+        // A backend that ends during a pass is counted twice or not at all, so the pass is repeated.
         repeat {
             first = Status(of: postmaster) ?? first
             database = first.own + first.ended
@@ -67,7 +67,7 @@ struct ProcessorTime {
         let parent: Int32
         let own, ended: Duration
 
-        /// Nil where the process has ended meanwhile.
+        /// Nil if the process has ended meanwhile.
         init?(of process: Int32) {
             guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
                 // The name may have spaces and parentheses in it.

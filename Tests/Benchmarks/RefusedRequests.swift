@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What a request costs that will be refused, in processor time of the server, database not counted: nobody should be
-/// able to keep it busy with nothing.
+/// The processor time of the server for a refused request, without the database. Refusals must be cheap, so that bad
+/// requests do not keep the server busy.
 enum RefusedRequests {
     private static let count = 1000
     private static let target = Duration.milliseconds(1)
@@ -20,10 +20,10 @@ enum RefusedRequests {
         let token = ["Authorization": "Bearer \(try service.start(1))"]
         let other = ["Authorization": "Bearer \(String(repeating: "A", count: 64))"]
         let kinds = [
-            Kind(name: "no such path", status: 404, method: "GET", path: "/nowhere"),
+            Kind(name: "an unknown path", status: 404, method: "GET", path: "/nowhere"),
             Kind(name: "a method that is not allowed", status: 405, method: "PATCH", path: "/signup"),
             Kind(
-                name: "no type that we have",
+                name: "an unsupported Accept header",
                 status: 406,
                 method: "GET",
                 path: "/signup",
@@ -38,7 +38,7 @@ enum RefusedRequests {
                 headers: ["Content-Length": "70000", "Connection": "close"]
             ),
             Kind(
-                name: "a type that we do not read",
+                name: "an unsupported media type",
                 status: 415,
                 method: "POST",
                 path: "/signup",
@@ -46,7 +46,7 @@ enum RefusedRequests {
                 headers: ["Content-Type": "text/xml"]
             ),
             Kind(
-                name: "64 KiB that are no JSON",
+                name: "64 KiB of malformed JSON",
                 status: 400,
                 method: "POST",
                 path: "/signup",
@@ -62,14 +62,21 @@ enum RefusedRequests {
             ),
             Kind(name: "no token", status: 401, method: "GET", path: "/signup"),
             Kind(
-                name: "a token that is none",
+                name: "a malformed token",
                 status: 401,
                 method: "GET",
                 path: "/signup",
                 headers: ["Authorization": "Bearer none"]
             ),
-            Kind(name: "a token that was never issued", status: 401, method: "GET", path: "/signup", headers: other),
-            Kind(name: "no such step", status: 404, method: "PUT", path: "/signup/nowhere", body: "{}", headers: token),
+            Kind(name: "an unknown token", status: 401, method: "GET", path: "/signup", headers: other),
+            Kind(
+                name: "an unknown step",
+                status: 404,
+                method: "PUT",
+                path: "/signup/nowhere",
+                body: "{}",
+                headers: token
+            ),
             Kind(
                 name: "a step that is locked",
                 status: 409,
@@ -79,7 +86,7 @@ enum RefusedRequests {
                 headers: token
             ),
             Kind(
-                name: "an answer that is none",
+                name: "an invalid answer",
                 status: 422,
                 method: "PUT",
                 path: "/signup/email",
@@ -94,9 +101,9 @@ enum RefusedRequests {
                 body: #"{"password":"\#(String(repeating: "a", count: 64_000))"}"#,
                 headers: token
             ),
-            Kind(name: "a commit of nothing", status: 409, method: "POST", path: "/signup/commit", headers: token),
+            Kind(name: "an early commit", status: 409, method: "POST", path: "/signup/commit", headers: token),
             Kind(
-                name: "a link that was never sent",
+                name: "an unknown link",
                 status: 422,
                 method: "POST",
                 path: "/signup/resume",
@@ -108,19 +115,19 @@ enum RefusedRequests {
             table.append(
                 kind.name,
                 "\(kind.status)",
-                try cost(of: kind, service).told(in: .microseconds(1), target: target)
+                try cost(of: kind, service).text(in: .microseconds(1), target: target)
             )
         }
-        // One network begins more than it may.
+        // These use up the rate limit of one network.
         for _ in 0..<200 { _ = try? service.start(0) }
         let limited = Kind(
-            name: "one too many",
+            name: "a start above the rate limit",
             status: 429,
             method: "POST",
             path: "/signup",
             headers: ["X-Forwarded-For": Service.address(0)]
         )
-        table.append(limited.name, "429", try cost(of: limited, service).told(in: .microseconds(1), target: target))
+        table.append(limited.name, "429", try cost(of: limited, service).text(in: .microseconds(1), target: target))
         table.print(under: "A request that is refused; \(count) of each kind, each within 1 ms of processor time")
     }
 
@@ -129,15 +136,15 @@ enum RefusedRequests {
     }
 
     private static func cost(of kind: Kind, _ service: Service) throws -> Duration {
-        func ask() throws {
-            let answer = try service.client.ask(kind.method, kind.path, text: kind.body, kind.headers)
-            guard answer.status == kind.status else {
-                throw Service.Failure(description: "\(kind.name): \(answer.status) \(answer.body)")
+        func request() throws {
+            let response = try service.client.request(kind.method, kind.path, text: kind.body, kind.headers)
+            guard response.status == kind.status else {
+                throw Service.Failure(description: "\(kind.name): \(response.status) \(response.body)")
             }
         }
-        try ask()
+        try request()
         let before = try service.cpuTime()
-        for _ in 0..<count { try ask() }
+        for _ in 0..<count { try request() }
         return try (service.cpuTime() - before) / count
     }
 }

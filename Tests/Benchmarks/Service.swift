@@ -3,9 +3,9 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// The server at work on a database, in a process of its own, with one client that knows no hurry.
+/// A server in its own process, with a connection to its database and one client.
 ///
-/// Unchecked, because the connection and the client are the main thread's; others have clients of their own.
+/// Unchecked, because only the main thread uses the connection and the client. Other threads have their own clients.
 final class Service: @unchecked Sendable {
     private let process = Process()
     let database: Connection
@@ -30,8 +30,8 @@ final class Service: @unchecked Sendable {
     /// Migrates and starts the server, and returns when it serves.
     ///
     /// - Parameters:
-    ///   - settings: beyond those that it needs, in the environment.
-    ///   - conninfo: the database, that of `DATABASE_URL` if nil.
+    ///   - settings: in addition to those that the server needs, in the environment.
+    ///   - conninfo: the database; nil for that of `DATABASE_URL`.
     convenience init(
         _ settings: [String: String] = [:],
         on conninfo: String? = nil,
@@ -55,7 +55,7 @@ final class Service: @unchecked Sendable {
             "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
         ].merging(settings) { $1 }
 
-        // It ends with us, however we end: with the thread that has started it, to be precise.
+        // The server ends when this process ends; to be precise, with the thread that has started it.
         process.executableURL = URL(filePath: "/usr/bin/setpriv")
         process.arguments = ["--pdeathsig", "TERM", program] + arguments
         process.environment = environment
@@ -81,7 +81,7 @@ final class Service: @unchecked Sendable {
         database = try Connection(to: conninfo)
         self.port = port!
         client = Client(port: port!)
-        // Whoever writes has to have a reader.
+        // Without a reader, the server would block when the pipe is full.
         let reader = log.fileHandleForReading
         Thread { while !reader.availableData.isEmpty {} }.start()
         let mails = mail.fileHandleForReading
@@ -94,7 +94,7 @@ final class Service: @unchecked Sendable {
         }.start()
     }
 
-    /// Returns what may be the beginning of another mail.
+    /// Stores the codes of the complete mails. Returns the rest, which may be the start of the next mail.
     private func takeCodes(from text: String) -> String {
         var mails = text.components(separatedBy: "\n└")
         let rest = mails.removeLast()
@@ -108,18 +108,18 @@ final class Service: @unchecked Sendable {
         return rest
     }
 
-    /// The code that was mailed to that address, as soon as it was.
+    /// Waits for the code that is mailed to this address.
     func code(for address: String) throws -> String {
         let end = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < end {
             if let code = codes.withLock({ $0.removeValue(forKey: address) }) { return code }
             Thread.sleep(forTimeInterval: 0.002)
         }
-        throw Failure(description: "no code came for \(address)")
+        throw Failure(description: "no code arrived for \(address)")
     }
 
-    /// Memory that is in use now, and the most that ever was, in MiB.
-    var memory: (now: Double, most: Double) {
+    /// The memory in use now and at the peak, in MiB.
+    var memory: (now: Double, peak: Double) {
         let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
         func kibibytes(_ pattern: Regex<(Substring, Substring)>) -> Double {
             status.firstMatch(of: pattern).flatMap { Double($0.1) } ?? .nan
@@ -127,7 +127,7 @@ final class Service: @unchecked Sendable {
         return (kibibytes(/VmRSS:\s+([0-9]+)/) / 1024, kibibytes(/VmHWM:\s+([0-9]+)/) / 1024)
     }
 
-    /// The number of PostgreSQL's first process.
+    /// The process id of PostgreSQL's first process.
     static func postmaster(of database: borrowing Connection) throws -> Int32 {
         let backend = try database.query("SELECT pg_backend_pid()::bigint").only.decode(Int.self)
         let status = try String(contentsOfFile: "/proc/\(backend)/status", encoding: .utf8)
@@ -147,7 +147,7 @@ final class Service: @unchecked Sendable {
         let tasks = "/proc/\(process.processIdentifier)/task"
         var nanoseconds: Int64 = 0
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // A thread may end while we look.
+            // A thread may end meanwhile.
             guard let text = try? String(contentsOfFile: "\(tasks)/\(task)/schedstat", encoding: .utf8),
                 let time = text.split(separator: " ").first.flatMap({ Int64($0) })
             else { continue }
@@ -156,16 +156,16 @@ final class Service: @unchecked Sendable {
         return .nanoseconds(nanoseconds)
     }
 
-    /// Begins a sign-up; each comes from a network of its own.
+    /// Starts a sign-up. Each number has its own network.
     func start(_ number: Int) throws -> String {
-        let answer = try client.ask(
+        let response = try client.request(
             "POST",
             "/signup",
             ["transport": "bearer"],
             ["X-Forwarded-For": Self.address(number)]
         )
-        guard answer.status == 201, let token = answer.body.firstMatch(of: /"token":"([^"]+)"/) else {
-            throw Failure(description: "no sign-up: \(answer.status) \(answer.body)")
+        guard response.status == 201, let token = response.body.firstMatch(of: /"token":"([^"]+)"/) else {
+            throw Failure(description: "no sign-up: \(response.status) \(response.body)")
         }
         return String(token.1)
     }
@@ -175,13 +175,13 @@ final class Service: @unchecked Sendable {
     }
 }
 
-/// HTTP/1.1 on one connection that stays, blocking.
+/// A blocking HTTP/1.1 client with one connection that is kept alive.
 final class Client {
     private let port: Int
     private var descriptor: Int32 = -1
     private var buffer: [UInt8] = []
 
-    struct Answer {
+    struct Response {
         let status: Int
         let body: String
     }
@@ -191,16 +191,16 @@ final class Client {
     }
 
     deinit {
-        hangUp()
+        disconnect()
     }
 
-    func ask(_ method: String, _ path: String, _ body: JSON?, _ headers: [String: String]) throws -> Answer {
-        try ask(method, path, text: body?.text, headers)
+    func request(_ method: String, _ path: String, _ body: JSON?, _ headers: [String: String]) throws -> Response {
+        try request(method, path, text: body?.text, headers)
     }
 
     /// Sends a body exactly as it is; without other headers, as JSON.
-    func ask(_ method: String, _ path: String, text body: String? = nil, _ headers: [String: String] = [:]) throws
-        -> Answer
+    func request(_ method: String, _ path: String, text body: String? = nil, _ headers: [String: String] = [:]) throws
+        -> Response
     {
         var headers = headers
         if let body {
@@ -211,23 +211,23 @@ final class Client {
         return try send("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n\(body ?? "")")
     }
 
-    /// The server hangs up after some refusals, which is noticed with the next request.
-    private func send(_ text: String) throws -> Answer {
-        if descriptor >= 0, let answer = try? exchange(text) { return answer }
-        hangUp()
+    /// Connects again if the server has closed the connection, as it does after some refusals.
+    private func send(_ text: String) throws -> Response {
+        if descriptor >= 0, let response = try? exchange(text) { return response }
+        disconnect()
         try connect()
         return try exchange(text)
     }
 
-    private func hangUp() {
+    private func disconnect() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
         buffer = []
     }
 
-    private func exchange(_ text: String) throws -> Answer {
+    private func exchange(_ text: String) throws -> Response {
         guard Foundation.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
-            throw Service.Failure(description: "the connection is gone")
+            throw Service.Failure(description: "the connection is closed")
         }
         var end = headerEnd()
         while end == nil {
@@ -239,8 +239,8 @@ final class Client {
         while buffer.count < end! + length { try read() }
         let body = String(decoding: buffer[end!..<end! + length], as: UTF8.self)
         buffer.removeFirst(end! + length)
-        if header.contains(/(?i)connection: close/) { hangUp() }
-        return Answer(status: Int(header.dropFirst(9).prefix(3)) ?? 0, body: body)
+        if header.contains(/(?i)connection: close/) { disconnect() }
+        return Response(status: Int(header.dropFirst(9).prefix(3)) ?? 0, body: body)
     }
 
     private func connect() throws {
@@ -268,7 +268,7 @@ final class Client {
     private func read() throws {
         var piece = [UInt8](repeating: 0, count: 16_384)
         let count = recv(descriptor, &piece, piece.count, 0)
-        guard count > 0 else { throw Service.Failure(description: "the server hung up") }
+        guard count > 0 else { throw Service.Failure(description: "the server closed the connection") }
         buffer += piece[..<count]
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable import Accounts
 
-/// What validation costs: a whole sign-up by the default flow, then the worst that a body can bring for each kind.
+/// The time of validation: of a whole sign-up with the default flow, then of the slowest text of 64 KiB for each kind.
 enum Validation {
     static func measure() throws {
         try measureDraft()
@@ -28,8 +28,8 @@ enum Validation {
         "marketing": .json(false),
     ]
 
-    /// Each answer is judged with the steps before it filled in, then the filled draft is judged as a whole. Hashing is
-    /// no part of it; reading a stored hash is.
+    /// Validates each answer with the previous steps filled in, then computes the progress of the filled draft. This
+    /// includes reading a stored hash, but not hashing.
     private static func measureDraft() throws {
         let flow = try Flow.standard()
         var stored = ValidationContext(in: flow).with(proofs: ["code": .proved()])
@@ -48,30 +48,31 @@ enum Validation {
 
         var table = Table("field", "kind", "answer µs", "stored µs")
         for (field, context) in asked {
-            let answer = try time { try judge(field, in: context) }
+            let answer = try time { try validate(field, in: context) }
             let holds = time { _ = field.kind.holds(field.name, in: stored) }
             table.append(
                 field.name.rawValue,
                 type(of: field.kind).name,
-                answer.told(in: .microseconds(1)),
-                holds.told(in: .microseconds(1))
+                answer.text(in: .microseconds(1)),
+                holds.text(in: .microseconds(1))
             )
         }
         let progress = time { _ = SignupProgress(of: stored) }
         let whole = try time {
-            for (field, context) in asked { try judge(field, in: context) }
+            for (field, context) in asked { try validate(field, in: context) }
             _ = SignupProgress(of: stored)
         }
-        table.append("where the draft stands", "", "", progress.told(in: .microseconds(1)))
-        table.append("all of it", "", "", whole.told(in: .microseconds(1), target: targetForDraft))
-        table.print(under: "Validating a whole draft of the default flow; the target is 20 µs for all of it")
+        table.append("progress of the draft", "", "", progress.text(in: .microseconds(1)))
+        table.append("total", "", "", whole.text(in: .microseconds(1), target: targetForDraft))
+        table.print(under: "Validating a whole draft of the default flow; the target is 20 µs in total")
     }
 
-    private static func judge(_ field: Field, in context: ValidationContext) throws {
+    private static func validate(_ field: Field, in context: ValidationContext) throws {
         _ = try field.kind.parse(answers[field.name]!, of: field.name, in: context)
     }
 
-    /// What a draft keeps: a hash in place of the password, and nothing of a code, because no authenticator was set up.
+    /// The stored value of an answer: a hash in place of the password, and nothing for a code, because no authenticator
+    /// was set up.
     private static func value(of input: any Sendable, _ kind: any FieldKind) -> (any StoredValue)? {
         if kind.takesGuess { return nil }
         guard let password = kind as? PasswordField else { return input as? any StoredValue }
@@ -87,7 +88,7 @@ enum Validation {
 
     private static let targetForText = Duration.milliseconds(1)
 
-    /// 64 KiB in each field, under the rules that let most of it through.
+    /// 64 KiB in each field, under rules that refuse as little as possible.
     private static func measureHostileTexts() throws {
         let fields = [
             ("email", try AskedField(["name: email, kind: email"])),
@@ -123,18 +124,18 @@ enum Validation {
                     if took > worst.took { worst = (took, hostile.description) }
                 }
             }
-            table.append(kind, worst.took.told(in: .milliseconds(1), target: targetForText), worst.text)
+            table.append(kind, worst.took.text(in: .milliseconds(1), target: targetForText), worst.text)
         }
         table.print(under: "The worst 64 KiB for each kind of field; the target is 1 ms")
     }
 
     private static let options = "options: [{value: a, label: A}, {value: b, label: B}, {value: '0', label: C}]"
 
-    /// The ways in which a body of 64 KiB gets to the field.
+    /// The answers to the field that a body of 64 KiB can contain.
     private static func answers(of hostile: HostileText, to field: AskedField) -> [FieldAnswer] {
         switch field.field.kind {
         case is PasswordField, is ConfirmationField:
-            // The longest that is looked at, too.
+            // Also the longest password that is validated.
             [.typed(hostile.text), .typed(String(hostile.text.utf8.prefix(PasswordRules.maximumBytes)) ?? "")]
         case is EmailField:
             [hostile.text, "a@" + hostile.text, hostile.text + "@b.example"].map { .json(.string($0)) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A line of the table that is read first: a target, and what was found.
+/// A line of the first table: a target and the measured figure.
 struct Goal {
     let name: String
     /// Such as `≥ 1.3`.
@@ -35,7 +35,7 @@ struct Goal {
     }
 }
 
-/// What the benchmarks of the goals have found, as Markdown.
+/// The results of the goals, as Markdown.
 struct Report {
     private(set) var goals: [Goal] = []
     private(set) var tables: [(title: String, table: Table)] = []
@@ -57,13 +57,13 @@ struct Report {
             .map { $0.0 + $0.1.markdown }.joined(separator: "\n")
     }
 
-    /// Puts it into the document, between its two marks.
+    /// Writes the results into the document, between its two marks.
     func write(to file: URL) throws {
         let machine = ProcessInfo.processInfo.environment["MACHINE"] ?? "An unknown machine"
         let marks = ["<!-- figures -->\n", "<!-- end of figures -->"]
         let text = try String(contentsOf: file, encoding: .utf8)
         guard let start = text.range(of: marks[0]), let end = text.range(of: marks[1]) else {
-            throw Service.Failure(description: "\(file.path) has no place for the figures")
+            throw Service.Failure(description: "\(file.path) has no marks for the figures")
         }
         let date = Date().formatted(.iso8601.year().month().day())
         let figures = "\(machine), \(date):\n\n\(markdown)\n"
@@ -76,7 +76,7 @@ extension [Double] {
 }
 
 extension [Load] {
-    /// Of each figure the median.
+    /// The median of each figure.
     var median: Load {
         func middle(_ figure: (Load) -> Duration) -> Duration { map(figure).sorted()[count / 2] }
         return Load(count: map(\.count).median, rate: map(\.rate).median, p50: middle(\.p50), p99: middle(\.p99))

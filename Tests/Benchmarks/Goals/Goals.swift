@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// What docs/performance.md has a goal for.
+/// The goals in docs/performance.md.
 enum Goals: String, CaseIterable {
     case steps, hashes, signups, storm, sizes, startup
 
-    /// - Parameter names: those to look at; `quick` for all of them, shortly; `goals` for all, to be written down.
+    /// - Parameter names: the goals to measure; `quick` for a short run of all; `goals` for a full run of all, which is
+    ///   written into the document.
     static func measure(_ names: [String]) async throws {
         var report = Report()
         let extent = names == ["quick"] ? Extent.quick : .whole

@@ -4,9 +4,9 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// A hash of one thread against Debian's libargon2 with the memory of `malloc`.
+/// The hashes of one thread compared with Debian's libargon2, which uses memory of `malloc`.
 enum Hashes {
-    /// With AVX-512 more is expected than with AVX2.
+    /// The targets are higher with AVX-512 than with AVX2.
     private static var costs: [(parameters: Argon2Parameters, target: Double)] {
         let targets = Argon2.library.contains("x86-64-v4") ? [2.6, 4] : [2, 3]
         return [
@@ -16,7 +16,7 @@ enum Hashes {
     }
 
     static func measure(into report: inout Report, _ extent: Extent) throws {
-        // What the loader finds without us is Debian's.
+        // Without this path, the loader finds the library of Debian.
         var stock = ProcessInfo.processInfo.environment
         stock["LD_LIBRARY_PATH"] = nil
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
@@ -61,7 +61,7 @@ enum Hashes {
         return rate
     }
 
-    /// In a process of its own, which has loaded one library or the other: prints hashes a second.
+    /// Prints hashes a second. Runs in its own process, which has loaded one library or the other.
     ///
     /// - Parameter arguments: `stock` or `ours`, KiB, iterations.
     static func printRate(_ arguments: ArraySlice<String>) throws {
@@ -70,7 +70,7 @@ enum Hashes {
         let parameters = Argon2Parameters(memoryKiB: numbers[0], iterations: numbers[1])
         let arena = try Arena(kibibytes: parameters.memoryKiB)
         let rate = Mutex(0.0)
-        // Both on a thread of their own, as the hashing pool has them.
+        // Both libraries hash on a dedicated thread, as in the hashing pool.
         let thread = DedicatedThread(named: "hashes") {
             let password = Secret(normalising: "four plain words here")
             func hash() {

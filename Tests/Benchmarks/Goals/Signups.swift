@@ -3,8 +3,8 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Whole sign-ups by the default flow, with the code printed instead of mailed, against the hashes that the same number of
-/// threads computes.
+/// Whole sign-ups with the default flow, with the code printed instead of mailed, compared with the raw hashes of the same
+/// number of threads.
 enum WholeSignups {
     private static let clients = 32
 
@@ -33,7 +33,7 @@ enum WholeSignups {
         report.add(table, under: "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each")
     }
 
-    /// As the server has by default.
+    /// The default of the server.
     private static var workers: Int { max(1, ProcessInfo.processInfo.activeProcessorCount - 1) }
 
     private static func rate(of service: Service, for time: Duration) throws -> Double {
@@ -66,35 +66,35 @@ enum WholeSignups {
     private static func signUp(_ number: Int, with client: Client, at service: Service) throws {
         let address = "person\(number)@example.org"
         var headers = ["X-Forwarded-For": Service.address(number & 0xFF_FFFF)]
-        func ask(_ method: String, _ path: String, _ body: JSON?, expecting status: Int) throws -> Client.Answer {
-            let answer = try client.ask(method, path, body, headers)
-            guard answer.status == status else {
-                throw Service.Failure(description: "\(method) \(path): \(answer.status) \(answer.body)")
+        func request(_ method: String, _ path: String, _ body: JSON?, expecting status: Int) throws -> Client.Response {
+            let response = try client.request(method, path, body, headers)
+            guard response.status == status else {
+                throw Service.Failure(description: "\(method) \(path): \(response.status) \(response.body)")
             }
-            return answer
+            return response
         }
-        let begun = try ask("POST", "/signup", ["transport": "bearer"], expecting: 201)
-        guard let token = begun.body.firstMatch(of: /"token":"([^"]+)"/) else {
-            throw Service.Failure(description: begun.body)
+        let started = try request("POST", "/signup", ["transport": "bearer"], expecting: 201)
+        guard let token = started.body.firstMatch(of: /"token":"([^"]+)"/) else {
+            throw Service.Failure(description: started.body)
         }
         headers["Authorization"] = "Bearer \(token.1)"
         let password = "four plain words here"
-        _ = try ask("PUT", "/signup/email", ["email": .string(address)], expecting: 200)
-        _ = try ask("PUT", "/signup/code", ["code": .string(service.code(for: address))], expecting: 200)
-        _ = try ask(
+        _ = try request("PUT", "/signup/email", ["email": .string(address)], expecting: 200)
+        _ = try request("PUT", "/signup/code", ["code": .string(service.code(for: address))], expecting: 200)
+        _ = try request(
             "PUT",
             "/signup/password",
             ["password": .string(password), "confirmation": .string(password)],
             expecting: 200
         )
-        _ = try ask(
+        _ = try request(
             "PUT",
             "/signup/profile",
             ["username": .string("k\(String(number, radix: 36))"), "display_name": "A Person"],
             expecting: 200
         )
-        _ = try ask("PUT", "/signup/contact", ["birth_date": "1990-05-17"], expecting: 200)
-        _ = try ask("PUT", "/signup/terms", ["terms": true], expecting: 200)
-        _ = try ask("POST", "/signup/commit", nil, expecting: 201)
+        _ = try request("PUT", "/signup/contact", ["birth_date": "1990-05-17"], expecting: 200)
+        _ = try request("PUT", "/signup/terms", ["terms": true], expecting: 200)
+        _ = try request("POST", "/signup/commit", nil, expecting: 201)
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Whether steps notice how many drafts there are.
+/// Measures whether the number of drafts affects the times of steps.
 enum Sizes {
     private static let hours = 20.0
 
@@ -14,9 +14,9 @@ enum Sizes {
         for size in extent.sizes {
             let conninfo = try Population.database("drafts_\(size)")
             let database = try Connection(to: conninfo)
-            // Those that are gone on with lie among the others.
+            // The drafts that the steps use are spread among the others.
             let tokens = try Population.drafts(4096, within: hours, on: database)
-            try Population.crowd(size - tokens.count, within: hours, on: database)
+            try Population.insertOtherDrafts(size - tokens.count, within: hours, on: database)
             let service = try Service(["FLOW_FILE": flow.path], on: conninfo)
             services.append(service)
             wrks.append(Wrk(port: service.port, tokens: try Population.file(of: tokens.shuffled())))
@@ -37,8 +37,8 @@ enum Sizes {
             table.append(
                 "\(size)",
                 String(format: "%.0f", load.rate),
-                load.p50.told(in: .milliseconds(1)),
-                load.p99.told(in: .milliseconds(1))
+                load.p50.text(in: .milliseconds(1)),
+                load.p99.text(in: .milliseconds(1))
             )
         }
         report.add(table, under: "Steps on 16 connections, by how many drafts there are")

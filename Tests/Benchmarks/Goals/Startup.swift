@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable import Accounts
 
-/// From the start of the released executable to its first answer, without migrations.
+/// The time from the start of the release executable to its first response, without migrations.
 enum Startup {
     static func measure(into report: inout Report, _ extent: Extent) throws {
         guard let program = ProcessInfo.processInfo.environment["ACCOUNTS_API"] else {
@@ -12,8 +12,8 @@ enum Startup {
         let times = try (0..<extent.rounds).map { _ in
             let start = ContinuousClock.now
             let service = try Service(program, ["serve"], on: conninfo)
-            let answer = try service.client.ask("GET", "/health/ready")
-            guard answer.status == 200 else { throw Service.Failure(description: answer.body) }
+            let response = try service.client.request("GET", "/health/ready")
+            guard response.status == 200 else { throw Service.Failure(description: response.body) }
             return (ContinuousClock.now - start) / .milliseconds(1)
         }
         report.add(Goal("from start to ready", atMost: 150, times, unit: " ms"))

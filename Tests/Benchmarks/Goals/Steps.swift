@@ -3,12 +3,12 @@ internal import Logging
 
 @testable import Accounts
 
-/// Step writes against PostgreSQL's own load generator with the same two statements, against the same server with a usual
-/// pool, and against the same server without a database.
+/// Step writes, compared with pgbench, which runs the same two statements, with the same server on a usual pool, and
+/// with the same server without a database.
 enum Steps {
     private struct Sample {
         let load: Load
-        /// Of one step.
+        /// The processor time of one step.
         let cost: ProcessorTime
     }
 
@@ -110,8 +110,8 @@ enum Steps {
                     design.name,
                     "\(connections)",
                     String(format: "%.0f", load.rate),
-                    load.p50.told(in: .milliseconds(1)),
-                    load.p99.told(in: .milliseconds(1)),
+                    load.p50.text(in: .milliseconds(1)),
+                    load.p99.text(in: .milliseconds(1)),
                     design == .pgbench ? "–" : cost(\.server),
                     cost(\.database),
                     cost(\.load)
@@ -125,12 +125,12 @@ enum Steps {
         )
     }
 
-    /// What a step asks the database, heard while one is submitted, and drafts to ask it about: nobody can read them
-    /// afterwards.
+    /// pgbench with the statements of a step, which are recorded during a submission, and with drafts. Only pgbench can
+    /// use these drafts afterwards.
     private static func statements(on conninfo: String) async throws -> Pgbench {
         let tokens = try Population.drafts(1024, on: Connection(to: conninfo))
-        let heard = Asked()
-        let database = Database(conninfo, threads: 1) { queue in Echo(queue, asked: heard).run(on: conninfo) }
+        let recorder = StatementRecorder()
+        let database = Database(conninfo, threads: 1) { queue in Echo(queue, recorder: recorder).run(on: conninfo) }
         let signups = Signups(
             flow: try Flow(yaml: Population.flow, file: "benchmark.yaml"),
             serviceName: "Benchmark",
@@ -143,7 +143,7 @@ enum Steps {
         try await signups.partitions.load(from: database)
         var steps: [(statements: [SQL], draft: Draft)] = []
         for token in tokens.prefix(4) {
-            let before = heard.statements.count
+            let before = recorder.statements.count
             let draft = try await signups.find(token)
             _ = try await signups.submit(
                 Answers([
@@ -153,11 +153,11 @@ enum Steps {
                 to: signups.flow.steps[0],
                 of: draft
             )
-            steps.append((Array(heard.statements.dropFirst(before)), draft))
+            steps.append((Array(recorder.statements.dropFirst(before)), draft))
         }
         await database.shutdown()
         guard steps.allSatisfy({ $0.statements.count == 2 }) else {
-            throw Service.Failure(description: "a step has other statements than one that reads and one that writes")
+            throw Service.Failure(description: "a step must have two statements, one that reads and one that writes")
         }
         return try Pgbench(steps, on: conninfo)
     }

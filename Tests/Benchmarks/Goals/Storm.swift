@@ -3,7 +3,8 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Steps while as many passwords come in as the server takes, against steps while none does, and the memory of both.
+/// Steps while the server hashes as many passwords as it can, compared with steps without passwords, and the memory of
+/// the server.
 enum Storm {
     static func measure(into report: inout Report, _ extent: Extent) throws {
         let conninfo = try Population.database("storm")
@@ -18,46 +19,48 @@ enum Storm {
 
         _ = try wrk.run(connections: 64, for: .seconds(1))
         let loaded = service.memory.now
-        var calm: [Load] = []
-        var stormy: [Load] = []
+        var withoutStorm: [Load] = []
+        var duringStorm: [Load] = []
         var hashes: [Double] = []
         for _ in 0..<extent.rounds {
-            calm.append(try wrk.run(connections: 64, for: extent.run))
-            let storm = try Passwords(to: service, tokens: Population.drafts(32, on: database))
+            withoutStorm.append(try wrk.run(connections: 64, for: extent.run))
+            let storm = try PasswordClients(to: service, tokens: Population.drafts(32, on: database))
             let (start, before) = (ContinuousClock.now, storm.count)
-            stormy.append(try wrk.run(connections: 64, for: extent.run))
+            duringStorm.append(try wrk.run(connections: 64, for: extent.run))
             hashes.append(Double(storm.count - before) / ((ContinuousClock.now - start) / .seconds(1)))
             storm.stop()
         }
-        func ratio(_ figure: (Load) -> Double) -> [Double] { zip(stormy, calm).map { figure($0) / figure($1) } }
+        func ratio(_ figure: (Load) -> Double) -> [Double] {
+            zip(duringStorm, withoutStorm).map { figure($0) / figure($1) }
+        }
         report.add(Goal("steps a second during a hashing storm ÷ without", atLeast: 0.6, ratio(\.rate)))
         report.add(Goal("their p50", atMost: 1.5, ratio { $0.p50 / .seconds(1) }))
         report.add(Goal("their p99", atMost: 4, ratio { $0.p99 / .seconds(1) }))
         var table = Table("passwords", "steps a second", "p50 ms", "p99 ms", "hashes a second")
-        for (name, loads, rate) in [("none", calm, 0), ("32 at a time", stormy, hashes.median)] {
+        for (name, loads, rate) in [("none", withoutStorm, 0), ("32 at a time", duringStorm, hashes.median)] {
             let load = loads.median
             table.append(
                 name,
                 String(format: "%.0f", load.rate),
-                load.p50.told(in: .milliseconds(1)),
-                load.p99.told(in: .milliseconds(1)),
+                load.p50.text(in: .milliseconds(1)),
+                load.p99.text(in: .milliseconds(1)),
                 String(format: "%.1f", rate)
             )
         }
         report.add(table, under: "Steps on 64 connections, and passwords beside them")
 
-        // Ten times as many as the workers and their queue take.
+        // Ten times as many passwords as the workers and their queue hold.
         let workers = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
-        let burst = try Passwords(to: service, tokens: Population.drafts(10 * (workers + 32), on: database))
+        let burst = try PasswordClients(to: service, tokens: Population.drafts(10 * (workers + 32), on: database))
         Thread.sleep(forTimeInterval: extent.run / .seconds(1))
         burst.stop()
-        let most = service.memory.most
+        let peak = service.memory.peak
         let allowed = 45 + Double(workers) * (19 + 2)
         report.add(Goal("memory at rest", atMost: allowed, [idle], unit: " MiB"))
-        report.add(Goal("memory in a tenfold burst of passwords, at most", atMost: allowed, [most], unit: " MiB"))
+        report.add(Goal("memory in a tenfold burst of passwords, at most", atMost: allowed, [peak], unit: " MiB"))
         var memory = Table("when", "MiB")
         for (name, size) in [
-            ("at rest", idle), ("after steps on 64 connections", loaded), ("at most, in a tenfold burst", most),
+            ("at rest", idle), ("after steps on 64 connections", loaded), ("at most, in a tenfold burst", peak),
         ] {
             memory.append(name, String(format: "%.1f", size))
         }
@@ -65,36 +68,36 @@ enum Storm {
     }
 }
 
-/// People who send a password again as soon as they have an answer, whatever it is.
-private final class Passwords: Sendable {
-    private let isEnough = Atomic(false)
+/// Clients that send a password again after each response, accepted or not.
+private final class PasswordClients: Sendable {
+    private let isStopped = Atomic(false)
     private let hashed = Atomic(0)
     private let threads = Mutex<[DedicatedThread]>([])
 
     init(to service: Service, tokens: [Token]) throws {
         let profile: JSON = ["name": "Ann Lee", "introduction": "Nothing to say."]
         for token in tokens {
-            let answer = try service.client.ask(
+            let response = try service.client.request(
                 "PUT",
                 "/signup/profile",
                 profile,
                 ["Authorization": "Bearer \(token.text)"]
             )
-            guard answer.status == 200 else { throw Service.Failure(description: answer.body) }
+            guard response.status == 200 else { throw Service.Failure(description: response.body) }
         }
         let clients = tokens.enumerated().map { number, token in
             DedicatedThread(named: "password-\(number)") {
                 let client = Client(port: service.port)
-                while !self.isEnough.load(ordering: .relaxed) {
-                    let answer = try? client.ask(
+                while !self.isStopped.load(ordering: .relaxed) {
+                    let response = try? client.request(
                         "PUT",
                         "/signup/password",
                         ["password": "four plain words here"],
                         ["Authorization": "Bearer \(token.text)"]
                     )
-                    switch answer?.status {
+                    switch response?.status {
                     case 200: self.hashed.add(1, ordering: .relaxed)
-                    // Told to come later; not everybody listens, but nobody is faster than this.
+                    // A refused client retries earlier than Retry-After says, but not at once.
                     default: Thread.sleep(forTimeInterval: 0.1)
                     }
                 }
@@ -103,11 +106,11 @@ private final class Passwords: Sendable {
         threads.withLock { $0 = clients }
     }
 
-    /// How many were hashed.
+    /// The number of hashed passwords.
     var count: Int { hashed.load(ordering: .relaxed) }
 
     func stop() {
-        isEnough.store(true, ordering: .relaxed)
+        isStopped.store(true, ordering: .relaxed)
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
 }

@@ -3,13 +3,13 @@ internal import Logging
 
 @testable import Accounts
 
-/// What the server that is measured has between itself and PostgreSQL.
+/// The connections between the measured server and PostgreSQL.
 enum Connections: String, CaseIterable {
-    /// What is released.
+    /// The design of the release.
     case lanes
     /// A usual pool: sixteen connections, each of which blocks for one statement.
     case pool
-    /// No database, as far as steps go: each statement is answered as it was the first time.
+    /// No database for steps: each statement gets its first result again.
     case echo
 
     func database(_ conninfo: String, connections: Int, metrics: Metrics, logger: Logger) -> Database {
@@ -29,7 +29,7 @@ enum Connections: String, CaseIterable {
 }
 
 extension Database {
-    /// Like the one that is released, but that these threads serve what goes in groups.
+    /// A database like that of the release, except that `serve` runs on the threads for grouped statements.
     convenience init(
         _ conninfo: String,
         alone count: Int = 1,

@@ -3,33 +3,33 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Asks the database once, and repeats what it said.
+/// Executes each statement once, and repeats its result for equal statements.
 struct Echo {
     private let queue: LaneQueue
-    private let asked: Asked
+    private let recorder: StatementRecorder
 
-    /// - Parameter asked: learns what it asked.
-    init(_ queue: LaneQueue, asked: Asked = Asked()) {
+    /// - Parameter recorder: records the executed statements.
+    init(_ queue: LaneQueue, recorder: StatementRecorder = StatementRecorder()) {
         self.queue = queue
-        self.asked = asked
+        self.recorder = recorder
     }
 
-    /// A write is the same as any other to its row: it has another ciphertext each time.
-    private enum Question: Hashable {
+    /// All writes to a row are equal, although each has another ciphertext.
+    private enum Key: Hashable {
         case write(UUID)
         case read([[UInt8]?])
         case other(String)
 
         init(_ job: Job) {
             let values = job.statements[0].parameters.map(\.bytes)
-            self = job.writes.map(Question.write) ?? (values.isEmpty ? .other(job.statements[0].text) : .read(values))
+            self = job.writes.map(Key.write) ?? (values.isEmpty ? .other(job.statements[0].text) : .read(values))
         }
     }
 
     func run(on conninfo: String) {
         do {
             var pipeline = try Pipeline(Connection(to: conninfo))
-            var answers: [Question: [Rows]] = [:]
+            var results: [Key: [Rows]] = [:]
             while !queue.isStopped {
                 guard let group = queue.takeGroup() else {
                     wait()
@@ -37,18 +37,18 @@ struct Echo {
                 }
                 defer { queue.groupHasEnded(group.number) }
                 for job in group.jobs {
-                    let question = Question(job)
-                    if let answer = answers[question] {
-                        job.answer(.success(answer))
+                    let key = Key(job)
+                    if let result = results[key] {
+                        job.answer(.success(result))
                         continue
                     }
                     guard case .committed(let rows) = try pipeline.exchange([job.statements]) else {
                         job.answer(.failure(.unavailable("a statement failed")))
                         continue
                     }
-                    // A write that came too late is no answer for those that come next.
-                    if !rows[0][0].isEmpty { answers[question] = rows[0] }
-                    asked.add(job.statements)
+                    // The empty result of a write that came too late is not repeated.
+                    if !rows[0][0].isEmpty { results[key] = rows[0] }
+                    recorder.add(job.statements)
                     job.answer(.success(rows[0]))
                 }
             }
@@ -66,8 +66,8 @@ struct Echo {
     }
 }
 
-/// What the database was asked, in the order in which it was.
-final class Asked: Sendable {
+/// Records statements in the order of their execution.
+final class StatementRecorder: Sendable {
     private let list = Mutex<[SQL]>([])
 
     var statements: [SQL] { list.withLock { $0 } }

@@ -2,13 +2,13 @@ internal import Foundation
 
 @testable import Accounts
 
-/// PostgreSQL's own load generator, with the statements of a step.
+/// pgbench, the load generator of PostgreSQL, with the statements of a step.
 struct Pgbench {
     private let conninfo: String
-    /// The same but for the ciphertext, which is another each time in the service as well.
+    /// The scripts differ only in the ciphertext, as the steps of the service do.
     private let scripts: [URL]
 
-    /// - Parameter steps: the read and the write of each, as the service has sent them for that draft.
+    /// - Parameter steps: the read and the write of each step, as the service has sent them for its draft.
     init(_ steps: [(statements: [SQL], draft: Draft)], on conninfo: String) throws {
         self.conninfo = conninfo
         scripts = try steps.map { try Self.script($0.statements, $0.draft) }
@@ -17,7 +17,7 @@ struct Pgbench {
     private static func script(_ statements: [SQL], _ draft: Draft) throws -> URL {
         let script = FileManager.default.temporaryDirectory.appending(path: "step-\(UUID()).pgbench")
         let read = Self.text(of: statements[0], draft)
-        // The revision is the one that was read.
+        // The write uses the revision from the read.
         let write = Self.text(of: statements[1], draft).replacing(/revision = [0-9]+/) { _ in "revision = :revision" }
         let text = """
             \\if :begun = 0
@@ -31,7 +31,7 @@ struct Pgbench {
         return script
     }
 
-    /// The draft is each client's own; all else is as it was.
+    /// The statement with the draft of each client, and with the other parameters as recorded.
     private static func text(of statement: SQL, _ draft: Draft) -> String {
         let values = statement.parameters.map { parameter in
             switch (parameter.type, parameter.bytes) {
@@ -63,7 +63,7 @@ struct Pgbench {
         guard let rate = text.firstMatch(of: /tps = ([0-9.]+) \(without/).flatMap({ Double($0.1) }) else {
             throw Service.Failure(description: "pgbench: \(text)")
         }
-        // The third of each line is how many µs a transaction took.
+        // The third column is the time of a transaction in µs.
         let times = try Self.logs(log).flatMap { file in
             try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
                 line.split(separator: " ").dropFirst(2).first.flatMap { Double($0) }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What a load generator saw.
+/// The result of a load generator.
 struct Load {
-    /// Of what was asked and answered.
+    /// The number of responses.
     let count: Double
-    /// A second.
+    /// Responses a second.
     let rate: Double
     let p50, p99: Duration
 }
 
-/// Steps as fast as they are answered: each connection sends the next as soon as it has the answer.
+/// wrk with steps: each connection sends the next step as soon as it has the response.
 struct Wrk {
     let port: Int
-    /// A line for each token.
+    /// A file with a token on each line.
     let tokens: URL
 
     func run(connections: Int, for time: Duration) throws -> Load {

@@ -1,4 +1,4 @@
--- A step of one draft after the other. The first argument is a file with a token on each line.
+-- Sends a step of one draft after the other. The first argument is a file with a token on each line.
 
 local requests, last = {}, 0
 
