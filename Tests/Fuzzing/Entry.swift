@@ -1,11 +1,11 @@
 internal import Foundation
 
-// libFuzzer brings the `main` of this program and calls the function below, which has the name that it looks for.
+// libFuzzer contains the `main` of this program, and finds the function below by its name.
 
 private let target = {
     let name = ProcessInfo.processInfo.environment["FUZZING"] ?? ""
     guard let target = Target(rawValue: name) else {
-        fatalError("FUZZING names a target: \(Target.allCases.map(\.rawValue).joined(separator: ", "))")
+        fatalError("set FUZZING to one of these targets: \(Target.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return target
 }()

@@ -1,11 +1,11 @@
 @testable import Accounts
 
-/// What reads bytes from outside, and what must hold whatever they are.
+/// The parsers of untrusted bytes, and the properties that hold for all inputs.
 enum Target: String, CaseIterable {
     case json, form, multipart, image, email, phone, date, username, text, flow
 
-    /// Ends the process where a promise is broken. False for an input that can never get this far, so that none is made
-    /// of it.
+    /// Ends the process if a property does not hold. False for an input that cannot reach the parser, so that libFuzzer
+    /// does not keep it.
     func run(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .json: readJSON(bytes)
@@ -13,11 +13,11 @@ enum Target: String, CaseIterable {
         case .multipart: readMultipart(bytes)
         case .image: readImage(Array(bytes))
         case .flow: return withText(bytes, readFlow)
-        case .email: return withText(bytes, AskedFields.email.judge)
-        case .phone: return withText(bytes, AskedFields.phone.judge)
-        case .date: return withText(bytes, AskedFields.date.judge)
-        case .username: return withText(bytes, AskedFields.username.judge)
-        case .text: return withText(bytes, AskedFields.text.judge)
+        case .email: return withText(bytes, AskedFields.email.validate)
+        case .phone: return withText(bytes, AskedFields.phone.validate)
+        case .date: return withText(bytes, AskedFields.date.validate)
+        case .username: return withText(bytes, AskedFields.username.validate)
+        case .text: return withText(bytes, AskedFields.text.validate)
         }
         return true
     }
@@ -30,16 +30,16 @@ enum Target: String, CaseIterable {
 
     // MARK: Bodies
 
-    /// What was accepted reads the same once written, and a secret is the string that it would have been.
+    /// A value stays the same when it is written and read again, and a secret is read as a string would be.
     private func readJSON(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
             let value = try JSON.read(bytes)
-            promise(value.isWritable, "what was read can be written and read again")
+            require(value.isWritable, "a value that was read can be written and read again")
             let secretly = try Answers.readJSON(bytes, secretMembers: ["p"])
-            promise(secretly?["p"].map(\.revealed) == value["p"], "a secret is read as a string would be")
+            require(secretly?["p"].map(\.revealed) == value["p"], "a secret is read as a string would be")
         } catch {
-            promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
-            promise(
+            require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
+            require(
                 (try? Answers.readJSON(bytes, secretMembers: ["p"])) == nil,
                 "a secret is read as strictly as a string"
             )
@@ -50,11 +50,11 @@ enum Target: String, CaseIterable {
         do throws(MalformedBody) {
             let form = try Answers.readForm(bytes, several: ["s"])
             let members = form.members.map { JSON.Member($0.name.rawValue, $0.answer.revealed) }
-            promise(JSON.object(members).isWritable, "what was read can be written and read again")
+            require(JSON.object(members).isWritable, "a value that was read can be written and read again")
             let secretly = try Answers.readForm(bytes, secretMembers: ["p"], several: ["s"])
-            promise(secretly["p"].map(\.revealed) == form["p"].map(\.revealed), "a secret is read as a string would be")
+            require(secretly["p"].map(\.revealed) == form["p"].map(\.revealed), "a secret is read as a string would be")
         } catch {
-            promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
+            require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
         }
     }
 
@@ -63,37 +63,40 @@ enum Target: String, CaseIterable {
             _ = try Answers.readMultipart(bytes, boundary: "B", several: ["s"])
             _ = try Answers.readMultipart(bytes, boundary: "B", secretMembers: ["p"], several: ["s"])
         } catch {
-            promise((0...bytes.count).contains(error.offset), "a fault lies within the bytes")
+            require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
         }
     }
 
     // MARK: Images
 
-    /// Whatever a photo can be made of, the photo is an image of one size, and small.
+    /// A photo of any image has the same dimensions and few bytes.
     private func readImage(_ bytes: [UInt8]) {
-        // A process of its own has more time.
+        // Larger images would take too long here; the service decodes them in a separate process.
         guard let file = try? ImageFile(bytes), file.width * file.height <= 1_000_000, let photo = try? Photo(of: bytes)
         else { return }
-        promise(photo.jpeg.count <= Photo.maximumBytes, "a photo is small")
+        require(photo.jpeg.count <= Photo.maximumBytes, "a photo is small")
         let again = try? ImageFile(photo.jpeg)
-        promise(again?.width == Photo.side && again?.height == Photo.side, "a photo is an image")
+        require(again?.width == Photo.side && again?.height == Photo.side, "a photo is an image")
     }
 
     // MARK: Flow files
 
-    /// A file is refused with a place that the operator can find, or any draft can be judged by it.
+    /// A file is refused with a line of the file, or its flow can validate any draft.
     private func readFlow(_ yaml: String) {
         do throws(FlowFileError) {
             let flow = try Flow(yaml: yaml, file: "flow.yaml")
             _ = SignupProgress(of: ValidationContext(in: flow))
             for language in flow.languages {
                 for field in flow.fields {
-                    promise(JSON.object(field.kind.rules(in: language)).isWritable, "rules can be shown")
+                    require(JSON.object(field.kind.rules(in: language)).isWritable, "rules can be shown")
                 }
             }
         } catch {
             let lines = 1 + yaml.count(where: \.isNewline)
-            promise(error.line.map { (1...lines).contains($0) } ?? true, "a fault lies in a line of the file: \(error)")
+            require(
+                error.line.map { (1...lines).contains($0) } ?? true,
+                "the line of an error lies within the file: \(error)"
+            )
         }
     }
 }
@@ -120,13 +123,16 @@ struct AskedFields {
         }
     }
 
-    /// The canonical form of an answer is its own canonical form, holds, and can be sealed.
-    func judge(_ answer: String) {
+    /// The canonical form of an answer is its own canonical form, is valid, and can be sealed.
+    func validate(_ answer: String) {
         for field in fields {
             guard let canonical = try? field.canonical(.string(answer)) else { continue }
-            promise(canonical.string?.utf8.contains(0) == false, "no value contains NUL")
-            promise(canonical.isWritable, "a value can be sealed and opened")
-            promise((try? field.isSettled(on: canonical)) == true, "a canonical form is its own, and holds")
+            require(canonical.string?.utf8.contains(0) == false, "no value contains NUL")
+            require(canonical.isWritable, "a value can be sealed and opened")
+            require(
+                (try? field.isSettled(on: canonical)) == true,
+                "a canonical form is its own canonical form and valid"
+            )
         }
     }
 }
@@ -146,7 +152,7 @@ extension FieldAnswer {
     }
 }
 
-/// Ends the process where the sentence is not true. A `precondition` would say nothing in an optimised build.
-private func promise(_ isKept: Bool, _ sentence: String) {
-    if !isKept { fatalError("broken promise: \(sentence)") }
+/// Ends the process if the condition is false. A `precondition` would print no message in an optimised build.
+private func require(_ condition: Bool, _ message: String) {
+    if !condition { fatalError("assertion failed: \(message)") }
 }
