@@ -48,7 +48,7 @@ extension Signups {
     private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
         """
         SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),
-               deadline, now() < deadline
+               deadline, now() < deadline AS is_alive
           FROM \(table(of: id)) LEFT JOIN proofs ON proofs.draft = drafts.id,
                LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
          WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
