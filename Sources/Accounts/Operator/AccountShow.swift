@@ -13,11 +13,11 @@ package struct AccountDetail: Sendable {
 extension Operator {
     /// Returns the account with that id, or nil if it does not exist. The account may have been created under another
     /// flow, so every kind is asked for its rows, whether or not the present flow has a field of that kind.
-    package func account(_ id: ID<Account>, reveals: Bool) async throws(DatabaseError) -> AccountDetail? {
-        let queries = Kinds.all.compactMap { $0.accountQuery(of: id, reveals: reveals) }
+    package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
+        let queries = Kinds.all.compactMap { $0.accountQuery(of: id) }
         let rows = try await database.transaction(
             [
-                "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)",
+                "SELECT \(Account.columns) FROM accounts WHERE id = \(id)",
                 "SELECT flow, email_proved_at, now() FROM accounts WHERE id = \(id)",
             ] + queries.map(\.select)
         )

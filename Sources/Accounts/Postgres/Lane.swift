@@ -77,7 +77,7 @@ struct Lane {
                 continue
             }
             defer { queue.groupHasEnded(group.number) }
-            try run(group.jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) })
+            try execute(group.jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) })
             failures = 0
         }
     }
@@ -95,13 +95,13 @@ struct Lane {
         if sources[1].revents != 0 { queue.consumeWakeup() }
     }
 
-    /// Sends the jobs with one Sync, and answers them. If they were rolled back, each job but the one that caused it
-    /// runs again, with its own Sync.
+    /// Sends the jobs with one Sync, and answers them. If they were rolled back, the job that caused it gets the error,
+    /// unless it is worth a retry; all others run again, each with its own Sync.
     ///
     /// - Parameters:
     ///   - isRetry: the job runs again, so an error is final.
     ///   - whenSlow: called if other lanes should start a group meanwhile.
-    private func run(
+    private func execute(
         _ jobs: [Job],
         isRetry: Bool = false,
         on pipeline: inout Pipeline,
@@ -138,7 +138,7 @@ struct Lane {
     private func retryOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
         for (index, job) in jobs.enumerated() {
             do throws(DatabaseError) {
-                try run([job], isRetry: true, on: &pipeline)
+                try execute([job], isRetry: true, on: &pipeline)
             } catch {
                 for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }
                 throw error

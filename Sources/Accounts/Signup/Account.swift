@@ -14,7 +14,7 @@ extension Signups {
     /// Returns the account that a commit created.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> Account {
         let rows = try await database.read(
-            "SELECT email, username, profile::text, created_at FROM accounts WHERE id = \(id)"
+            "SELECT \(Account.columns) FROM accounts WHERE id = \(id)"
         )
         guard let row = rows.first else { throw .unexpectedAnswer("the account of a committed draft is missing") }
         return try Account(id, row)
@@ -22,7 +22,9 @@ extension Signups {
 }
 
 extension Account {
-    /// - Parameter row: the columns `email`, `username`, `profile::text` and `created_at`.
+    static let columns: SQL = "email, username, profile::text, created_at"
+
+    /// - Parameter row: the values of ``columns``.
     init(_ id: ID<Account>, _ row: Row) throws(DatabaseError) {
         let profile: String
         (email, username, profile, createdAt) = try row.decode(String?.self, String?.self, String.self, Date.self)

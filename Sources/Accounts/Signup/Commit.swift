@@ -25,7 +25,7 @@ extension Signups {
         _ draft: Draft,
         at revision: Int? = nil
     ) async throws(CommitError) -> (account: Account, isNew: Bool) {
-        try await retrying(draft) { (draft) throws(CommitError) -> (account: Account, isNew: Bool)? in
+        try await retryingInTurn(draft) { (draft) throws(CommitError) -> (account: Account, isNew: Bool)? in
             if let id = draft.account { return (try await made(id), false) }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
@@ -153,7 +153,7 @@ extension CommitPlan {
         SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
                \(draft.language.rawValue), \(signups.flow.id)
          WHERE \(isPossible) AND \(Signups.isWithinLimits)
-        RETURNING email, username, profile::text, created_at
+        RETURNING \(Account.columns)
         """
     }
 

@@ -44,7 +44,8 @@ extension Signups {
         }
     }
 
-    /// Selects the draft's row once for each of its proofs, or once if it has none.
+    /// Selects the draft's row once for each of its proofs, or once if it has none. ``Record`` decodes the columns of the
+    /// proof first.
     private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
         """
         SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),

@@ -36,7 +36,7 @@ extension Signups {
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func handOff(_ draft: Draft, at revision: Int? = nil) async throws(HandoffError) {
-        try await retrying(draft) { (draft) throws(HandoffError) -> Void? in
+        try await retryingInTurn(draft) { (draft) throws(HandoffError) -> Void? in
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
             guard flow.provesAddress else { throw .noAddress }

@@ -20,7 +20,7 @@ extension Signups {
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
     /// one read and one write. Other servers, a cancel and a hand-off to another device can still interfere.
-    func retrying<Result, Failure: RetriedActError>(
+    func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
     ) async throws(Failure) -> Result {
@@ -28,12 +28,12 @@ extension Signups {
         defer { turns.end(draft.id) }
         var draft = draft
         if hasWaited { draft = try await reread(draft, orThrow: Failure.find) }
-        return try await retryingOutsideTurn(draft, act)
+        return try await retrying(draft, act)
     }
 
     /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
     /// attempt.
-    func retryingOutsideTurn<Result, Failure: RetriedActError>(
+    func retrying<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
     ) async throws(Failure) -> Result {

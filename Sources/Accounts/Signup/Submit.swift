@@ -93,7 +93,7 @@ extension Signups {
         let draft = try await writable(draft, step, at: revision)
         let first = try await change(draft)
         var isFirst = true
-        return try await retrying(draft) { (now) throws(SubmitError) -> Outcome? in
+        return try await retryingInTurn(draft) { (now) throws(SubmitError) -> Outcome? in
             let isPrepared = isFirst && now.revision == draft.revision
             isFirst = false
             let now = isPrepared ? now : try await writable(now, step, at: revision)

@@ -69,8 +69,8 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) async throws(SubmitError) -> NewAuthenticator? {
-        // This is slow work before the turn, or a repetition of it inside the turn.
-        let guess = try await retryingOutsideTurn(draft) { (draft) throws(SubmitError) -> Guess? in
+        // The first guess is made before the draft's turn. A repetition already has the turn.
+        let guess = try await retrying(draft) { (draft) throws(SubmitError) -> Guess? in
             if draft.account != nil { throw .committed }
             if draft.values[field] is Authenticator { return .unnecessary }
             guard let spent = try await spend(on: field, of: draft) else { return nil }

@@ -28,7 +28,7 @@ extension Signups {
         of draft: Draft,
         at revision: Int? = nil
     ) async throws(ResendError) -> Duration {
-        try await retrying(draft) { (draft) throws(ResendError) -> Duration? in
+        try await retryingInTurn(draft) { (draft) throws(ResendError) -> Duration? in
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let progress = progress(of: draft)

@@ -212,6 +212,17 @@ struct EnrolmentTests {
         }
     }
 
+    @Test func `a code for an older revision is validated against the current draft`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let code = try await service.totpCode(draft)
+            _ = try await service.submit(["terms": true], to: "terms", of: draft)
+            let outcome = try await service.signups.submit(["totp": .string(code)], to: service.totp, of: draft)
+            #expect(outcome.recoveryCodes.count == 10)
+            #expect(outcome.draft.values.contains("totp") && outcome.draft.values.contains("terms"))
+        }
+    }
+
     @Test func `an unconfirmed authenticator leaves no rows after the commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await self.draft(service)
