@@ -94,9 +94,7 @@ package protocol FieldBehavior: Sendable {
     static var sealedTables: [SealedTable] { get }
 
     /// How `accounts show` reads and shows the tables that ``commit(_:_:)`` writes; nil if it writes none.
-    ///
-    /// - Parameter reveals: false to mask what a person typed, as ``masked(_:)`` does.
-    static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery?
+    static func accountQuery(of account: ID<Account>) -> AccountQuery?
 
     // MARK: Representations
 
@@ -187,7 +185,7 @@ extension FieldBehavior {
 
     package static var draftTables: [String] { [] }
     package static var sealedTables: [SealedTable] { [] }
-    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? { nil }
+    package static func accountQuery(of account: ID<Account>) -> AccountQuery? { nil }
 
     package func masked(_ value: Value) -> String {
         value.json.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"

@@ -74,7 +74,7 @@ extension FindError: ProblemConvertible {
         // Without its key the draft cannot be decrypted, so it is lost as well.
         case .unreadable:
             .draftExpired(
-                "The sign-up cannot be decrypted, because its key is missing. Start a new one.",
+                "The sign-up cannot be decrypted. Start a new one.",
                 reason: "unreadable"
             )
         case .database(let error): context.problem(for: error)
@@ -140,7 +140,7 @@ extension CommitError: ProblemConvertible {
         case .incomplete(let progress):
             Problem(
                 .incomplete,
-                "A required step has no valid answers. \"next\" names the first such step.",
+                "A required step is incomplete, or a step has an invalid value. Continue with the step in \"next\".",
                 [.init("missing", .array(progress.missing.map { .string($0.rawValue) })), .next(progress.next)]
             )
         case .identifierTaken(let field):
@@ -210,7 +210,7 @@ extension Problem {
     static let committed = Problem(.alreadyCommitted, "The sign-up has become an account and cannot be changed.")
 
     static func locked(_ next: Step?) -> Problem {
-        Problem(.stepLocked, "An earlier step is not complete. Complete the step in \"next\" first.", [.next(next)])
+        Problem(.stepLocked, "An earlier step is not complete. Continue with the step in \"next\".", [.next(next)])
     }
 
     static func refused(_ refusals: [Refusal], in language: Language) -> Problem {

@@ -182,6 +182,14 @@ struct ProblemTests {
             #expect(response.slug == "incomplete")
             #expect(response.missing == ["username", "birth_date", "terms"])
             #expect(response.nextStep == "profile")
+
+            // The next step may be an optional one.
+            let lee = site.visitor()
+            try await lee.start()
+            try await lee.fill(through: "contact", email: "lee@example.com", username: "lee")
+            let later = try await lee.commit()
+            #expect(later.slug == "incomplete" && later.missing == ["terms"] && later.nextStep == "totp")
+            #expect(later.json["detail"]?.string?.contains("required step is incomplete") == true)
         }
     }
 

@@ -37,10 +37,10 @@ struct AccountShowTests {
             let tables = try tables()
             #expect(tables.count >= 5)
             for table in tables {
-                let shown = try await mina.account(id, reveals: false)?.sections.flatMap(\.members)
+                let shown = try await mina.account(id)?.sections.flatMap(\.members)
                 let deleted = try session.query(SQL(stringLiteral: "DELETE FROM \(table) RETURNING 1"))
                 #expect(!deleted.isEmpty, "this test needs a row in \(table)")
-                let rest = try await mina.account(id, reveals: false)?.sections.flatMap(\.members)
+                let rest = try await mina.account(id)?.sections.flatMap(\.members)
                 #expect(shown != rest, "no kind shows the rows of \(table)")
                 #expect(shown?.map(\.name) == rest?.map(\.name), "every account has the same members")
             }
@@ -60,14 +60,14 @@ struct AccountShowTests {
                 fields: [{name: nick, kind: text, label: Name}]
             """
         try await TestSignups.with(flow: flow) { service in
-            let account = try #require(try await Operator(service.signups, name: "mina").account(id, reveals: false))
+            let account = try #require(try await Operator(service.signups, name: "mina").account(id))
             #expect(account.sections.flatMap(\.entries).map(\.text) == ["accepted", "password"])
         }
     }
 
     @Test func `an account that does not exist is not shown`() async throws {
         try await TestSignups.with { service in
-            let account = try await Operator(service.signups, name: "mina").account(ID(), reveals: false)
+            let account = try await Operator(service.signups, name: "mina").account(ID())
             #expect(account == nil)
         }
     }

@@ -55,7 +55,7 @@ extension TOTPField {
         ]
     }
 
-    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+    package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
             select: """
                 SELECT EXISTS (SELECT FROM authenticators WHERE account = \(account)),

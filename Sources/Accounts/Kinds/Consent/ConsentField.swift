@@ -90,7 +90,7 @@ package struct ConsentField: FieldKind {
         )
     }
 
-    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+    package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
             select: "SELECT field, version, accepted, given_at FROM consents WHERE account = \(account) ORDER BY field"
         ) { rows throws(DatabaseError) in

@@ -57,7 +57,7 @@ extension PasswordField {
         )
     }
 
-    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+    package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
             select: "SELECT kind FROM credentials WHERE account = \(account) ORDER BY kind"
         ) { rows throws(DatabaseError) in

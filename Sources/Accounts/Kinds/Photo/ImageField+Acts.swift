@@ -60,7 +60,7 @@ extension ImageField {
         )
     }
 
-    package static func accountQuery(of account: ID<Account>, reveals: Bool) -> AccountQuery? {
+    package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
             select: "SELECT field, length(image) FROM photos WHERE account = \(account) ORDER BY field"
         ) { rows throws(DatabaseError) in

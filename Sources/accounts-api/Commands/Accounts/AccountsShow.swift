@@ -25,7 +25,7 @@ extension AccountCommands {
                     if let address { try await worker.account(named: address) } else {
                         UUID(uuidString: account).map { ID<Account>($0) }
                     }
-                guard let id, let detail = try await worker.account(id, reveals: reveal) else { return nil }
+                guard let id, let detail = try await worker.account(id) else { return nil }
                 if reveal { try await worker.note(.revealAccount, of: id) }
                 return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
             }
