@@ -1,12 +1,14 @@
 /// What a field of one kind does in each act of a sign-up, beyond holding a value.
 ///
-/// The acts (submit, check, clear, commit, the operator's commands, key rotation, the pages) iterate over the fields
-/// and call these members. Every member has a default, so a kind that only holds a value implements none of them.
+/// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
+/// the fields of the flow and calls the members below on the kind of each field. Every member has a default, so a kind
+/// that only holds a value implements none of them.
 package protocol FieldBehavior: Sendable {
     /// The type that a draft stores; `Never` if it stores nothing.
     associatedtype Value: StoredValue
 
-    /// The type of a valid answer: the value itself, or what the value is made of, such as the password for a hash.
+    /// The type of a valid answer. For most kinds it is `Value`. For the others, ``submit(_:_:)`` makes the value from
+    /// the answer: for example, the answer is a password, and the value is its hash.
     associatedtype Input: Sendable = Value
 
     // MARK: Properties of the kind
@@ -14,10 +16,12 @@ package protocol FieldBehavior: Sendable {
     /// True if the canonical value may identify an account; then the value is unique among all accounts.
     static var canIdentify: Bool { get }
 
-    /// The address field that a correct answer proves; nil for every kind that proves nothing.
+    /// For a code: the field with the e-mail address to which the code is mailed. A correct answer proves that the
+    /// person reads mail to this address. Nil for all other kinds.
     var provedField: FieldName? { get }
 
-    /// The field whose answer this one repeats. A form asks for such a field, but lists of values omit it.
+    /// For a confirmation: the field whose answer the person types a second time. Nil for all other kinds. Forms
+    /// contain such a field, but the review page, the JSON Schema of the values, and `drafts show` omit it.
     var repeatedField: FieldName? { get }
 
     /// True if the answer is read into a ``Secret`` and never becomes a `String`.
@@ -29,7 +33,7 @@ package protocol FieldBehavior: Sendable {
     /// True if the answer is a guess, such as a code: it is compared, counted against a limit, and not stored.
     var takesGuess: Bool { get }
 
-    /// False if a step with such a field cannot be skipped.
+    /// False if the flow file must not make a step with a field of this kind optional.
     var canBeSkipped: Bool { get }
 
     /// True if the answer is validated after the other fields of its step, because it depends on them.
@@ -37,36 +41,52 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: The flow file
 
-    /// Refuses a field at an invalid place in the flow. Only the fields before it are known.
+    /// Called while the flow file is read, directly after the rules of this field. Throws if the field is at an invalid
+    /// position, or contradicts a field before it. The fields after it are not known yet.
     func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError)
 
-    /// Refuses a field that does not fit the whole flow.
+    /// Called after all steps of the flow file were read. Throws if the field contradicts any other field.
     func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError)
 
     // MARK: Submit, check and clear
 
-    /// Does slow work that can still refuse the answer, before any effect. The answer is valid.
+    /// Called for each field of a submitted step after the validation and before ``submit(_:_:)`` of any field, also if
+    /// answers of other fields were refused. Does slow work that may still refuse this answer, such as decoding an
+    /// image. Returns the refusals.
+    ///
+    /// The valid answer is in ``Submission/inputs``. Work that must not be repeated when the write is retried belongs
+    /// into ``Submission/completed``.
     func prepare(_ field: Field, for submission: inout Submission) async throws(SubmitError) -> [Refusal]
 
-    /// Does what an answer to the field's step causes, or adds it to the change. All answers are valid.
+    /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
+    /// the effects of the answer to the submission's change, which is written afterwards.
+    ///
+    /// Called again when the write is retried. Work that must be done only once, such as hashing a password or spending
+    /// an attempt on a code, belongs into ``Submission/completed``.
     func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
 
-    /// Validates the stored value again after an answer to another step has changed a name of the person.
+    /// Called after ``submit(_:_:)``, for each field of the other steps. Clears the field if the new answers make its
+    /// stored value invalid. For example, a password must not equal the username, so a person who chooses the password
+    /// as the username has to choose another password.
     func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError)
 
-    /// Updates the change when the person's address changes. A kind that depends on the address empties its field.
+    /// Called for each field of the flow when a field of kind `email` is submitted with another address or is cleared.
+    /// A kind whose value must not outlive the address, such as the authenticator, clears its field in the change.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
-    /// The refusals that a check adds for a valid value, such as a name that is taken.
+    /// Called when a client checks a step without submitting it, for each field with a valid answer. Returns refusals
+    /// that only the database can give, such as for a username that is taken.
     func check(_ value: Value, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
-    /// Adds to the change what clearing the field undoes in addition to its value.
+    /// Called when the field is cleared. The value is removed from the draft anyway; adds to the change what else must
+    /// be undone, such as the lease on a username.
     func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change)
 
     // MARK: Commit and erasure
 
-    /// Adds the field's value to the plan; by default as a member of the account's profile.
+    /// Called for each field of the flow when the draft is committed, before the transaction. Adds the field's value to
+    /// the plan: by default as a JSON member of the account's profile.
     func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError)
 
     /// The tables, each with a column `draft`, that hold rows for fields of this kind. The rows are deleted when the
@@ -75,22 +95,25 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Operators
 
-    /// The value as commands show it by default: it reveals that there is a value, but not which.
+    /// The value as commands show it without `--reveal`: the text shows that there is a value, but not which one.
     func masked(_ value: Value) -> String
 
     /// The value as commands show it with `--reveal`, which writes an audit record. Secrets stay masked.
     func revealed(_ value: Value) -> String
 
-    /// What commands show of the field in that draft; nil if it has no value.
+    /// The text that commands show for the field in a draft; nil if the field has no value.
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
 
-    /// Why the field prevents the commit; nil if the stored value alone decides.
+    /// Called by `drafts why` for a field without a valid value. Returns why the field prevents the commit, if the
+    /// stored value does not show the reason: for example, that the code has expired. Nil means that the stored value
+    /// shows it: the value is missing, or the rules refuse it.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
-    /// The statements that recompute the digests of this value with the first key of the ring.
+    /// Called by `keys rotate` for each unfinished draft with a value in this field. Returns the statements that
+    /// replace keyed digests of the value by digests under the current key, which is the first one in `ACCOUNTS_KEYS`.
     func renewDigests(of value: Value, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
 
-    /// The tables whose column `sealed` the key rotation re-encrypts.
+    /// The tables, each with an encrypted column `sealed`, that `keys rotate` re-encrypts with the current key.
     static var sealedTables: [SealedTable] { get }
 
     /// How `accounts show` reads and shows the tables that ``commit(_:_:)`` writes; nil if it writes none.
@@ -98,20 +121,20 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Representations
 
-    /// The field as the holder of the draft sees it; nil if it has no value.
+    /// The field's value as JSON responses and pages show it to the person; nil if the field has no value.
     func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
-    /// Members that describe the state of the step in addition to its fields, such as when another code may be
-    /// requested.
+    /// JSON members that a step with this field has in addition to its fields, such as the time until another code may
+    /// be requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
     /// The name of the template that renders the field. If the file does not exist, `field-input` is used.
     var template: String { get }
 
-    /// Members for the template in addition to those that every field has.
+    /// JSON members that the template of the field gets in addition to those that every field has.
     func templateMembers(_ form: FormField) -> [JSON.Member]
 
-    /// The text of the shown value on the review page.
+    /// The text on the review page for the value that ``shown(_:in:at:)`` has returned.
     func reviewText(_ shown: JSON, in language: Language) -> String
 }
 
@@ -125,9 +148,10 @@ package struct FieldPosition {
     var earlier: [Field] { earlierSteps + earlierInStep }
 }
 
-/// A table with an encrypted column `sealed`. The encryption of each row is bound to the key column of its row.
+/// A table with an encrypted column `sealed`. The key column of a row is the associated data of its encryption
+/// (AES-GCM), so a ciphertext that is copied to another row cannot be decrypted there.
 package struct SealedTable: Sendable {
-    /// The name of the rows in the report of the key rotation.
+    /// The plural under which `keys rotate` reports the number of re-encrypted rows.
     package let name: String
     let table: SQL
     let key: SQL
@@ -252,7 +276,8 @@ extension FieldBehavior {
 }
 
 extension JSON {
-    /// The value as text. A stored secret is always an object, even if the flow file has changed the kind of its field.
+    /// The value as text, with objects masked: every secret is stored as an object, and a later flow file may give the
+    /// name of its field to a kind whose values are not secret.
     package var plain: String {
         if case .object = self { return "•••" }
         return string ?? text
