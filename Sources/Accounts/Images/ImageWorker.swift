@@ -4,18 +4,22 @@ internal import Foundation
 /// The process that converts one image: it reads the image from standard input, writes the photo to standard output,
 /// and reports the outcome by its exit status.
 ///
-/// It has only what it needs: no environment, no open files, no system calls except for memory, and little time. If the
-/// container runs out of memory, the kernel kills this process first.
+/// The decoders may have bugs that a malicious image exploits, so the process runs in a sandbox. The server starts it
+/// without environment variables and without descriptors other than standard input, output and error, which is
+/// /dev/null. The process then limits itself: it can open no further files, and use only a limited amount of memory and
+/// time. A seccomp filter refuses all system calls except those that read, write, manage memory, tell the time or exit. If
+/// the container runs out of memory, the kernel kills this process first.
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// In bytes. A PNG or WebP needs four bytes for each of 40 million pixels, a progressive JPEG six.
+    /// In bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of them (160 MB), a
+    /// progressive JPEG six (240 MB); the rest is a reserve.
     static let maximumMemory = 320 * 1024 * 1024
 
     /// The exit status of the process.
     enum Status: Int32 {
         case done = 0
-        /// Done, on a system that cannot confine the process.
+        /// Done, but the system does not support the seccomp filter.
         case doneUnconfined = 2
         case unsupported = 3
         case tooLarge = 4
@@ -24,8 +28,8 @@ package enum ImageWorker {
     }
 
     package static func run() -> Never {
-        confine()
-        // If the system cannot do this, only the limits apply.
+        setLimits()
+        // If the system does not support the seccomp filter, only the limits apply.
         let isConfined = confine_to_computing() == 0
         do throws(ImageFault) {
             try write(Photo(of: read()).jpeg)
@@ -40,8 +44,11 @@ package enum ImageWorker {
 
     private static func end(_ status: Status) -> Never { _exit(status.rawValue) }
 
-    private static func confine() {
-        // If memory is short, the kernel kills the process with the highest value first. Optional.
+    /// Lowers the priority of the process, limits its memory and time, and prevents it from opening files and starting
+    /// processes.
+    private static func setLimits() {
+        // 1000 is the highest value: if memory is short, the kernel kills this process first. If the file cannot be
+        // written, the other limits still apply.
         if let file = fopen("/proc/self/oom_score_adj", "w") {
             fputs("1000", file)
             fclose(file)
@@ -52,12 +59,14 @@ package enum ImageWorker {
             (__RLIMIT_NPROC, 0), (RLIMIT_CORE, 0),
         ]
         for (resource, limit) in limits {
-            // At the soft limit, SIGXCPU reports that the time is used up, before SIGKILL at the hard limit.
+            // At the soft limit of the processor time, the kernel ends the process with SIGXCPU, at the hard limit with
+            // SIGKILL, as when memory is short. The hard limit is one second higher, so that SIGXCPU comes first: then
+            // the server knows that the image has used up the time.
             let hardLimit = resource == RLIMIT_CPU ? limit + 1 : limit
             var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(hardLimit))
             if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.failed) }
         }
-        // A limit of real time, for waiting for bytes that never arrive.
+        // Limits the wall-clock time: while the process waits for bytes that never arrive, it uses no processor time.
         alarm(UInt32(4 * maximumSeconds))
     }
 
