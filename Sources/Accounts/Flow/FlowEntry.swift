@@ -21,10 +21,11 @@ package struct FlowEntry {
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
-    /// Whether the field needs a value. Set before the kind reads its rules.
+    /// For the entry of a field: whether the field needs a value. ``readRequired()`` sets it before the kind reads its
+    /// rules.
     package private(set) var isRequired = true
 
-    init(_ node: Node, file: String, speaking languages: [Language] = []) throws(FlowFileError) {
+    init(_ node: Node, file: String, requiring languages: [Language] = []) throws(FlowFileError) {
         self.file = file
         self.languages = languages
         line = node.mark?.line
@@ -133,18 +134,20 @@ package struct FlowEntry {
 
     /// One text for each language of the flow. If the flow has one language, the value may be the text itself.
     ///
-    /// - Parameter hasLines: whether a text may have several lines.
+    /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
         _ key: String,
-        hasLines: Bool = false
+        allowsLineBreaks: Bool = false
     ) throws(FlowFileError) -> [Language: String] {
-        guard let texts = try optionalTexts(key, hasLines: hasLines) else { throw error("\"\(key)\" is missing") }
+        guard let texts = try optionalTexts(key, allowsLineBreaks: allowsLineBreaks) else {
+            throw error("\"\(key)\" is missing")
+        }
         return texts
     }
 
     package mutating func optionalTexts(
         _ key: String,
-        hasLines: Bool = false
+        allowsLineBreaks: Bool = false
     ) throws(FlowFileError) -> [Language: String]? {
         guard let node = node(key) else { return nil }
         var texts: [Language: String] = [:]
@@ -165,24 +168,24 @@ package struct FlowEntry {
             try entry.finish()
         }
         let isAllowed = { (text: String) in
-            text.unicodeScalars.allSatisfy { hasLines ? $0.isAllowedInLines : $0.isAllowedInLine }
+            text.unicodeScalars.allSatisfy { allowsLineBreaks ? $0.isAllowedInLines : $0.isAllowedInLine }
         }
         guard texts.values.allSatisfy(isAllowed) else {
             throw error("\"\(key)\" contains characters that are not allowed, such as control characters", at: key)
         }
-        if let lacking = languages.first(where: { texts[$0] == nil }) {
-            throw error("\"\(key)\" has no text for the language \"\(lacking.rawValue)\"", at: key)
+        if let missing = languages.first(where: { texts[$0] == nil }) {
+            throw error("\"\(key)\" has no text for the language \"\(missing.rawValue)\"", at: key)
         }
         return texts
     }
 
     mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
         guard let node = node(key) else { return nil }
-        return try FlowEntry(node, file: file, speaking: languages)
+        return try FlowEntry(node, file: file, requiring: languages)
     }
 
-    /// Returns the same entry, in which every text must have these languages.
-    func speaking(_ languages: [Language]) -> FlowEntry {
+    /// Returns a copy of the entry that requires every text in each of these languages.
+    func requiring(_ languages: [Language]) -> FlowEntry {
         var entry = self
         entry.languages = languages
         return entry
@@ -193,10 +196,11 @@ package struct FlowEntry {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
         var entries: [FlowEntry] = []
-        for node in nodes { entries.append(try FlowEntry(node, file: file, speaking: languages)) }
+        for node in nodes { entries.append(try FlowEntry(node, file: file, requiring: languages)) }
         return entries
     }
 
+    /// Reads the key `required` of a field into ``isRequired``.
     mutating func readRequired() throws(FlowFileError) {
         isRequired = try flag("required", default: true)
     }

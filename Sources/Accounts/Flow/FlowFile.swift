@@ -56,7 +56,7 @@ extension Flow {
         }
         self.version = version
         languages = try Self.languages(&entry)
-        entry = entry.speaking(languages)
+        entry = entry.requiring(languages)
         serviceName = try entry.optionalText("service")
         zone = try entry.zone("zone") ?? .gmt
         expiry = try DraftExpiry(in: &entry)

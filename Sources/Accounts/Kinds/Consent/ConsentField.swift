@@ -13,7 +13,7 @@ package struct ConsentField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         version = try rules.text("version")
-        documents = try rules.texts("document", hasLines: true)
+        documents = try rules.texts("document", allowsLineBreaks: true)
         digests = documents.mapValues { SHA256.hash(data: Data($0.utf8)).hex }
         isRequired = rules.isRequired
     }
