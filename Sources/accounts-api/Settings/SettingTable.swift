@@ -15,7 +15,7 @@ struct SettingTable: Sendable {
         "ACCOUNTS_KEYS",
         default: .required,
         hasFlag: false,
-        "encryption keys as id:base64(32 bytes)[,older…]; the first key encrypts, and each of them decrypts",
+        "encryption keys as id:base64(32 bytes)[,older…]; the first key encrypts new data; older keys only decrypt",
         parse: { try KeyRing($0) }
     )
     let listen = Setting(
@@ -65,10 +65,10 @@ struct SettingTable: Sendable {
         "sender address of mail",
         parse: mailAddress
     )
-    /// Nil for the name in the flow file.
+    /// Nil if it is not set: then the flow file gives the name.
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
-        default: .computed("service in the flow file, otherwise Accounts") { nil },
+        default: .computed("the key service of the flow file; without it Accounts") { nil },
         "name of the service in mail, on pages and in authenticator apps",
         parse: line
     )
@@ -90,13 +90,16 @@ struct SettingTable: Sendable {
     let argon2Memory = Setting(
         "ARGON2_MEMORY_KIB",
         default: .text("19456"),
-        "memory of a hash in KiB; together with ARGON2_ITERATIONS, it must reach a row of the OWASP table",
+        """
+        memory for each hash in KiB. Together with ARGON2_ITERATIONS, it must reach one of the minimum configurations \
+        of the OWASP Password Storage Cheat Sheet, such as 19456 KiB with 2 iterations
+        """,
         parse: integer(in: 8...4_194_304)
     )
     let argon2Iterations = Setting(
         "ARGON2_ITERATIONS",
         default: .text("2"),
-        "iterations of a hash",
+        "passes over the memory for each hash; see ARGON2_MEMORY_KIB",
         parse: integer(in: 1...1000)
     )
     let argon2Workers = Setting(
@@ -109,7 +112,7 @@ struct SettingTable: Sendable {
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "maximum number of passwords that wait for a hash; more are rejected immediately",
+        "maximum number of passwords that wait for a hash; further passwords are rejected immediately",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(
@@ -136,7 +139,10 @@ struct SettingTable: Sendable {
     let databaseConnections = Setting(
         "DATABASE_CONNECTIONS",
         default: .text("5"),
-        "connections to PostgreSQL, from 2 to 64; half of them, at most 4, run statements that share a transaction",
+        """
+        connections to PostgreSQL, from 2 to 64. Half of them, at most 4, run reads and writes of a single row, \
+        several in one transaction; the others run all other transactions
+        """,
         parse: integer(in: 2...64)
     )
     let shutdownDelay = Setting(
@@ -148,7 +154,7 @@ struct SettingTable: Sendable {
     let shutdownTimeout = Setting(
         "SHUTDOWN_TIMEOUT",
         default: .text("30"),
-        "maximum seconds for open requests to finish after that delay",
+        "maximum seconds that the server waits for open requests to finish, after the SHUTDOWN_DELAY",
         parse: seconds(in: 1...3600)
     )
     let logLevel = Setting(
@@ -168,7 +174,9 @@ struct SettingTable: Sendable {
 
     /// The settings one by one, in the order of their declarations.
     static let entries = Mirror(reflecting: shared).children.map { child in
-        guard let setting = child.value as? any AnySetting else { preconditionFailure("a setting has another type") }
+        guard let setting = child.value as? any AnySetting else {
+            preconditionFailure("SettingTable has a property that is not a Setting")
+        }
         return setting
     }
 
