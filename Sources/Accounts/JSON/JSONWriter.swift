@@ -12,8 +12,9 @@ extension JSON {
     /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in the fewest digits that are
     /// read back as the same number.
     ///
-    /// Escapes the required characters, and DEL, U+2028 and U+2029, which break a line in logs and in older JavaScript.
-    /// A number that is not finite cannot be written; it is a programming error.
+    /// Escapes the characters that JSON requires to be escaped, and three others: DEL, a control character that has no
+    /// place in a log, and U+2028 and U+2029, which break a line in logs and in older JavaScript. JSON cannot represent
+    /// infinity and NaN, so a caller must not write them.
     package func write(into output: inout [UInt8]) {
         switch self {
         case .null:
@@ -23,7 +24,7 @@ extension JSON {
         case .integer(let value):
             output += value.description.utf8
         case .number(let value):
-            precondition(value.isFinite, "JSON has no way to write infinity or NaN")
+            precondition(value.isFinite, "JSON cannot represent infinity or NaN")
             output += value.description.utf8
         case .string(let value):
             Self.write(value, into: &output)
@@ -46,24 +47,25 @@ extension JSON {
         }
     }
 
-    /// Appends a string in quotes: runs of plain bytes unchanged, other bytes as escapes.
+    /// Appends a string in quotes. Runs of characters that need no escape are copied as a whole.
     private static func write(_ text: String, into output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { text in
-            var run = 0
+            // The first byte that is not in the output yet.
+            var runStart = 0
             var index = 0
             while index < text.count {
                 if let (escape, length) = escape(for: text, at: index) {
-                    output += text[run..<index]
+                    output += text[runStart..<index]
                     output += escape.utf8
-                    run = index + length
-                    index = run
+                    index += length
+                    runStart = index
                 } else {
                     index += 1
                 }
             }
-            output += text[run...]
+            output += text[runStart...]
         }
         output.append(UInt8(ascii: "\""))
     }

@@ -2,9 +2,10 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures whether the number of drafts affects the times of steps.
+/// Measures whether steps take longer when the table contains more drafts.
 enum Sizes {
-    private static let hours = 20.0
+    /// The times at which the drafts were created are spread over this many hours before the measurement.
+    private static let creationHours = 20.0
 
     static func measure(into report: inout Report, _ extent: Extent) throws {
         let flow = try Population.flowFile()
@@ -15,24 +16,26 @@ enum Sizes {
             let conninfo = try Population.database("drafts_\(size)")
             let database = try Connection(to: conninfo)
             // The drafts that the steps use are spread among the others.
-            let tokens = try Population.drafts(4096, within: hours, on: database)
-            try Population.insertOtherDrafts(size - tokens.count, within: hours, on: database)
+            let tokens = try Population.drafts(4096, within: creationHours, on: database)
+            try Population.insertOtherDrafts(size - tokens.count, within: creationHours, on: database)
             let service = try Service(["FLOW_FILE": flow.path], on: conninfo)
             services.append(service)
             wrks.append(Wrk(port: service.port, tokens: try Population.file(of: tokens.shuffled())))
         }
         try Connection(to: Service.conninfo).run("CHECKPOINT")
         for wrk in wrks { _ = try wrk.run(connections: 16, for: .seconds(3)) }
-        var loads = [[Load]](repeating: [], count: wrks.count)
+        var loadsBySize = [[Load]](repeating: [], count: wrks.count)
         for _ in 0..<extent.rounds {
-            for (index, wrk) in wrks.enumerated() { loads[index].append(try wrk.run(connections: 16, for: extent.run)) }
+            for (index, wrk) in wrks.enumerated() {
+                loadsBySize[index].append(try wrk.run(connections: 16, for: extent.run))
+            }
         }
-        let ratios = zip(loads.last!, loads[0]).map { $0.p99 / $1.p99 }
+        let ratios = zip(loadsBySize.last!, loadsBySize[0]).map { $0.p99 / $1.p99 }
         report.add(
             Goal("p99 of steps with \(extent.sizes.last!) drafts ÷ with \(extent.sizes[0])", atMost: 1.3, ratios)
         )
         var table = Table("drafts", "steps a second", "p50 ms", "p99 ms")
-        for (size, loads) in zip(extent.sizes, loads) {
+        for (size, loads) in zip(extent.sizes, loadsBySize) {
             let load = loads.median
             table.append(
                 "\(size)",

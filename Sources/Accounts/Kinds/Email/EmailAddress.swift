@@ -10,7 +10,8 @@ package struct EmailAddress: Hashable, Sendable {
 
     package var localPart: Substring { rawValue[..<rawValue.lastIndex(of: "@")!] }
 
-    /// Enough to recognise the address, too little to write to it: `kim@example.com` is `k•••@e•••.com`.
+    /// The address with most characters hidden, so that its owner recognises it but nobody else can send mail to it:
+    /// `k•••@e•••.com` for `kim@example.com`.
     package var masked: String {
         let domain = rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...]
         return "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
