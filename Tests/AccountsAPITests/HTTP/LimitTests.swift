@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Rate limits over HTTP", .freshDatabase, .timeLimit(.minutes(3)))
 struct LimitTests {
-    private static let few = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+    private static let oneStart = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
 
-    @Test func `a start above the limit is refused with the wait and the policy in the headers`() async throws {
-        try await TestServer.with(limits: Self.few) { site in
+    @Test func `a start above the limit gets 429, with the limit and the wait in the headers`() async throws {
+        try await TestServer.with(limits: Self.oneStart) { site in
             #expect(try await site.visitor().start().status == 201)
             let response = try await site.visitor().start()
             #expect(response.status == 429 && response.slug == "rate-limited")
@@ -22,11 +22,11 @@ struct LimitTests {
         }
     }
 
-    @Test func `X-Forwarded-For counts only from a trusted proxy`() async throws {
+    @Test func `the address in X-Forwarded-For is used only if a trusted proxy has sent it`() async throws {
         for (trusted, statuses) in [([], [201, 429]), (["127.0.0.0/8"], [201, 201])] {
             try Session().run("TRUNCATE limits")
             let proxies = trusted.compactMap { IPBlock($0) }
-            try await TestServer.with(.socket, limits: Self.few, trustedProxies: proxies) { site in
+            try await TestServer.with(.socket, limits: Self.oneStart, trustedProxies: proxies) { site in
                 var received: [Int] = []
                 for client in ["192.0.2.1", "192.0.2.2"] {
                     received.append(try await site.visitor(headers: [.forwardedFor: client]).start().status)
@@ -51,17 +51,17 @@ struct LimitTests {
             let database = FreshDatabase.current.conninfo
             let first = try await ServerProcess.start(database: database, settings: settings)
             let second = try await ServerProcess.start(database: database, settings: settings)
-            func begin(at server: ServerProcess) throws -> String {
-                let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                return String(try RawClient(port: server.port).exchange(start).dropFirst(9).prefix(3))
+            func statusOfSignupStart(at server: ServerProcess) throws -> String {
+                let request = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                return String(try RawClient(port: server.port).exchange(request).dropFirst(9).prefix(3))
             }
-            #expect(try begin(at: first) == "201")
-            #expect(try begin(at: second) == "201")
+            #expect(try statusOfSignupStart(at: first) == "201")
+            #expect(try statusOfSignupStart(at: second) == "201")
             await first.end(by: SIGKILL)
             let third = try await ServerProcess.start(database: database, settings: settings)
-            #expect(try begin(at: third) == "201")
-            #expect(try begin(at: second) == "429")
-            #expect(try begin(at: third) == "429")
+            #expect(try statusOfSignupStart(at: third) == "201")
+            #expect(try statusOfSignupStart(at: second) == "429")
+            #expect(try statusOfSignupStart(at: third) == "429")
             await second.end(by: SIGTERM)
             await third.end(by: SIGTERM)
         }
