@@ -1,6 +1,6 @@
 # docker build -t accounts-api .
 #
-# The base images can be named, to pin a digest or to use a mirror:
+# Build arguments replace the base images, to pin a digest or to use a mirror:
 #   docker build --build-arg RUNTIME_IMAGE=debian@sha256:… .
 ARG SWIFT_IMAGE=swift:6.3.1-bookworm
 ARG RUNTIME_IMAGE=debian:bookworm-slim
@@ -12,18 +12,19 @@ RUN apt-get update \
         libre2-dev libturbojpeg0-dev libwebp-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# The dependencies have a layer of their own: a change in Sources does not fetch them again.
+# The dependencies have their own layer, so that a change in Sources does not fetch them again.
 COPY Package.swift ./
 RUN swift package resolve
 COPY sql sql
 COPY Sources Sources
 COPY Tests Tests
-# Swift's own libraries go into the executable, so the image needs C libraries only.
+# The executable contains Swift's libraries, so the image needs only C libraries.
 RUN swift build --configuration release --product accounts-api --static-swift-stdlib
 COPY LICENSE scripts/image-root ./
 RUN ./image-root swift /image
 
-# Debian's libargon2 is for any processor and hashes at less than half the speed. Ours stand beside it, and the loader picks.
+# Debian's libargon2 is a generic build and hashes at less than half the speed. The image also has builds for each
+# generation of processors, and the dynamic loader picks one.
 FROM ${RUNTIME_IMAGE} AS argon2
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev python3-pip \
@@ -31,7 +32,8 @@ RUN apt-get update \
 COPY scripts/argon2 scripts/
 RUN scripts/argon2 /argon2
 
-# Has a package manager, which the image shall not have: what the executable needs is collected from here.
+# This stage installs the packages and collects the files that the executable needs. The final image has no package
+# manager.
 FROM ${RUNTIME_IMAGE} AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
@@ -45,12 +47,13 @@ RUN ./image-root debian /image /argon2
 
 FROM scratch
 COPY --from=runtime /image /
-# A number, so that an orchestrator can see that it is not root. The service writes no file: --read-only is fine.
+# The user is a number, so that an orchestrator can verify that it is not root. The service writes no files, so
+# --read-only works.
 USER 65532:65532
-# Metrics have a port of their own, which need not be reachable from where people sign up.
+# Metrics have their own port, which need not be reachable from the network of the clients.
 ENV LISTEN=0.0.0.0:8080 METRICS_LISTEN=0.0.0.0:9090
 EXPOSE 8080 9090
-# No shell stands between: the server is process 1, drains on SIGTERM, and asks itself how it is.
+# The server is process 1, without a shell: it drains on SIGTERM, and the same executable runs the health check.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/usr/local/bin/accounts-api", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/accounts-api"]
