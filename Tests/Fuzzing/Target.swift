@@ -128,6 +128,7 @@ struct AskedFields {
         for field in fields {
             guard let canonical = try? field.canonical(.string(answer)) else { continue }
             require(canonical.string?.utf8.contains(0) == false, "no value contains NUL")
+            require(canonical.string?.unicodeScalars.contains(where: \.isVisible) == true, "every value is visible")
             require(canonical.isWritable, "a value can be sealed and opened")
             require(
                 (try? field.isSettled(on: canonical)) == true,

@@ -1,4 +1,5 @@
-/// Free text in NFC without surrounding white space. Lengths are counted in Unicode scalars.
+/// Free text in NFC without surrounding white space, with something visible in it. Lengths are counted in Unicode
+/// scalars.
 package struct TextField: FieldKind {
     package typealias Value = String
     package static let name = "text"
@@ -39,6 +40,9 @@ package struct TextField: FieldKind {
             text.isStreamSafe
         else { throw Refusals(field, .badCharacters) }
         let canonical = text.normalised().trimmingWhiteSpace()
+        guard canonical.isEmpty || canonical.unicodeScalars.contains(where: \.isVisible) else {
+            throw Refusals(field, .badCharacters)
+        }
         let length = canonical.unicodeScalars.count
         if length < Swift.max(min, 1) {
             throw Refusals(field, .tooShort, ["min": .integer(Swift.max(min, 1)), "actual": .integer(length)])

@@ -13,4 +13,22 @@ extension Unicode.Scalar {
 
     /// Also allows line feeds and tabs.
     package var isAllowedInLines: Bool { isAllowedInLine || value == 0x0A || value == 0x09 }
+
+    /// False for white space, controls, format characters, and characters that are drawn as nothing. A text needs at
+    /// least one visible scalar; invisible ones join emoji and the letters of some scripts.
+    ///
+    /// Unassigned code points are visible, because they may be letters of a newer version of Unicode.
+    package var isVisible: Bool {
+        if isASCII { return (0x21...0x7E).contains(value) }
+        switch value {
+        // Blank, although no property says so: BRAILLE PATTERN BLANK, OBJECT REPLACEMENT CHARACTER, and MUSICAL SYMBOL
+        // NULL NOTEHEAD.
+        case 0x2800, 0xFFFC, 0x1D159: return false
+        default: break
+        }
+        // Also true for the Hangul fillers, which are letters.
+        if properties.isDefaultIgnorableCodePoint || properties.isWhitespace { return false }
+        // Some format characters are drawn, such as U+0600 ARABIC NUMBER SIGN, but only together with the next ones.
+        return properties.generalCategory != .format && properties.generalCategory != .control
+    }
 }

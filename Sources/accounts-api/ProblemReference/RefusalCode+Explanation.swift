@@ -37,7 +37,10 @@ extension Refusal.Code {
             )
         case .badCharacters:
             Explanation(
-                meaning: "The value contains characters that the field does not permit, such as control characters.",
+                meaning: """
+                    The value contains characters that the field does not permit, such as control characters, or a text \
+                    contains only invisible characters.
+                    """,
                 remedy: "Ask for the value without them."
             )
         case .common:

@@ -86,6 +86,30 @@ struct TextFieldTests {
         #expect(lines.refusals(.string("a\(scalar)b")).isEmpty)
     }
 
+    @Test(arguments: [
+        0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180E, 0x200B, 0x200C, 0x200D, 0x200E, 0x2060,
+        0x2065, 0x206F, 0x2800, 0x3164, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0, 0xFFF9, 0xFFFC, 0x1BCA0, 0x1D159, 0x1D173,
+        0xE0000, 0xE0001, 0xE0020, 0xE0041, 0xE007F, 0xE01EF,
+    ])
+    func `a text of only invisible characters is refused`(value: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(value))
+        for typed in ["\(scalar)", "\(scalar)\(scalar)", " \(scalar)\u{3000}\(scalar) "] {
+            #expect(line.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
+            #expect(lines.refusals(.string(typed)) == [Refusal("text", .badCharacters)])
+            #expect(!lines.holds(.string(typed)) && !lines.field.kind.isBlank(.string(typed)))
+        }
+        #expect(try lines.canonical(.string("x\(scalar)")) == .string("x\(scalar)"))
+    }
+
+    @Test(arguments: [
+        "👨\u{200D}👩\u{200D}👧", "می\u{200C}خواهم", "❤\u{FE0F}", "🏴\u{E0067}\u{E0062}\u{E007F}", "\u{200B}x", "\u{3164}나",
+        // A mark without a letter, an unassigned code point, and a private one.
+        "\u{301}", "\u{378}", "\u{E000}",
+    ])
+    func `a text with a visible character is accepted as it is`(text: String) throws {
+        #expect(try lines.canonical(.string(text)) == .string(text))
+    }
+
     @Test(arguments: ["a\nb", "a\tb", "a\r\nb", "ab\n"])
     func `line breaks and tabs are refused in a single-line text`(typed: String) {
         #expect(line.refusals(.string(typed)) == [Refusal("text", .badCharacters)])

@@ -136,7 +136,7 @@ extension RandomPerson {
             case .email: [("nobody", .badFormat), (7, .wrongType), ("a\u{7}@example.com", .badCharacters)]
             case .code: [("12ab", .badFormat), ("12345", .badFormat), (7, .wrongType)]
             case .username: [("1kim", .badFormat), ("k", .tooShort), ("admin", .reserved), ("kim!", .badCharacters)]
-            case .text: [(7, .wrongType), ("a\u{7}", .badCharacters)]
+            case .text: [(7, .wrongType), ("a\u{7}", .badCharacters), ("\u{200B}", .badCharacters)]
             case .number: [("7", .wrongType), (.number(0.5), .wrongType), (1000, .notAllowed)]
             case .date:
                 [
