@@ -12,7 +12,7 @@ extension Operator {
 
     /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
     /// keys can be removed. Codes that were already sent are an exception: their digests cannot be recomputed, so they
-    /// need the old key until they expire.
+    /// need the old key until they expire. Without it, an accepted code is refused when it is repeated.
     ///
     /// The rotation can be interrupted and run again. Concurrent writes use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {

@@ -102,8 +102,14 @@ extension Refusal.Code {
             )
         case .codeWrong:
             Explanation(
-                meaning: "The code is not the right one. `attempts_left` guesses are left.",
-                remedy: "Ask for the code again. With no guess left, request a new code."
+                meaning: """
+                    The code is not the right one. `attempts_left` guesses are left. Without `attempts_left`, another \
+                    code was accepted before, and this one did not count as a guess.
+                    """,
+                remedy: """
+                    Ask for the code again. With no guess left, request a new code. Without `attempts_left`, continue: \
+                    the code that was accepted still counts.
+                    """
             )
         case .codeExpired:
             Explanation(

@@ -42,6 +42,8 @@ struct AuthenticatorTests {
             #expect(after.json["state"] == "complete")
             #expect(after.json["secret"] == nil && after.json["otpauth_uri"] == nil && after.json["qr_svg"] == nil)
             #expect(try await kim.put("totp", ["totp": .string(code)]).json["recovery_codes"] == nil)
+            let other = try await kim.put("totp", ["totp": .string(code == "000000" ? "000001" : "000000")])
+            #expect(other.status == 422 && other.refusals == ["totp:code_wrong"])
             try await kim.put("terms", ["terms": true])
             let committed = try await kim.commit()
             #expect(committed.status == 201 && committed.json["account"]?["totp"] == nil)

@@ -191,4 +191,23 @@ struct JourneyTests {
             #expect(try await kim.send(.post, "/signup/email/resend").status == 404)
         }
     }
+
+    @Test func `the accepted code can be sent again, and any other code is refused`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start(locale: "en")
+            let proved = try await kim.fill(through: "code")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let refused = try await kim.put("code", ["code": .string(code == "000000" ? "000001" : "000000")])
+            #expect(refused.status == 422 && refused.refusals == ["code:code_wrong"])
+            guard case .array(let errors)? = refused.json["errors"] else {
+                Issue.record("no errors: \(refused.body)")
+                return
+            }
+            #expect(errors.map { $0["params"] } == [.object([])])
+            #expect(errors.map { $0["message"] } == ["That code is not right."])
+            let again = try await kim.put("code", ["code": .string(code)])
+            #expect(again.status == 200 && again.json["revision"] == proved.json["revision"])
+        }
+    }
 }

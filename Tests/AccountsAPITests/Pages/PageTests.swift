@@ -77,6 +77,21 @@ struct PageTests {
         }
     }
 
+    @Test func `a form with the accepted code can be sent again, and one with another code is refused`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "code")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            #expect(try await kim.post("/signup/code", "code=\(code)").path == "/signup/password")
+            let wrong = code == "000000" ? "000001" : "000000"
+            let refused = try await kim.post("/signup/code", "code=\(wrong)")
+            #expect(refused.status == 422 && refused.path == "/signup/code")
+            #expect(refused.has("Code from our e-mail: Confirmed") && refused.has(">That code is not right.</p>"))
+            #expect(try await kim.post("/signup/code", "code=").status == 422)
+            #expect(try await kim.open("/signup").path == "/signup/password")
+        }
+    }
+
     @Test func `the page of a locked step redirects to the current step`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

@@ -78,6 +78,21 @@ struct KeyRotationTests {
         #expect(try session.query(trace).only.decode(String.self) == "mina: rotate keys")
     }
 
+    @Test func `an accepted code can be repeated while its key is in the ring`() async throws {
+        let (draft, code) = try await TestSignups.with { service -> (Draft, Answers) in
+            let draft = try await service.fill(service.start(), through: "code")
+            return (draft, ["code": .string(try service.mailbox.code(for: "kim@example.com"))])
+        }
+        for (keys, expected) in [(Self.both, "done"), (Self.new, "refused: code code_wrong")] {
+            try await TestSignups.with(keys: keys) { service in
+                _ = try await Operator(service.signups, name: "mina").rotateKeys()
+                let draft = try await service.signups.reread(draft)
+                #expect(draft.proofs["code"]?.isProved == true)
+                #expect(await outcome { try await service.submit(code, to: "code", of: draft) } == expected)
+            }
+        }
+    }
+
     @Test func `leases and proofs are rotated even if the draft is already sealed with the new key`() async throws {
         let draft = try await TestSignups.with { service in try await service.fill(service.start(), through: "profile")
         }

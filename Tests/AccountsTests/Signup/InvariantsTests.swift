@@ -179,7 +179,7 @@ private struct RandomUser {
         return ["code": .string(isGuess ? "000000" : try await code(for: draft) ?? "000000")]
     }
 
-    /// The code that was mailed for this draft, if it is still valid. Other drafts may use the same address.
+    /// The last code that was mailed for this draft, unless it was withdrawn. Other drafts may use the same address.
     private func code(for draft: Draft) async throws -> String? {
         guard let address = draft.values.address(in: "email"), let proof = draft.proofs["code"] else { return nil }
         try await service.deliver()

@@ -127,6 +127,7 @@ extension Proof {
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: sentAt + 60,
+            acceptedCodeDigest: nil,
             isForCurrentAddress: forCurrentAddress
         )
     }
@@ -141,6 +142,7 @@ extension Proof {
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: nil,
+            acceptedCodeDigest: nil,
             isForCurrentAddress: true
         )
     }

@@ -221,9 +221,14 @@ extension SignupModel {
 
         var proved: [FieldName] = []
         for field in step.fields {
-            guard case .code(_, let attempts) = field.rule, case .digits(let digits) = meaning(field.name),
-                !isProved(field.name)
-            else { continue }
+            guard case .code(_, let attempts) = field.rule, case .digits(let digits) = meaning(field.name) else {
+                continue
+            }
+            if isProved(field.name) {
+                // The accepted code may be repeated; another one is refused, but is not a guess.
+                if digits != codes[field.name]?.digits { return "refused: \(field.name) code_wrong" }
+                continue
+            }
             if let refusal = spend(digits, on: field.name, attempts) { return "refused: \(field.name) \(refusal)" }
             proved.append(field.name)
         }

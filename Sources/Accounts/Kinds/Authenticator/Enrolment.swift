@@ -37,6 +37,16 @@ struct NewAuthenticator: Sendable {
     let recoveryCodes: [RecoveryCode]
 }
 
+extension Authenticator {
+    /// Refuses every code but the one that has confirmed the authenticator. Spends no guess, because no code can
+    /// confirm it again.
+    func checkRepetition(_ code: String, of field: FieldName) throws(SubmitError) {
+        guard TOTP.code(secret, step: lastStep).utf8.equalsInConstantTime(code.utf8) else {
+            throw .refused([Refusal(field, .codeWrong)])
+        }
+    }
+}
+
 extension Signups {
     /// Returns the data to set up the authenticator of the step; nil if the step asks for none, or if the draft has one
     /// already.
@@ -62,8 +72,8 @@ extension Signups {
 
     /// Counts the guess before it compares, so that parallel guesses cannot exceed the limit.
     ///
-    /// - Returns: the new authenticator and its recovery codes; nil if the draft has got an authenticator in the
-    ///   meantime.
+    /// - Returns: the new authenticator and its recovery codes; nil if the same code has confirmed an authenticator in
+    ///   the meantime.
     func enrol(
         _ code: String,
         _ field: FieldName,
@@ -72,7 +82,10 @@ extension Signups {
         // The first guess is made before the draft's turn. A repetition already has the turn.
         let guess = try await retrying(draft) { (draft) throws(SubmitError) -> Guess? in
             if draft.account != nil { throw .committed }
-            if draft.values[field] is Authenticator { return .unnecessary }
+            if let authenticator = draft.values[field] as? Authenticator {
+                try authenticator.checkRepetition(code, of: field)
+                return .repeated
+            }
             guard let spent = try await spend(on: field, of: draft) else { return nil }
             return .correct(try compare(code, spent, field, of: draft))
         }
@@ -81,8 +94,8 @@ extension Signups {
 
     private enum Guess {
         case correct(NewAuthenticator)
-        /// The draft has an authenticator already.
-        case unnecessary
+        /// The code has confirmed the draft's authenticator already.
+        case repeated
     }
 
     private struct SpentAttempt {

@@ -14,12 +14,16 @@ extension TOTPField {
         }
     }
 
-    /// A correct code adds the authenticator to the draft and creates its recovery codes.
+    /// A correct code adds the authenticator to the draft and creates its recovery codes. The code that has confirmed
+    /// the authenticator may be repeated, for example by a double click; any other code is refused.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let code = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
-        if value(in: submission.change.values, of: field.name) != nil { return }
+        if let authenticator = value(in: submission.change.values, of: field.name) {
+            try authenticator.checkRepetition(code, of: field.name)
+            return
+        }
         let newAuthenticator = try await submission.completed.once(
             field.name,
             optional: { () throws(SubmitError) -> NewAuthenticator? in

@@ -20,12 +20,16 @@ extension CodeField {
         }
     }
 
-    /// Spends an attempt on the code and adds the proof to the change.
+    /// Spends an attempt on the code and adds the proof to the change. The code that has proved the address may be
+    /// repeated, for example by a double click; any other code is refused.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let digits = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
-        if draft.proofs[field.name]?.isProved == true { return }
+        if draft.proofs[field.name]?.isProved == true {
+            try signups.checkRepetition(digits, on: field.name, self, of: draft)
+            return
+        }
         let spent = try await submission.completed.once(
             field.name,
             optional: { () throws(SubmitError) -> Int? in

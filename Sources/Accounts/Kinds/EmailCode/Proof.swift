@@ -13,6 +13,8 @@ package struct Proof: Sendable {
     package let sentAt: Date
     package let expiresAt: Date
     package var provedAt: Date?
+    /// The digest of the code that has proved the address, to recognise a repetition of it; nil until then.
+    let acceptedCodeDigest: [UInt8]?
     /// False if the address in the draft has changed since the code was mailed.
     package let isForCurrentAddress: Bool
 

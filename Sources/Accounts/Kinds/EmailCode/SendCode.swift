@@ -84,7 +84,8 @@ extension Signups {
         ]
     }
 
-    /// Marks the address as proved by the code of that generation.
+    /// Marks the address as proved by the code of that generation. The digest of the code stays, to recognise a
+    /// repetition; it can prove nothing again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
     func proved(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
@@ -94,7 +95,7 @@ extension Signups {
             proof: (field, true),
             statements: [
                 """
-                UPDATE proofs SET proved_at = now(), code_digest = NULL, failures = failures - 1
+                UPDATE proofs SET proved_at = now(), failures = failures - 1
                  WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))
                 """
             ]

@@ -44,7 +44,10 @@ extension Signups {
             else {
                 throw .refused([Refusal(field, .codeExpired)])
             }
-            if current.isProved { return nil }
+            if current.isProved {
+                try checkRepetition(digits, on: field, code, of: draft)
+                return nil
+            }
             throw .refused([Self.refusal(of: field, current, code, at: draft.now)])
         }
         let candidates = codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
@@ -53,6 +56,21 @@ extension Signups {
             throw .refused([Refusal(field, .codeWrong, ["attempts_left": attemptsLeft])])
         }
         return proof.generation
+    }
+
+    /// Refuses digits other than those that have proved the address. Spends no attempt, because no code can prove it
+    /// again.
+    func checkRepetition(
+        _ digits: String,
+        on field: FieldName,
+        _ code: CodeField,
+        of draft: Draft
+    ) throws(SubmitError) {
+        guard let proof = draft.proofs[field], let accepted = proof.acceptedCodeDigest,
+            let address = draft.values.address(in: code.proves),
+            codeDigests(digits, of: draft.id, address: address, generation: proof.generation)
+                .contains(where: { $0.equalsInConstantTime(accepted) })
+        else { throw .refused([Refusal(field, .codeWrong)]) }
     }
 
     private static func refusal(of field: FieldName, _ proof: Proof, _ code: CodeField, at now: Date) -> Refusal {

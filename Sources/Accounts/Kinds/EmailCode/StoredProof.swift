@@ -2,14 +2,19 @@ internal import Foundation
 
 /// A row of `proofs`.
 struct StoredProof {
-    static let columns: SQL =
-        "field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at"
+    /// The digest of a code is read only after the code has proved the address. Before that it is NULL for an address
+    /// that has an account, and reads would take longer for every other address.
+    static let columns: SQL = """
+        field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at,
+        CASE WHEN proved_at IS NOT NULL THEN code_digest END
+        """
 
     let field: FieldName
     let addressDigest: [UInt8]
     let generation, attempts, failures: Int
     let sentAt, expiresAt: Date
     let provedAt: Date?
+    let acceptedCodeDigest: [UInt8]?
 
     init(_ row: Row) throws(DatabaseError) {
         var columns = row.columns
@@ -29,6 +34,7 @@ struct StoredProof {
         let sentAt: Date? = try columns.next()
         let expiresAt: Date? = try columns.next()
         provedAt = try columns.next()
+        acceptedCodeDigest = try columns.next()
         guard let field, let addressDigest, let generation, let attempts, let failures, let sentAt, let expiresAt else {
             return nil
         }
@@ -57,6 +63,7 @@ extension Signups {
                 sentAt: stored.sentAt,
                 expiresAt: stored.expiresAt,
                 provedAt: stored.provedAt,
+                acceptedCodeDigest: stored.acceptedCodeDigest,
                 isForCurrentAddress: current.contains(stored.addressDigest)
             )
         }

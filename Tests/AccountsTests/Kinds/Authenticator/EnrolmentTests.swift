@@ -63,6 +63,31 @@ struct EnrolmentTests {
         }
     }
 
+    @Test func `any other code is refused after the confirmation, and nothing changes`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await self.draft(service)
+            let enrolment = try await service.enrolment(draft)
+            let step = TOTP.timeStep(at: enrolment.now)
+            let codes = (-1...2).map { TOTP.code(enrolment.secret.base32Bytes, step: step + $0) }
+            let code = codes[1]
+            let confirmed = try await service.submit(["totp": .string(code)], to: "totp", of: draft)
+            let before = try session.dump()
+            for draft in [draft, confirmed] {
+                // The codes of neighbouring time steps, which the app shows before and after.
+                for other in codes where other != code {
+                    #expect(
+                        await outcome { try await service.submit(["totp": .string(other)], to: "totp", of: draft) }
+                            == "refused: totp code_wrong"
+                    )
+                }
+                #expect(
+                    await outcome { try await service.submit(["totp": .string(code)], to: "totp", of: draft) } == "done"
+                )
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
     @Test func `a secret from before a key rotation is still accepted`() async throws {
         let rotated = "new:" + Data(repeating: 9, count: 32).base64EncodedString() + "," + TestSignups.keys
         let (draft, code) = try await TestSignups.with { service -> (Draft, String) in

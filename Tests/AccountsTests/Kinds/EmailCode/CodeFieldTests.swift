@@ -118,6 +118,7 @@ struct PendingCodeTests {
             sentAt: sentAt,
             expiresAt: sentAt + 600,
             provedAt: nil,
+            acceptedCodeDigest: nil,
             isForCurrentAddress: isForCurrentAddress
         )
         return proof.isUsable(for: code, at: sentAt + seconds)

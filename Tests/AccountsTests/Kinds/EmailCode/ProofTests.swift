@@ -83,7 +83,8 @@ struct ProofTests {
                     0
                 ]
             }
-            let stored = try session.query("SELECT code_digest FROM proofs").only.decode([UInt8].self)
+            let select: SQL = "SELECT code_digest FROM proofs"
+            let stored = try session.query(select).only.decode([UInt8].self)
             #expect(stored.count == 32)
             #expect(stored == digest(code, draft.id))
             #expect(stored != digest(wrong(code), draft.id))
@@ -92,8 +93,10 @@ struct ProofTests {
             #expect(stored != digest(code, draft.id, generation: 2))
             #expect(try session.isTrue("\(stored) <> sha256(convert_to(\(code), 'UTF8'))"))
 
-            _ = try await service.submit(["code": .string(code)], to: "code", of: draft)
-            #expect(try session.number(of: "proofs WHERE code_digest IS NULL AND proved_at IS NOT NULL") == 1)
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            #expect(try session.query(select).only.decode([UInt8].self) == stored)
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: proved)
+            #expect(try session.query(select).only.decode([UInt8].self) != stored)
         }
     }
 
@@ -208,6 +211,63 @@ struct ProofTests {
                 let again = try await service.submit(["code": .string(code)], to: "code", of: draft)
                 #expect(again.revision == proved.revision)
                 #expect(again.proofs["code"]?.isProved == true)
+            }
+        }
+    }
+
+    @Test func `any other code is refused after the proof, and nothing changes`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            let before = try session.dump()
+            for draft in [draft, proved] {
+                for number in 1...6 {
+                    #expect(await guess(wrong(code, by: number), in: draft, on: service) == "refused: code code_wrong")
+                }
+                #expect(await guess("", in: draft, on: service) == "refused: code required")
+                #expect(await guess(code, in: draft, on: service) == "done")
+            }
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `the accepted code can be repeated after it has expired`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            try session.letPass("10 minutes")
+            let current = try await service.signups.reread(proved)
+            #expect(await guess(code, in: current, on: service) == "done")
+            #expect(await guess(wrong(code), in: current, on: service) == "refused: code code_wrong")
+        }
+    }
+
+    @Test func `the code of an earlier address is refused after another address was proved`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            let first = try service.mailbox.code(for: "kim@example.com")
+            let moved = try await service.submit(["email": "lee@example.com"], to: "email", of: draft)
+            let second = try await service.readCode(for: "lee@example.com")
+            let proved = try await service.submit(["code": .string(second)], to: "code", of: moved)
+            if first != second { #expect(await guess(first, in: proved, on: service) == "refused: code code_wrong") }
+            #expect(await guess(second, in: proved, on: service) == "done")
+        }
+    }
+
+    @Test func `a wrong code that competes with the right one is refused`() async throws {
+        try await TestSignups.with { service in
+            for number in 0..<20 {
+                let address = "kim\(number)@example.com"
+                let draft = try await service.fill(service.start(), through: "email", email: address)
+                let code = try await service.readCode(for: address)
+                let outcomes = try await atOnce(2) { number in
+                    await guess(number == 0 ? code : wrong(code), in: draft, on: service)
+                }
+                // Only a guess before the proof counts.
+                let refusals = ["refused: code code_wrong"] + [3, 4].map { "refused: code code_wrong (\($0) left)" }
+                #expect(outcomes[0] == "done" && refusals.contains(outcomes[1]))
             }
         }
     }
