@@ -132,8 +132,11 @@ extension ProblemKind {
             )
         case .unsupportedMediaType:
             Explanation(
-                meaning: "The resource does not read bodies of this `Content-Type`, or of this charset.",
-                remedy: "Send one of the media types in `Accept` of the answer, in UTF-8."
+                meaning: """
+                    The resource does not read bodies of this `Content-Type`, of this charset, or with a \
+                    `Content-Encoding`. In the last case, the answer has `Accept-Encoding: identity`.
+                    """,
+                remedy: "Send one of the media types in `Accept` of the answer, in UTF-8 and not compressed."
             )
         case .validationFailed:
             Explanation(

@@ -163,6 +163,33 @@ struct PhotoRouteTests {
         }
     }
 
+    @Test func `an image and a form with a content coding are refused, and nothing is stored`() async throws {
+        try await TestServer.with(.socket) { site in
+            let kim = try await Self.atProfile(site, .bearer)
+            let picture = try image("plain.png")
+            let form = Multipart(["username": "kim"], photo: picture).bytes
+            for response in [
+                try await kim.send(
+                    .put,
+                    Self.path,
+                    bytes: picture,
+                    headers: [.contentType: "image/png", .contentEncoding: "gzip"]
+                ),
+                try await kim.send(
+                    .post,
+                    "/signup/profile",
+                    bytes: form,
+                    headers: [.contentType: Multipart.type, .contentEncoding: "gzip"]
+                ),
+            ] {
+                #expect(response.status == 415 && response.slug == "unsupported-media-type")
+                #expect(response.headers[.acceptEncoding] == "identity")
+            }
+            let values = try await kim.send(.get, "/signup").json["values"]
+            #expect(values?["photo"] == nil && values?["username"] == nil)
+        }
+    }
+
     @Test func `a body of many tiny chunks is refused`() async throws {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)

@@ -84,6 +84,52 @@ struct ProblemTests {
     }
 
     @Test(arguments: [
+        ("gzip", 415), ("GZIP", 415), ("br", 415), ("identity, gzip", 415), ("identity", 200), ("Identity", 200),
+        ("", 200),
+    ])
+    func `a body with a content coding is refused before it is read`(coding: String, status: Int) async throws {
+        try await TestServer.with(.socket) { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            let form = "application/x-www-form-urlencoded"
+            for (type, body) in [("application/json", #"{"email":"a@b.example"}"#), (form, "email=a%40b.example")] {
+                let headers: HTTPFields = [.contentType: type, .contentEncoding: coding]
+                let response = try await kim.send(.post, "/signup/email", body, headers: headers)
+                #expect(response.status == status)
+                #expect(response.headers[.acceptEncoding] == (status == 415 ? "identity" : nil))
+                if status == 415 { #expect(response.slug == "unsupported-media-type") }
+            }
+            let isStored = try await kim.send(.get, "/signup").json["values"]?["email"] != nil
+            #expect(isStored == (status == 200))
+            let start = try await site.visitor().send(.post, "/signup", "{}", headers: [.contentEncoding: coding])
+            #expect(start.status == (status == 415 ? 415 : 201))
+        }
+    }
+
+    @Test func `a body with a content coding is refused without waiting for it`() async throws {
+        try await TestServer.with(.socket) { site in
+            let port = try #require(site.client.port)
+            let response = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send(
+                    """
+                    POST /signup HTTP/1.1\r
+                    Host: x\r
+                    Content-Type: application/json\r
+                    Content-Encoding: gzip\r
+                    Content-Length: 100\r
+                    \r
+
+                    """
+                )
+                return client.readResponse()
+            }
+            #expect(response.hasPrefix("HTTP/1.1 415 ") && response.contains("/problems/unsupported-media-type"))
+            #expect(response.lowercased().contains("\r\naccept-encoding: identity\r\n"))
+        }
+    }
+
+    @Test(arguments: [
         ("text/css", 406), ("application/json;q=0", 406), ("image/*, text/html", 303), ("*/*", 201),
         ("text/html, application/json;q=0.1", 303), ("application/*", 201), ("text/html, application/json", 201),
         ("text/html;q=0.5, */*;q=0.4", 303), ("text/*", 303), ("*/*, application/json;q=0.0", 303),

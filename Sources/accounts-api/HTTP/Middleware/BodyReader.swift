@@ -18,6 +18,7 @@ struct BodyReader: RouterMiddleware {
     var takesFiles = false
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        try Self.refuseContentCoding(in: request.headers, accept: Self.types)
         var context = context
         if takesFiles, let step = context.step, let form = FormWithFiles(request.headers[.contentType], to: step) {
             // A browser gets this answer later, on the page with the form.
@@ -97,8 +98,23 @@ struct BodyReader: RouterMiddleware {
     private static let unsupported = Problem(
         .unsupportedMediaType,
         "The media type is not supported. Send application/json or application/x-www-form-urlencoded.",
-        headers: [.accept: BodyType.allCases.map(\.rawValue).joined(separator: ", ")]
+        headers: [.accept: types]
     )
+    private static let types = BodyType.allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// Refuses a body with a content coding such as gzip, by the header alone: a small body could expand to any size.
+    ///
+    /// - Parameter types: the media types of a body without a coding.
+    static func refuseContentCoding(in headers: HTTPFields, accept types: String) throws {
+        let codings = headers[.contentEncoding]?.split(separator: ",") ?? []
+        guard codings.allSatisfy({ ["", "identity"].contains($0.trimmingWhitespace().lowercased()) }) else {
+            throw Problem(
+                .unsupportedMediaType,
+                "The Content-Encoding is not supported. Send the body without one.",
+                headers: [.accept: types, .acceptEncoding: "identity"]
+            )
+        }
+    }
 
     static func tooLarge(_ maximum: Int) -> Problem {
         Problem(.tooLarge, "The body is too large. Send at most \(maximum) bytes.")

@@ -6,12 +6,14 @@ import Hummingbird
 /// found and the step is known to be writable.
 struct ImageCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        let types = ImageField.types.joined(separator: ", ")
+        try BodyReader.refuseContentCoding(in: request.headers, accept: types)
         // The bytes show which type of image it is.
         guard let type = request.headers[.contentType], type.lowercased().hasPrefix("image/") else {
             throw Problem(
                 .unsupportedMediaType,
                 "The Content-Type is not that of an image. Send an image, with a type such as image/jpeg.",
-                headers: [.accept: ImageField.types.joined(separator: ", ")]
+                headers: [.accept: types]
             )
         }
         let maximum = ImageField.maximumBytes
