@@ -1,22 +1,24 @@
 import Accounts
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import NIOHTTP1
-import NIOHTTPTypes
 
-/// Watches one connection: closes it if a request takes too long to arrive, and replaces answers that the HTTP server
-/// writes before a request reaches the router, so that they have the form of every other problem.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
+/// Watches one connection: closes it if a request takes too long to arrive and after the last request, and replaces
+/// answers that the HTTP server writes before a request reaches the router, so that they have the form of every other
+/// problem. It runs directly behind the HTTP parser, where a request still has its version.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Makes the complete answer for a problem.
+    typealias Refusal = @Sendable (Problem) -> (head: HTTPResponseHead, body: ByteBuffer)
 
     private let limits: ConnectionLimits
     private let clients: ClientConnections
     private let shutdown: ShutdownSignal
-    private let refusal: @Sendable (Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer)
+    private let refusal: Refusal
     /// The client for which this connection is counted.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
@@ -24,19 +26,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReading = false
     /// The number of requests without a complete answer.
     private var unanswered = 0
-    private var hasOverflowed = false
+    /// True if the latest request is the last one of this connection (RFC 9112, §9.3 and §9.6).
+    private var hasLastRequest = false
+    /// The answer to a request that does not reach the router.
+    private var problem = Problem(.malformedRequest, "The request is malformed.")
     /// True if the current answer announces that it is the last one.
     private var isClosing = false
     /// True if further input on this connection is dropped (RFC 9112, §9.6).
     private var ignoresInput = false
 
-    /// - Parameter refusal: makes the complete answer for a problem.
-    init(
-        limits: ConnectionLimits,
-        clients: ClientConnections,
-        shutdown: ShutdownSignal,
-        refusal: @escaping @Sendable (Problem.Slug) -> (head: HTTPResponse, body: ByteBuffer)
-    ) {
+    init(limits: ConnectionLimits, clients: ClientConnections, shutdown: ShutdownSignal, refusal: @escaping Refusal) {
         self.limits = limits
         self.clients = clients
         self.shutdown = shutdown
@@ -68,50 +67,79 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if ignoresInput { return }
         switch unwrapInboundIn(data) {
-        case .head where isClosing || unanswered > 0 && shutdown.isUnderWay:
-            // The previous answer announces that it is the last one.
+        case .head where hasLastRequest || isClosing || unanswered > 0 && shutdown.isUnderWay:
+            // The previous answer is the last one, or will announce that it is.
             ignoresInput = true
-            return
-        case .head:
+        case .head(let head):
             isReading = true
             unanswered += 1
             close(in: limits.body, context)
-        case .body: break
+            receive(head, context)
+        case .body:
+            if !isDraining { context.fireChannelRead(data) }
         case .end:
             isReading = false
             awaitNext(context)
             if isClosing, unanswered == 0 { return context.close(promise: nil) }
+            context.fireChannelRead(data)
         }
-        context.fireChannelRead(data)
+    }
+
+    private func receive(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        var head = head
+        // After a request for another protocol, the HTTP parser reads no further request.
+        hasLastRequest = !head.isKeepAlive || head.headers.contains(name: "Upgrade") || head.method == .CONNECT
+        // Hummingbird, too, ends the connection after this request, but recognises only this value.
+        if hasLastRequest { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        if isDraining { context.read() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        hasOverflowed = error as? HTTPParserError == .headerOverflow
+        if ignoresInput { return }
+        switch error as? HTTPParserError {
+        case .closedConnection:
+            // The client has sent more after its last request, which may have no answer yet.
+            ignoresInput = true
+            return
+        case .headerOverflow:
+            problem = Problem(.headersTooLarge, "The header is too large. Send fewer or shorter header fields.")
+        default: break
+        }
         context.fireErrorCaught(error)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(let head) where head.headerFields[.requestID] == nil && head.status.kind != .informational:
+        case .head(let head) where (100..<200).contains(head.status.code):
+            context.write(data, promise: promise)
+        case .head(let head) where !head.headers.contains(name: HTTPField.Name.requestID.rawName):
             // Every answer of the router has a request id. This one has none, so it comes from the HTTP server itself.
-            let answer = refusal(hasOverflowed ? .headersTooLarge : .malformedRequest)
+            let answer = refusal(problem)
             context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-            context.write(wrapOutboundOut(.body(answer.body)), promise: promise)
+            context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise)
+        case .head(var head):
+            isClosing = shutdown.isUnderWay || hasLastRequest && unanswered == 1
+            if isClosing { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body: context.write(data, promise: promise)
         case .end:
             unanswered = max(0, unanswered - 1)
             awaitNext(context)
             // Closing the connection while the client is still sending would lose the answer.
-            if isClosing || ignoresInput, !isReading { return close(after: data, promise, context) }
+            if isClosing || ignoresInput && unanswered == 0, !isReading { return close(after: data, promise, context) }
             context.write(data, promise: promise)
-        case .head(var head):
-            if head.status.kind != .informational {
-                if shutdown.isUnderWay { head.headerFields[.connection] = "close" }
-                isClosing = head.headerFields[.connection] == "close"
-            }
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body: context.write(data, promise: promise)
+            if isDraining { context.read() }
         }
     }
+
+    /// True if no other handler reads the rest of the body. This handler reads and drops it, because a client that is
+    /// still sending may not see the answer yet.
+    private var isDraining: Bool { isReading && isClosing && unanswered == 0 }
 
     /// Starts the deadline of the next header once both the body and the answer have ended; an answer may come before
     /// the end of the body. While the server works on a request there is no deadline.

@@ -137,6 +137,70 @@ struct ConnectionGuardTests {
         }
     }
 
+    @Test(arguments: [
+        "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: TE, Close\r\n",
+        "HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", "HTTP/1.0\r\n",
+        "HTTP/1.0\r\nHost: x\r\nConnection: close\r\n",
+    ])
+    func `after its last request a connection is closed, and later requests have no response`(request: String)
+        async throws
+    {
+        try await TestServer.with(.socket) { site in
+            let port = try #require(site.client.port)
+            for method in ["GET", "HEAD"] {
+                let (response, isClosed) = try await onThread {
+                    let client = try RawClient(port: port)
+                    let first = "GET /signup HTTP/1.1\r\nHost: x\r\n\r\n"
+                    let last = "\(method) /health/live \(request)\r\n"
+                    return (try client.exchange(first + last + first), client.isClosedByServer())
+                }
+                let statuses = response.matches(of: /HTTP\/1\.1 ([0-9]{3})/).map { String($0.1) }
+                #expect(statuses == ["401", "200"] && isClosed)
+                #expect(response.lowercased().ranges(of: "\r\nconnection: close\r\n").count == 1)
+                #expect(response.hasSuffix(method == "HEAD" ? "\r\n\r\n" : #"{"status":"live"}"#))
+            }
+        }
+    }
+
+    @Test func `HTTP/1.0 with keep-alive and HTTP/1.1 keep the connection`() async throws {
+        try await TestServer.with(.socket) { site in
+            let port = try #require(site.client.port)
+            let responses = try await onThread {
+                let client = try RawClient(port: port)
+                return try [
+                    "HTTP/1.0\r\nConnection: Keep-Alive\r\n", "HTTP/1.1\r\nHost: x\r\n",
+                    "HTTP/1.0\r\nConnection: keep-alive\r\n",
+                ].map {
+                    try client.send("GET /health/live \($0)\r\n")
+                    return client.readResponse()
+                }
+            }
+            #expect(
+                responses.allSatisfy { $0.hasPrefix("HTTP/1.1 200 ") && !$0.lowercased().contains("\r\nconnection:") }
+            )
+        }
+    }
+
+    @Test func `the rest of a body is read after an early response`() async throws {
+        try await TestServer.with(.socket) { site in
+            let port = try #require(site.client.port)
+            let count = 16 << 20
+            for request in ["HTTP/1.0\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"] {
+                let (response, rest) = try await onThread {
+                    let client = try RawClient(port: port)
+                    try client.send(
+                        "POST /signup \(request)Content-Type: application/json\r\nContent-Length: \(count)\r\n\r\n"
+                    )
+                    let response = client.readResponse()
+                    // The buffers of the system do not hold this much.
+                    try client.send(String(repeating: "x", count: count))
+                    return (response, client.readAll())
+                }
+                #expect(response.hasPrefix("HTTP/1.1 413 ") && rest.isEmpty)
+            }
+        }
+    }
+
     @Test func `an idle connection is closed`() async throws {
         var limits = ConnectionLimits()
         limits.nextHeader = .milliseconds(100)

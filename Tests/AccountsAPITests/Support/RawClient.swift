@@ -45,6 +45,15 @@ final class RawClient: Sendable {
         return String(decoding: response, as: UTF8.self)
     }
 
+    /// Whether the server has closed the connection in both directions, and not only its own. Sends a byte, which the
+    /// system of the server then rejects; gives up after ten seconds.
+    func isClosedByServer() -> Bool {
+        // The send fails if the rejection of earlier bytes has already arrived.
+        try? send("x")
+        var event = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&event, 1, 10_000) == 1
+    }
+
     func readAll() -> String {
         var response: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
