@@ -42,7 +42,8 @@ struct Healthcheck: AsyncParsableCommand {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        let request = "GET /health/ready HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+        // An IPv6 address is not a valid Host without brackets, and the server accepts every name.
+        let request = "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         var answer = [UInt8](repeating: 0, count: 64)
         guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,
             send(connection, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count

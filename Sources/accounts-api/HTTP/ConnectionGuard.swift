@@ -3,9 +3,10 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Watches one connection: closes it if a request takes too long to arrive and after the last request, and replaces
-/// answers that the HTTP server writes before a request reaches the router, so that they have the form of every other
-/// problem. It runs directly behind the HTTP parser, where a request still has its version.
+/// Watches one connection: closes it if a request takes too long to arrive and after the last request, refuses requests
+/// without a valid `Host`, and replaces answers that the HTTP server writes before a request reaches the router, so
+/// that they have the form of every other problem. It runs directly behind the HTTP parser, where a request still has
+/// its version and every `Host`.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -28,6 +29,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var unanswered = 0
     /// True if the latest request is the last one of this connection (RFC 9112, §9.3 and §9.6).
     private var hasLastRequest = false
+    /// The method of a request without a valid `Host`. It is the last request, and does not reach the router.
+    private var refused: HTTPMethod?
     /// The answer to a request that does not reach the router.
     private var problem = Problem(.malformedRequest, "The request is malformed.")
     /// True if the current answer announces that it is the last one.
@@ -89,6 +92,16 @@ final class ConnectionGuard: ChannelDuplexHandler {
         var head = head
         // After a request for another protocol, the HTTP parser reads no further request.
         hasLastRequest = !head.isKeepAlive || head.headers.contains(name: "Upgrade") || head.method == .CONNECT
+        guard head.hasValidHost else {
+            hasLastRequest = true
+            refused = head.method
+            problem = Problem(
+                .malformedRequest,
+                "Host is missing, repeated or invalid. Send one Host: a name or address."
+            )
+            // The HTTP server answers every error of the parser with 400.
+            return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
+        }
         // Hummingbird, too, ends the connection after this request, but recognises only this value.
         if hasLastRequest { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -120,8 +133,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head) where !head.headers.contains(name: HTTPField.Name.requestID.rawName):
             // Every answer of the router has a request id. This one has none, so it comes from the HTTP server itself.
             let answer = refusal(problem)
-            context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-            context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise)
+            // After an error of the parser, the end of the request is unknown.
+            isClosing = refused != nil
+            let hasBody = refused != .HEAD
+            context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
+            if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise) }
         case .head(var head):
             isClosing = shutdown.isUnderWay || hasLastRequest && unanswered == 1
             if isClosing { head.headers.replaceOrAdd(name: "Connection", value: "close") }
@@ -139,7 +155,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     /// True if no other handler reads the rest of the body. This handler reads and drops it, because a client that is
     /// still sending may not see the answer yet.
-    private var isDraining: Bool { isReading && isClosing && unanswered == 0 }
+    private var isDraining: Bool { isReading && (refused != nil || isClosing && unanswered == 0) }
 
     /// Starts the deadline of the next header once both the body and the answer have ended; an answer may come before
     /// the end of the body. While the server works on a request there is no deadline.

@@ -138,6 +138,48 @@ struct ConnectionGuardTests {
     }
 
     @Test(arguments: [
+        "GET /health/live HTTP/1.1\r\n\r\n", "GET http://x/health/live HTTP/1.1\r\n\r\n",
+        "GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
+        "GET /health/live HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n", "GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n",
+        "POST /signup HTTP/1.1\r\nHost: x/y\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+    ])
+    func `a request without exactly one valid Host is refused, and the connection is closed`(request: String)
+        async throws
+    {
+        try await TestServer.with(.socket) { site in
+            let port = try #require(site.client.port)
+            let (response, isClosed) = try await onThread {
+                let client = try RawClient(port: port)
+                // The server does not read the second request.
+                let response = try client.exchange("\(request)GET /health/live HTTP/1.1\r\n\(Self.end)")
+                return (response, client.isClosedByServer())
+            }
+            #expect(response.hasPrefix("HTTP/1.1 400 ") && response.lowercased().contains("\r\nconnection: close\r\n"))
+            #expect(response.contains("/problems/malformed-request") && response.contains("Host is missing"))
+            #expect(response.ranges(of: "HTTP/1.1 ").count == 1 && isClosed)
+            let drafts = try Session().query("SELECT count(*) FROM drafts")
+            #expect(try drafts.only.decode(Int.self) == 0)
+        }
+    }
+
+    @Test func `a HEAD request without Host gets a response without a body`() async throws {
+        let response = try await exchange("HEAD /health/live HTTP/1.1\r\n\r\n")
+        #expect(response.hasPrefix("HTTP/1.1 400 ") && response.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test(arguments: [
+        "GET http://other.example/health/live HTTP/1.1\r\nHost: x\r\n", "GET /health/live HTTP/1.1\r\nHost:\r\n",
+        "GET /health/live HTTP/1.1\r\nHost: [::1]:8080\r\n", "GET /health/live HTTP/1.0\r\n",
+    ])
+    func `a request with an absolute URL, with an empty Host or without Host in HTTP/1.0 is served`(request: String)
+        async throws
+    {
+        let response = try await exchange("\(request)Connection: close\r\n\r\n")
+        #expect(response.hasPrefix("HTTP/1.1 200 ") && response.hasSuffix(#"{"status":"live"}"#))
+    }
+
+    @Test(arguments: [
         "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: TE, Close\r\n",
         "HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", "HTTP/1.0\r\n",
         "HTTP/1.0\r\nHost: x\r\nConnection: close\r\n",
@@ -185,7 +227,7 @@ struct ConnectionGuardTests {
         try await TestServer.with(.socket) { site in
             let port = try #require(site.client.port)
             let count = 16 << 20
-            for request in ["HTTP/1.0\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"] {
+            for request in ["HTTP/1.0\r\n", "HTTP/1.1\r\n", "HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"] {
                 let (response, rest) = try await onThread {
                     let client = try RawClient(port: port)
                     try client.send(
@@ -196,7 +238,9 @@ struct ConnectionGuardTests {
                     try client.send(String(repeating: "x", count: count))
                     return (response, client.readAll())
                 }
-                #expect(response.hasPrefix("HTTP/1.1 413 ") && rest.isEmpty)
+                #expect(
+                    response.hasPrefix(request == "HTTP/1.1\r\n" ? "HTTP/1.1 400 " : "HTTP/1.1 413 ") && rest.isEmpty
+                )
             }
         }
     }
