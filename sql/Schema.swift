@@ -30,5 +30,6 @@ package enum Schema {
         Script("create_draft_partition", PackageResources.create_draft_partition_sql),
         Script("drop_past_draft_partitions", PackageResources.drop_past_draft_partitions_sql),
         Script("take_from_limits", PackageResources.take_from_limits_sql),
+        Script("exceeded_limit", PackageResources.exceeded_limit_sql),
     ]
 }

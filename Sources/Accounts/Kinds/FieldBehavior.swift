@@ -50,25 +50,25 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Submit, check and clear
 
-    /// Called for each field of a submitted step after the validation and before ``submit(_:_:)`` of any field, also if
-    /// answers of other fields were refused. Does slow work that may still refuse this answer, such as decoding an
-    /// image. Returns the refusals.
-    ///
-    /// The valid answer is in ``Submission/inputs``. Work that must not be repeated when the write is retried belongs
-    /// into ``Submission/completed``.
-    func prepare(_ field: Field, for submission: inout Submission) async throws(SubmitError) -> [Refusal]
-
     /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
-    /// the effects of the answer to the submission's change, which is written afterwards.
+    /// the effects of the answer to the submission's change, which is written afterwards. The valid answer is in
+    /// ``Submission/inputs``.
     ///
-    /// Called again when the write is retried. Work that must be done only once, such as hashing a password or spending
-    /// an attempt on a code, belongs into ``Submission/completed``.
+    /// Called again when the write is retried. Work that must be done only once, such as spending an attempt on a code,
+    /// belongs into ``Submission/completed``.
     func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
 
-    /// Called after ``submit(_:_:)``, for each field of the other steps. Clears the field if the new answers make its
-    /// stored value invalid. For example, a password must not equal the username, so a person who chooses the password
-    /// as the username has to choose another password.
-    func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError)
+    /// Called for each field of the flow after ``submit(_:_:)``. Returns the rate limits that ``work(_:_:)`` consumes; none
+    /// if it has nothing to do, or has done it before a retry.
+    func workCharges(_ field: Field, for submission: Submission) -> [Charge]
+
+    /// Called for each field of the flow after its rate limits are consumed, and only if neither another rate limit nor a
+    /// taken name prevents the write. Does slow work, such as hashing a password or decoding an image, and adds its result
+    /// to the change. A field of another step clears its value if the new answers make it invalid: for example, a person
+    /// who chooses the password as the username has to choose another password.
+    ///
+    /// - Returns: the refusals of the answer, if the work finds it invalid.
+    func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal]
 
     /// Called for each field of the flow when a field of kind `email` is submitted with another address or is cleared.
     /// A kind whose value must not outlive the address, such as the authenticator, clears its field in the change.
@@ -192,12 +192,9 @@ extension FieldBehavior {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}
 
-    package func prepare(
-        _ field: Field,
-        for submission: inout Submission
-    ) async throws(SubmitError) -> [Refusal] { [] }
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {}
-    package func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError) {}
+    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] { [] }
+    package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] { [] }
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {}
     package func check(
         _ value: Value,

@@ -68,16 +68,25 @@ package final class HashingPool: Sendable {
     ///
     /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
     /// being hashed is hashed to the end, and its hash is returned.
-    package func hash(_ password: SharedSecret) async throws(HashingError) -> PHCString {
-        try await run { [makeHash] arena throws(Argon2Error) in
+    ///
+    /// - Parameter network: the network that sent the password. Networks are served in turn.
+    package func hash(
+        _ password: SharedSecret,
+        for network: Network = .unknown
+    ) async throws(HashingError) -> PHCString {
+        try await run(for: network) { [makeHash] arena throws(Argon2Error) in
             try makeHash(password, arena)
         }
     }
 
     /// Waits as ``hash(_:)`` does. Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
-    package func verify(_ candidate: SharedSecret, against phc: PHCString) async throws(HashingError) -> Bool {
+    package func verify(
+        _ candidate: SharedSecret,
+        against phc: PHCString,
+        for network: Network = .unknown
+    ) async throws(HashingError) -> Bool {
         guard phc.parameters.memoryKiB <= parameters.memoryKiB else { throw .tooCostly }
-        return try await run { arena throws(Argon2Error) in
+        return try await run(for: network) { arena throws(Argon2Error) in
             try Argon2.verify(candidate.secret, against: phc, in: arena)
         }
     }
@@ -91,11 +100,12 @@ package final class HashingPool: Sendable {
     package var running: Int { pool.load.running }
 
     private func run<Answer: Sendable>(
+        for network: Network,
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
         let result: Result<Answer, Argon2Error>
         do throws(WorkRejection) {
-            result = try await pool.run { arena in
+            result = try await pool.run(for: network) { arena in
                 do throws(Argon2Error) { return .success(try work(arena)) } catch { return .failure(error) }
             }
         } catch {

@@ -20,6 +20,8 @@ final class CompletedWork {
     }
 
     private var results: [Key: any Sendable] = [:]
+    /// True if the ``Effect/limits`` of the submission have been consumed before its slow work.
+    var hasConsumedLimits = false
 
     /// Returns the result for that field and subject; runs `work` if there is none yet. A nil result is not kept.
     func once<Result: Sendable>(
@@ -42,6 +44,11 @@ final class CompletedWork {
         let result = try await work()
         results[Key(field: field, subject: subject)] = result
         return result
+    }
+
+    /// Whether the work has been done.
+    func contains(_ field: FieldName, _ subject: String = "") -> Bool {
+        results[Key(field: field, subject: subject)] != nil
     }
 
     /// Returns nil if the work has not been done.

@@ -149,18 +149,63 @@ extension Signups {
             change: Change(values: values),
             completed: completed
         )
-        var refusals = unmet
-        for field in step.fields { refusals += try await field.kind.prepare(field, for: &submission) }
         let isSkipped = step.isOptional && step.isBlank(answers)
-        guard refusals.isEmpty || isSkipped else { throw .refused(step.sorted(refusals)) }
+        guard unmet.isEmpty || isSkipped else { throw .refused(step.sorted(unmet)) }
         submission.change.values.answered.insert(step.name)
         for field in step.fields { try await field.kind.submit(field, &submission) }
-        for field in flow.fields where step.field(named: field.name) == nil {
-            try await field.kind.revalidate(field, after: &submission)
-        }
+        try await consumeLimits(for: &submission)
+        var refusals: [Refusal] = []
+        for field in flow.fields { refusals += try await field.kind.work(field, &submission) }
+        guard refusals.isEmpty else { throw .refused(step.sorted(refusals)) }
         let change = submission.change
         // A code that is submitted twice, for example by a double click, has had its effect already.
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
+    }
+
+    /// Consumes the rate limits of slow work, if the submission needs any. Throws before the work begins if a rate limit or
+    /// a taken name would prevent the write, so that refused requests cost little.
+    private func consumeLimits(for submission: inout Submission) async throws(SubmitError) {
+        let (change, completed) = (submission.change, submission.completed)
+        let charges = flow.fields.flatMap { $0.kind.workCharges($0, for: submission) }
+        if !charges.isEmpty {
+            let limits = completed.hasConsumedLimits ? [] : change.effects.flatMap(\.limits)
+            completed.hasConsumedLimits = true
+            try await consume(
+                limits,
+                peek: change.effects.flatMap(\.laterLimits),
+                charges,
+                change.leases,
+                submission.draft
+            )
+        }
+        guard completed.hasConsumedLimits else { return }
+        for index in change.effects.indices { submission.change.effects[index].limits = [] }
+    }
+
+    /// - Parameter laterLimits: limits that the write itself consumes.
+    private func consume(
+        _ limits: [Charge],
+        peek laterLimits: [Charge],
+        _ charges: [Charge],
+        _ leases: [LeaseRequest],
+        _ draft: Draft
+    ) async throws(SubmitError) {
+        let isNameFree = leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
+        let isAllowed: SQL = "\(Self.isWithinLimits) AND \(Self.flag("free"))"
+        let statements = [
+            consume(limits), "SELECT \(Self.setFlag("free", isNameFree))", peek(laterLimits, when: isAllowed),
+            consume(charges, when: isAllowed),
+        ]
+        let (reached, isFree) = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(statements)
+            var reached: LimitReached?
+            for (charges, rows) in [(limits, rows[0]), (laterLimits, rows[2]), (charges, rows[3])] {
+                if reached == nil { reached = try exceeded(charges, rows) }
+            }
+            return (reached, try rows[1].only.decode(String.self) == "true")
+        }
+        if let reached { throw .limited(reached) }
+        if !isFree, let lease = leases.first { throw .refused([Refusal(lease.field, .taken)]) }
     }
 
     /// Returns the values after this submission, the valid answers that are not values yet, and all refusals.

@@ -37,15 +37,20 @@ final class WorkPool<Resource: Sendable>: Sendable {
         shutdown()
     }
 
-    /// Throws `busy` immediately if the queue is full or the wait would be too long.
+    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
+    /// fewer jobs needs the place.
     ///
+    /// - Parameter network: the network that causes the work. Networks are served in turn.
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.
-    func run<Answer: Sendable>(_ work: @escaping @Sendable (Resource) -> Answer) async throws(WorkRejection) -> Answer {
+    func run<Answer: Sendable>(
+        for network: Network = .unknown,
+        _ work: @escaping @Sendable (Resource) -> Answer
+    ) async throws(WorkRejection) -> Answer {
         let ticket = dispatcher.queue.withLock { $0.makeTicket() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
-                dispatcher.enter(Job(work, for: caller), with: ticket)
+                dispatcher.enter(Job(work, for: caller), with: ticket, from: network)
                 // If the task was cancelled before the job was in the queue, the handler below did not find it.
                 if Task.isCancelled { dispatcher.withdraw(ticket) }
             }
@@ -95,10 +100,18 @@ extension WorkPool {
             self.queue = Mutex(WorkQueue(workers: workers, queue: queue, maximumWait: maximumWait))
         }
 
-        func enter(_ job: Job, with ticket: WorkQueue<Job>.Ticket) {
+        func enter(_ job: Job, with ticket: WorkQueue<Job>.Ticket, from network: Network) {
             do throws(WorkRejection) {
-                try queue.withLock { queue throws(WorkRejection) in try queue.enter(job, with: ticket) }
-                work.signal()
+                let displaced = try queue.withLock { queue throws(WorkRejection) in
+                    try queue.enter(job, with: ticket, from: network).map { ($0, queue.wait(of: network)) }
+                }
+                guard let (displacedJob, wait) = displaced else {
+                    work.signal()
+                    return
+                }
+                // The new job has its place, and the worker that was woken for it.
+                rejected()
+                displacedJob.reject(.busy(wait: wait))
             } catch {
                 if case .busy = error { rejected() }
                 job.reject(error)

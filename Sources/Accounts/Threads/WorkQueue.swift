@@ -17,6 +17,11 @@ struct WorkQueue<Job> {
         fileprivate let number: Int
     }
 
+    private struct Entry {
+        let ticket: Ticket
+        let job: Job
+    }
+
     /// What a worker must do after it wakes up.
     enum Next {
         case run(Job)
@@ -28,7 +33,9 @@ struct WorkQueue<Job> {
     private let capacity: Int
     /// The maximum time that a job may wait for a worker.
     private let maximumWait: Duration
-    private var entries: [(ticket: Ticket, job: Job)] = []
+    /// The waiting jobs of each network, the oldest first. The networks stand in the order of their next turn; none is
+    /// without jobs.
+    private var shares: [(network: Network, entries: [Entry])] = []
     private var tickets = 0
     private var isStopped = false
     /// The number of jobs that workers have taken and not finished.
@@ -48,32 +55,67 @@ struct WorkQueue<Job> {
         capacity = workers + queue
     }
 
-    /// The estimated maximum wait of a job that enters now, from the duration of recent jobs.
-    var wait: Duration {
-        waiting + running < workers ? .zero : averageDuration * (waiting + 1) / max(1, workers)
+    /// The estimated maximum wait of a job that enters now, from the duration of recent jobs. Another network has at
+    /// most one turn more than this one before it.
+    func wait(of network: Network) -> Duration {
+        if waiting + running < workers { return .zero }
+        let own = share(of: network)
+        let ahead = shares.reduce(0) { $0 + ($1.network == network ? own : min($1.entries.count, own + 1)) }
+        return averageDuration * (ahead + 1) / max(1, workers)
     }
 
     /// The number of jobs that no worker has taken yet.
-    var waiting: Int { entries.count }
+    var waiting: Int { shares.reduce(0) { $0 + $1.entries.count } }
+
+    private func share(of network: Network) -> Int {
+        shares.first { $0.network == network }?.entries.count ?? 0
+    }
 
     mutating func makeTicket() -> Ticket {
         tickets += 1
         return Ticket(number: tickets)
     }
 
-    /// Adds the job; the caller must wake one worker. Throws `busy` or `stopped`, and then does not keep the job.
-    mutating func enter(_ job: Job, with ticket: Ticket) throws(WorkRejection) {
+    /// Adds the job. Throws `busy` or `stopped`, and then does not keep the job.
+    ///
+    /// If the queue is full, the job takes the place of the newest job of the network with the most jobs, provided that
+    /// this network still has as many as the new job's.
+    ///
+    /// - Returns: the job that lost its place; the caller must reject it. Nil if there was a free place; the caller must
+    ///   wake one worker.
+    @discardableResult
+    mutating func enter(
+        _ job: Job,
+        with ticket: Ticket,
+        from network: Network = .unknown
+    ) throws(WorkRejection) -> Job? {
         guard !isStopped else { throw .stopped }
-        guard waiting + running < capacity, wait <= maximumWait else { throw .busy(wait: wait) }
-        entries.append((ticket, job))
+        let wait = wait(of: network)
+        guard wait <= maximumWait else { throw .busy(wait: wait) }
+        var displaced: Job?
+        if waiting + running >= capacity {
+            guard let greediest = shares.indices.max(by: { shares[$0].entries.count < shares[$1].entries.count }),
+                shares[greediest].entries.count > share(of: network) + 1
+            else { throw .busy(wait: wait) }
+            displaced = shares[greediest].entries.removeLast().job
+        }
+        if let index = shares.firstIndex(where: { $0.network == network }) {
+            shares[index].entries.append(Entry(ticket: ticket, job: job))
+        } else {
+            shares.append((network, [Entry(ticket: ticket, job: job)]))
+        }
+        return displaced
     }
 
-    /// Takes the oldest job, which counts as running until ``finish(after:)``.
+    /// Takes the oldest job of the network whose turn it is; the job counts as running until ``finish(after:)``.
     mutating func next() -> Next {
         guard !isStopped else { return .exit }
-        guard !entries.isEmpty else { return .sleep }
+        guard !shares.isEmpty else { return .sleep }
         running += 1
-        return .run(entries.removeFirst().job)
+        var share = shares.removeFirst()
+        let entry = share.entries.removeFirst()
+        if !share.entries.isEmpty { shares.append(share) }
+        return .run(entry.job)
     }
 
     /// - Parameter duration: the time that the job took.
@@ -84,13 +126,19 @@ struct WorkQueue<Job> {
 
     /// Removes and returns the job if it is still waiting; the caller must reject it. A running job cannot be withdrawn.
     mutating func withdraw(_ ticket: Ticket) -> Job? {
-        entries.firstIndex { $0.ticket == ticket }.map { entries.remove(at: $0).job }
+        for index in shares.indices {
+            guard let place = shares[index].entries.firstIndex(where: { $0.ticket == ticket }) else { continue }
+            let entry = shares[index].entries.remove(at: place)
+            if shares[index].entries.isEmpty { shares.remove(at: index) }
+            return entry.job
+        }
+        return nil
     }
 
     /// Closes the queue and returns the waiting jobs; the caller must reject them and wake every worker.
     mutating func stop() -> [Job] {
         isStopped = true
-        defer { entries = [] }
-        return entries.map(\.job)
+        defer { shares = [] }
+        return shares.flatMap(\.entries).map(\.job)
     }
 }

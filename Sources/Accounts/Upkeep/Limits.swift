@@ -25,6 +25,10 @@ package struct Limits: Sendable {
         case guessesForAddress = "guesses_for_address"
         /// Usernames that a draft checks.
         case usernameChecks = "username_checks"
+        /// Passwords of a draft that are hashed, or compared with a stored hash.
+        case passwordHashes = "password_hashes"
+        /// The same of all drafts of a client network.
+        case passwordHashesFromNetwork = "password_hashes_from_network"
         /// Images that a draft uploads, valid or not.
         case images
     }
@@ -49,6 +53,8 @@ package struct Limits: Sendable {
         case .mailsFromNetwork: Limit(100, per: .seconds(3600))
         case .guessesForAddress: Limit(100, per: .seconds(86_400))
         case .usernameChecks: Limit(60, per: .seconds(3600))
+        case .passwordHashes: Limit(20, per: .seconds(3600))
+        case .passwordHashesFromNetwork: Limit(120, per: .seconds(600))
         case .images: Limit(60, per: .seconds(3600))
         }
     }
@@ -72,7 +78,7 @@ package struct LimitReached: Error, Hashable, Sendable {
 }
 
 /// One event that counts against a limit.
-struct Charge: Sendable {
+package struct Charge: Sendable {
     let name: String
     let limit: Limit
     /// A keyed digest of what the limit is counted by, such as an address or a network.
@@ -98,6 +104,17 @@ extension Signups {
             : "SELECT number, wait, \(Self.setFlag("exceeded", "true")) FROM \(take(charges, when: condition)) AS taken"
     }
 
+    /// A statement that consumes nothing, and returns what ``consume(_:when:)`` would. If a limit is exceeded,
+    /// ``isWithinLimits`` is false for the rest of the transaction.
+    func peek(_ charges: [Charge], when condition: SQL = "true") -> SQL {
+        charges.isEmpty
+            ? consume([])
+            : """
+            SELECT number, wait, \(Self.setFlag("exceeded", "true"))
+              FROM exceeded_limit(\(ByteStrings(charges.map(\.subject))), \(quotas(of: charges))) WHERE \(condition)
+            """
+    }
+
     /// Decodes the rows of ``consume(_:when:)``; nil if no limit was exceeded.
     func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
         guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
@@ -117,16 +134,21 @@ extension Signups {
     ///
     /// - Parameter others: count instead of `charges` if the condition is false. Their limits must be the same.
     func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
-        var (quotas, periods): (SQL, SQL) = ("", "")
-        for (index, charge) in charges.enumerated() {
-            quotas = index == 0 ? "\(charge.limit.count)" : "\(quotas), \(charge.limit.count)"
-            periods = index == 0 ? "\(charge.limit.period.seconds)" : "\(periods), \(charge.limit.period.seconds)"
-        }
         let subjects: SQL = """
             CASE WHEN \(condition) THEN \(ByteStrings(charges.map(\.subject)))
                  ELSE \(ByteStrings(others.map(\.subject))) END
             """
-        return "take_from_limits(\(subjects), ARRAY[\(quotas)]::bigint[], ARRAY[\(periods)]::bigint[])"
+        return "take_from_limits(\(subjects), \(quotas(of: charges)))"
+    }
+
+    /// The maximum numbers and the periods in seconds, as two arrays.
+    private func quotas(of charges: [Charge]) -> SQL {
+        var (counts, periods): (SQL, SQL) = ("", "")
+        for (index, charge) in charges.enumerated() {
+            counts = index == 0 ? "\(charge.limit.count)" : "\(counts), \(charge.limit.count)"
+            periods = index == 0 ? "\(charge.limit.period.seconds)" : "\(periods), \(charge.limit.period.seconds)"
+        }
+        return "ARRAY[\(counts)]::bigint[], ARRAY[\(periods)]::bigint[]"
     }
 }
 

@@ -34,12 +34,12 @@ struct WorkQueueTests {
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for _ in 1...2 { queue.finish(after: .milliseconds(100)) }
-        #expect(queue.averageDuration == .milliseconds(100) && queue.wait == .zero)
+        #expect(queue.averageDuration == .milliseconds(100) && queue.wait(of: .unknown) == .zero)
         // Twenty jobs per second: two are running, and twenty can start within the maximum wait of one second.
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for job in 3...22 { try queue.enter(job, with: queue.makeTicket()) }
-        #expect(queue.waiting == 20 && queue.wait == .milliseconds(1050))
+        #expect(queue.waiting == 20 && queue.wait(of: .unknown) == .milliseconds(1050))
         #expect(throws: WorkRejection.busy(wait: .milliseconds(1050))) { try queue.enter(99, with: queue.makeTicket()) }
         queue.finish(after: .milliseconds(900))
         #expect(queue.averageDuration == .milliseconds(200), "a new duration has a weight of one eighth")
@@ -56,6 +56,54 @@ struct WorkQueueTests {
             return
         }
     }
+
+    @Test func `networks are served in turn`() throws {
+        var queue = WorkQueue<String>(workers: 1, queue: 8, maximumWait: .seconds(60))
+        let (a, b, c) = (try network("192.0.2.1"), try network("192.0.2.2"), try network("192.0.2.3"))
+        for (job, network) in [("a1", a), ("a2", a), ("a3", a), ("b1", b), ("c1", c), ("b2", b)] {
+            try queue.enter(job, with: queue.makeTicket(), from: network)
+        }
+        #expect((0..<6).map { _ in queue.next().job } == ["a1", "b1", "c1", "a2", "b2", "a3"])
+    }
+
+    @Test func `a network that fills the queue gives its newest place to another network`() throws {
+        var queue = WorkQueue<String>(workers: 1, queue: 3, maximumWait: .seconds(60))
+        let (attacker, person) = (try network("192.0.2.1"), try network("192.0.2.2"))
+        for job in 1...4 { try queue.enter("attack \(job)", with: queue.makeTicket(), from: attacker) }
+        #expect(queue.next().job == "attack 1")
+        #expect(throws: WorkRejection.busy(wait: .zero)) {
+            try queue.enter("attack 5", with: queue.makeTicket(), from: attacker)
+        }
+        #expect(try queue.enter("person", with: queue.makeTicket(), from: person) == "attack 4")
+        #expect(queue.waiting == 3 && queue.running == 1)
+        #expect((0..<3).map { _ in queue.next().job } == ["attack 2", "person", "attack 3"])
+    }
+
+    @Test func `two networks with equal shares do not displace each other`() throws {
+        var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
+        let (a, b) = (try network("192.0.2.1"), try network("192.0.2.2"))
+        try queue.enter(1, with: queue.makeTicket(), from: a)
+        try queue.enter(2, with: queue.makeTicket(), from: b)
+        #expect(throws: WorkRejection.busy(wait: .zero)) { try queue.enter(3, with: queue.makeTicket(), from: a) }
+        #expect(throws: WorkRejection.busy(wait: .zero)) {
+            try queue.enter(4, with: queue.makeTicket(), from: self.network("192.0.2.3"))
+        }
+        #expect(queue.stop() == [1, 2])
+    }
+
+    @Test func `the estimated wait counts one turn of each other network`() throws {
+        var queue = WorkQueue<Int>(workers: 1, queue: 100, maximumWait: .seconds(60))
+        let (attacker, person) = (try network("192.0.2.1"), try network("192.0.2.2"))
+        try queue.enter(0, with: queue.makeTicket(), from: attacker)
+        _ = queue.next()
+        queue.finish(after: .milliseconds(100))
+        for job in 1...50 { try queue.enter(job, with: queue.makeTicket(), from: attacker) }
+        _ = queue.next()
+        #expect(queue.wait(of: attacker) == .milliseconds(5000))
+        #expect(queue.wait(of: person) == .milliseconds(200))
+    }
+
+    private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
 
     @Test func `a waiting job can be withdrawn once, and a running job cannot`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))

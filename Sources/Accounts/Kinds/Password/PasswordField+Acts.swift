@@ -14,25 +14,36 @@ extension PasswordField {
         }
     }
 
-    /// Replaces the password by its hash.
-    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard let password = submission.inputs[field.name] as? SharedSecret else { return }
-        let hashing = submission.signups.hashing
-        let hash = try await submission.completed.once(field.name, "hash") { () throws(SubmitError) -> PHCString in
-            do throws(HashingError) { return try await hashing.hash(password) } catch { throw .hashing(error) }
+    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] {
+        let subjects = submission.inputs[field.name] != nil ? [Self.newHash] : comparisons(of: field, in: submission)
+        let (signups, draft) = (submission.signups, submission.draft)
+        return subjects.filter { !submission.completed.contains(field.name, $0) }.flatMap { _ in
+            [
+                signups.charge(.passwordHashes, draft.id.bytes),
+                signups.charge(.passwordHashesFromNetwork, signups.network.prefix),
+            ]
         }
-        submission.change.values[field.name] = PasswordHash(phc: hash, minimum: policy.minimum)
     }
 
-    /// The password was validated against the words known at that time. The hash shows whether a new word equals it.
-    package func revalidate(_ field: Field, after submission: inout Submission) async throws(SubmitError) {
-        guard let hash = value(in: submission.change.values, of: field.name)?.phc else { return }
-        for word in submission.newContextWords where word.unicodeScalars.count >= policy.minimum {
-            let hashing = submission.signups.hashing
-            let isPassword = try await submission.completed.once(field.name, "\(word) \(hash.rawValue)") {
-                () throws(SubmitError) -> Bool in
+    /// Replaces the password by its hash. A stored password was validated against the words known at that time; its hash
+    /// shows whether a new word equals it.
+    package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
+        let (signups, completed) = (submission.signups, submission.completed)
+        if let password = submission.inputs[field.name] as? SharedSecret {
+            let phc = try await completed.once(field.name, Self.newHash) { () throws(SubmitError) -> PHCString in
                 do throws(HashingError) {
-                    return try await hashing.verify(SharedSecret(Secret(normalising: word)), against: hash)
+                    return try await signups.hashing.hash(password, for: signups.network)
+                } catch { throw .hashing(error) }
+            }
+            submission.change.values[field.name] = PasswordHash(phc: phc, minimum: policy.minimum)
+            return []
+        }
+        guard let phc = value(in: submission.change.values, of: field.name)?.phc else { return [] }
+        for (word, subject) in zip(newWords(for: field, in: submission), comparisons(of: field, in: submission)) {
+            let isPassword = try await completed.once(field.name, subject) { () throws(SubmitError) -> Bool in
+                let candidate = SharedSecret(Secret(normalising: word))
+                do throws(HashingError) {
+                    return try await signups.hashing.verify(candidate, against: phc, for: signups.network)
                 } catch {
                     // A hash that exceeds the current cost limit cannot be verified, so the person must choose a
                     // password again.
@@ -43,8 +54,25 @@ extension PasswordField {
             guard isPassword else { continue }
             submission.change.values[field.name] = nil
             submission.change.cleared.append(field.name)
-            return
+            break
         }
+        return []
+    }
+
+    /// The subject of the completed work that hashes an answer.
+    private static let newHash = "hash"
+
+    /// The subjects of the completed work that compares the stored hash, one for each new word.
+    private func comparisons(of field: Field, in submission: Submission) -> [String] {
+        guard let phc = value(in: submission.change.values, of: field.name)?.phc else { return [] }
+        return newWords(for: field, in: submission).map { "\($0) \(phc.rawValue)" }
+    }
+
+    /// The new words that are long enough to be the stored password; none if the field belongs to the submitted step,
+    /// whose answers were validated together.
+    private func newWords(for field: Field, in submission: Submission) -> [String] {
+        guard submission.step.field(named: field.name) == nil else { return [] }
+        return submission.newContextWords.filter { $0.unicodeScalars.count >= policy.minimum }
     }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {

@@ -13,27 +13,26 @@ extension ImageField {
         }
     }
 
+    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] {
+        let isDone = submission.completed.contains(field.name)
+        guard submission.inputs[field.name] is UploadedFile, !isDone else { return [] }
+        return [submission.signups.imageCharge(of: submission.draft)]
+    }
+
     /// Makes the photo from the uploaded image, or returns why it cannot be made.
-    package func prepare(
-        _ field: Field,
-        for submission: inout Submission
-    ) async throws(SubmitError) -> [Refusal] {
+    package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         guard let image = submission.inputs[field.name] as? UploadedFile else { return [] }
-        let (signups, draft) = (submission.signups, submission.draft)
+        let signups = submission.signups
         do throws(SubmitError) {
-            _ = try await submission.completed.once(field.name) { () throws(SubmitError) -> Photo in
-                try await signups.photo(of: image, in: field.name, of: draft)
+            let photo = try await submission.completed.once(field.name) { () throws(SubmitError) -> Photo in
+                try await signups.photo(of: image, in: field.name)
             }
+            signups.keep(photo, in: field.name, of: submission.draft, &submission.change)
             return []
         } catch {
             guard case .refused(let refusals) = error else { throw error }
             return refusals
         }
-    }
-
-    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
-        guard let photo: Photo = submission.completed.result(field.name) else { return }
-        submission.signups.keep(photo, in: field.name, of: submission.draft, &submission.change)
     }
 
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {

@@ -12,7 +12,12 @@ extension Signups {
         var result: Photo?
         return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
             let photo: Photo
-            if let result { photo = result } else { photo = try await self.photo(of: image, in: field.name, of: draft) }
+            if let result {
+                photo = result
+            } else {
+                try await self.countImage(of: draft)
+                photo = try await self.photo(of: image, in: field.name)
+            }
             result = photo
             var change = Change(values: draft.values)
             self.keep(photo, in: field.name, of: draft, &change)
@@ -50,8 +55,7 @@ extension Signups {
     }
 
     /// - Throws: `refused` if no photo can be made of the image.
-    func photo(of image: UploadedFile, in field: FieldName, of draft: Draft) async throws(SubmitError) -> Photo {
-        try await countImage(of: draft)
+    func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
         do throws(ImageError) {
             return try await images.photo(of: image.bytes)
         } catch {
@@ -60,9 +64,11 @@ extension Signups {
         }
     }
 
+    func imageCharge(of draft: Draft) -> Charge { charge(.images, draft.id.bytes) }
+
     /// Counts the image against its limit even if it is refused, because decoding takes time.
     private func countImage(of draft: Draft) async throws(SubmitError) {
-        let charges = [charge(.images, draft.id.bytes)]
+        let charges = [imageCharge(of: draft)]
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             try await consumeAlone(charges)
         }

@@ -80,7 +80,9 @@ struct KeptPhotoTests {
             let draft = try await service.fill(service.start(), through: "password")
             let image = try UploadedFile(.onFile("moves.gif"))
             let wrong: [(Answers, String)] = [
-                (["photo": .file(image)], "refused: username required, photo unsupported_image"),
+                // An image is decoded only if all other answers are valid.
+                (["photo": .file(image)], "refused: username required"),
+                (["username": "kim", "photo": .file(image)], "refused: photo unsupported_image"),
                 (["username": "kim", "photo": "a text"], "refused: photo wrong_type"),
                 (["username": "kim", "photo": ["a": 1]], "refused: photo wrong_type"),
                 (["username": .file(image)], "refused: username wrong_type"),
