@@ -11,23 +11,11 @@ package final class SMTPMailer: Mailer {
     private let queue: MailQueue
     private let thread: DedicatedThread
 
-    /// Checks the URL as ``init(url:caFile:)`` does, without creating a mailer.
-    package static func check(url: String) throws(MailError) {
-        _ = try SMTPServer(url: url, caFile: nil)
+    package convenience init(to server: SMTPServer) {
+        self.init(to: server, limits: SMTPLimits())
     }
 
-    /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
-    /// is malformed; the error does not contain the URL.
-    ///
-    /// `smtps://` uses TLS from the first byte (port 465). `smtp://` (port 587) requires STARTTLS if the URL has
-    /// credentials or `?tls=required`, and otherwise uses it if the server offers it. Certificates are always verified,
-    /// against the authorities of the system or those in `caFile` (PEM).
-    package convenience init(url: String, caFile: String? = nil) throws(MailError) {
-        try self.init(url: url, caFile: caFile, limits: SMTPLimits())
-    }
-
-    init(url: String, caFile: String? = nil, limits: SMTPLimits) throws(MailError) {
-        let server = try SMTPServer(url: url, caFile: caFile)
+    init(to server: SMTPServer, limits: SMTPLimits) {
         let queue = MailQueue()
         self.queue = queue
         thread = DedicatedThread(named: "smtp") {
@@ -125,15 +113,26 @@ struct SMTPLimits: Sendable {
 }
 
 /// The server and its credentials.
-struct SMTPServer: Sendable {
+package struct SMTPServer: Equatable, Sendable {
     /// Scheme, host and port, without the credentials.
     let url: String
     let user: String?
     let password: String?
-    let requiresTLS: Bool
+    /// Whether mail and credentials are sent only over TLS.
+    package let requiresTLS: Bool
+    package let isLoopback: Bool
     let caFile: String?
 
-    init(url text: String, caFile: String?) throws(MailError) {
+    package var hasPassword: Bool { password != nil }
+
+    /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
+    /// is malformed; the error does not contain the URL.
+    ///
+    /// `smtps://` uses TLS from the first byte (port 465). `smtp://` (port 587) uses STARTTLS if the server offers it.
+    /// It requires STARTTLS if the host is not loopback, the URL has credentials, or the query is `?tls=required`, but
+    /// never with `?tls=optional`. Certificates are always verified, against the authorities of the system or those in
+    /// `caFile` (PEM).
+    package init(url text: String, caFile: String? = nil) throws(MailError) {
         func malformed(_ reason: String) -> MailError { .permanent(reply: nil, reason: "SMTP URL: \(reason)") }
 
         guard let url = URLComponents(string: text, encodingInvalidCharacters: false) else {
@@ -150,8 +149,8 @@ struct SMTPServer: Sendable {
         guard ["", "/"].contains(url.path), url.fragment == nil else {
             throw malformed("a path or fragment is not allowed")
         }
-        guard [nil, "", "tls=required"].contains(url.query) else {
-            throw malformed("the only permitted query is ?tls=required")
+        guard [nil, "", "tls=required", "tls=optional"].contains(url.query) else {
+            throw malformed("the only permitted queries are ?tls=required and ?tls=optional")
         }
         guard (url.user == nil) == (url.password == nil), url.user != "", url.password != "" else {
             throw malformed("pass both a user and a password, or neither")
@@ -162,7 +161,13 @@ struct SMTPServer: Sendable {
         self.url = "\(scheme)://\(host):\(port)"
         user = url.user
         password = url.password
-        requiresTLS = scheme == "smtps" || url.user != nil || url.query == "tls=required"
+        isLoopback = IPAddress.isLoopback(host: host)
+        requiresTLS =
+            switch url.query {
+            case _ where scheme == "smtps", "tls=required": true
+            case "tls=optional": false
+            default: !isLoopback || url.user != nil
+            }
         self.caFile = caFile
     }
 }

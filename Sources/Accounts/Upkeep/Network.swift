@@ -39,6 +39,15 @@ package struct IPAddress: Hashable, Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
+
+    /// Whether a host is `localhost`, in 127.0.0.0/8 or ::1, also in the brackets of a URL. Other names are not looked
+    /// up: they count as other machines.
+    package static func isLoopback(host: String) -> Bool {
+        if host.lowercased() == "localhost" { return true }
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        guard let bytes = IPAddress(isBracketed ? host.dropFirst().dropLast() : host[...])?.bytes else { return false }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1]
+    }
 }
 
 /// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one.

@@ -100,7 +100,7 @@ struct Server {
             logger: logger
         )
         let outbox = Outbox(keys: settings.keys)
-        let smtp = try settings.smtpURL.map { try SMTPMailer(url: $0) }
+        let smtp = try settings.smtpURL.map { SMTPMailer(to: try SMTPServer(url: $0)) }
         let sender = OutboxSender(
             outbox: outbox,
             database: database,

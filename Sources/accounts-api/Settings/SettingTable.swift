@@ -53,9 +53,12 @@ struct SettingTable: Sendable {
     let smtpURL = Setting<String?>(
         "SMTP_URL",
         default: .empty(nil),
-        "SMTP server as smtp://user:password@host:587 or smtps://…; without one, mail is printed to standard output",
+        """
+        SMTP server as smtp://user:password@host:587 or smtps://…; a host that is not loopback must offer TLS, unless \
+        the URL ends with ?tls=optional. Without one, mail is printed to standard output
+        """,
         parse: { text in
-            try SMTPMailer.check(url: text)
+            _ = try SMTPServer(url: text)
             return text
         }
     )

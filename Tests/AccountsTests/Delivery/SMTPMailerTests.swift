@@ -27,7 +27,7 @@ struct SMTPMailerTests {
     /// Sends one mail through a new mailer, and returns the error if there is one.
     private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
         let mail = try mail()
-        let mailer = try SMTPMailer(url: url, caFile: caFile)
+        let mailer = try SMTPMailer(to: SMTPServer(url: url, caFile: caFile))
         let failure = await mailer.failure(sending: mail)
         await mailer.shutdown()
         return failure
@@ -38,7 +38,7 @@ struct SMTPMailerTests {
         let text = Language.korean.messages.verificationCode("012345", minutes: 10, serviceName: "서비스")
         let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
 
-        let mailer = try SMTPMailer(url: catcher.url)
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
         try await mailer.send(mail(subject: subject, text: text.text))
         await mailer.shutdown()
 
@@ -64,7 +64,7 @@ struct SMTPMailerTests {
     ])
     func `any text arrives unchanged`(text: String) async throws {
         let catcher = try await MailCatcher.start()
-        let mailer = try SMTPMailer(url: catcher.url)
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
         try await mailer.send(mail(text: text))
         await mailer.shutdown()
 
@@ -75,7 +75,7 @@ struct SMTPMailerTests {
 
     @Test func `concurrently sent mails all arrive`() async throws {
         let catcher = try await MailCatcher.start()
-        let mailer = try SMTPMailer(url: catcher.url)
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
         let subjects = (1...20).map { "Mail \($0)" }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for subject in subjects {
@@ -92,7 +92,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `a mailer refuses mail after its shutdown`() async throws {
-        let mailer = try SMTPMailer(url: "smtp://127.0.0.1")
+        let mailer = try SMTPMailer(to: SMTPServer(url: "smtp://127.0.0.1"))
         await mailer.shutdown()
         await #expect(throws: MailError.temporary(reply: nil, reason: "the mailer has shut down")) {
             try await mailer.send(mail())
@@ -108,7 +108,7 @@ struct SMTPMailerTests {
     )
     func `a server that does not answer causes a temporary error`(limits: SMTPLimits) async throws {
         let server = try SilentServer()
-        let mailer = try SMTPMailer(url: server.url, limits: limits)
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: limits)
         #expect(try await mailer.failure(sending: mail()) == .temporary(reply: nil, reason: "Timeout was reached"))
         await mailer.shutdown()
     }
@@ -116,7 +116,7 @@ struct SMTPMailerTests {
     @Test(.timeLimit(.minutes(1)))
     func `a shutdown waits for a running delivery no longer than its timeout`() async throws {
         let server = try SilentServer()
-        let mailer = try SMTPMailer(url: server.url, limits: .only(mail: .milliseconds(200)))
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only(mail: .milliseconds(200)))
         let mail = try mail()
         async let underWay = mailer.failure(sending: mail)
         let client = try await server.accept()
@@ -127,7 +127,7 @@ struct SMTPMailerTests {
 
     @Test func `the 65th waiting mail is refused, and a shutdown refuses the others`() async throws {
         let server = try SilentServer()
-        let mailer = try SMTPMailer(url: server.url, limits: .only())
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only())
         let mail = try mail()
         async let underWay = mailer.failure(sending: mail)
         let client = try await server.accept()
@@ -153,7 +153,7 @@ struct SMTPMailerTests {
         let reply = SMTPLimits().reply
         #expect(reply <= .seconds(10))
         let server = try SilentServer()
-        let mailer = try SMTPMailer(url: server.url, limits: .only(reply: reply))
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only(reply: reply))
         let mail = try mail()
         async let sent = mailer.failure(sending: mail)
         let client = try await server.accept()
@@ -232,6 +232,31 @@ struct SMTPMailerTests {
         #expect(try await catcher.stop().isEmpty)
     }
 
+    // The address 0.0.0.0 is not loopback, but Linux connects to this machine.
+    @Test(arguments: ["", "user:password@"])
+    func `nothing is sent in plain text to a host that is not loopback`(credentials: String) async throws {
+        let catcher = try await MailCatcher.start()
+        let error = try #require(try await failure(url: "smtp://\(credentials)0.0.0.0:\(catcher.port)"))
+        #expect(error.isTemporary)
+        #expect(try await catcher.stop().isEmpty)
+    }
+
+    @Test func `a host that is not loopback gets mail over STARTTLS`() async throws {
+        try await withCertificate { pair in
+            let catcher = try await MailCatcher.start(.starttls(pair))
+            #expect(try await failure(url: "smtp://0.0.0.0:\(catcher.port)", caFile: pair.certificate) == nil)
+            #expect(try await catcher.next().tls)
+            try await catcher.stop()
+        }
+    }
+
+    @Test func `a host that is not loopback gets mail in plain text with tls=optional`() async throws {
+        let catcher = try await MailCatcher.start()
+        #expect(try await failure(url: "smtp://0.0.0.0:\(catcher.port)?tls=optional") == nil)
+        #expect(try await catcher.next().tls == false)
+        try await catcher.stop()
+    }
+
     @Test(arguments: [(451, true), (550, false)])
     func `reply 451 causes a temporary error, and reply 550 a permanent one`(reply: Int, isTemporary: Bool) async throws
     {
@@ -254,17 +279,28 @@ struct SMTPMailerTests {
     @Test(arguments: [
         "", "mail.example", "http://mail.example", "smtp://", "smtp://:587", "smtp://mail.example:0",
         "smtp://mail.example:65536", "smtp://mail.example:port", "smtp://mail.example/path",
-        "smtp://mail.example?tls=no", "smtp://mail.example#part", "smtp://user@mail.example",
+        "smtp://mail.example?tls=no", "smtp://mail.example?tls=optional&tls=required", "smtp://mail.example#part",
+        "smtp://user@mail.example",
         "smtp://:secret@mail.example", "smtp://user:@mail.example", "smtp://user:secret%0D%0AQUIT@mail.example",
         "smtp://user:%FF@mail.example", "smtp://mail%0A.example", "smtp://user:se cret@mail.example",
     ])
     func `a malformed URL is refused, and the error does not contain its password`(url: String) throws {
-        let error = #expect(throws: MailError.self) { try SMTPServer(url: url, caFile: nil) }
+        let error = #expect(throws: MailError.self) { try SMTPServer(url: url) }
         #expect(error?.description.contains("secret") == false)
     }
 
     @Test(arguments: [
-        ("smtp://mail.example", "smtp://mail.example:587", false),
+        ("smtp://mail.example", "smtp://mail.example:587", true),
+        ("smtp://mail.example?tls=optional", "smtp://mail.example:587", false),
+        ("smtp://user:secret@mail.example?tls=optional", "smtp://mail.example:587", false),
+        ("smtps://mail.example?tls=optional", "smtps://mail.example:465", true),
+        ("smtp://192.0.2.1", "smtp://192.0.2.1:587", true),
+        ("smtp://127.mail.example", "smtp://127.mail.example:587", true),
+        ("smtp://LOCALHOST:25", "smtp://LOCALHOST:25", false),
+        ("smtp://127.0.0.2", "smtp://127.0.0.2:587", false),
+        ("smtp://[::1]", "smtp://[::1]:587", false),
+        ("smtp://user:secret@localhost", "smtp://localhost:587", true),
+        ("smtp://localhost?tls=required", "smtp://localhost:587", true),
         ("smtp://mail.example?tls=required", "smtp://mail.example:587", true),
         ("smtp://user:secret@mail.example:25", "smtp://mail.example:25", true),
         ("SMTPS://mail.example/", "smtps://mail.example:465", true),
@@ -273,7 +309,7 @@ struct SMTPMailerTests {
     func `a URL sets the server, the port and whether TLS is required`(url: String, address: String, requiresTLS: Bool)
         throws
     {
-        let server = try SMTPServer(url: url, caFile: nil)
+        let server = try SMTPServer(url: url)
         #expect(server.url == address)
         #expect(server.requiresTLS == requiresTLS)
     }
@@ -405,7 +441,7 @@ extension MailError {
     }
 }
 
-/// Lends a self-signed certificate for 127.0.0.1, and removes it afterwards.
+/// Lends a self-signed certificate for 127.0.0.1 and 0.0.0.0, and removes it afterwards.
 private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -418,7 +454,7 @@ private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> V
     openssl.executableURL = URL(filePath: "/usr/bin/env")
     openssl.arguments =
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        + ["-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        + ["-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,IP:0.0.0.0"]
         + ["-keyout", pair.key, "-out", pair.certificate]
     openssl.standardError = FileHandle.nullDevice
     try openssl.run()
