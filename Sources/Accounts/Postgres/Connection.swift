@@ -158,7 +158,7 @@ extension SQL {
 }
 
 /// An array of C strings that ends with a null pointer. The strings live as long as this object.
-private final class CStrings {
+final class CStrings {
     let pointers: [UnsafePointer<CChar>?]
 
     init(_ strings: [String]) {

@@ -272,20 +272,3 @@ struct CrashTests {
         }
     }
 }
-
-@Suite("Connection strings")
-struct ConnectionStringTests {
-    @Test(arguments: [
-        "postgresql://kim:S3%cret@localhost/accounts", "host=localhost password=my S3cret",
-        "postgresql://kim:S3/cret@localhost/accounts", "host=S3cret.invalid",
-        "postgresql://kim:Pa@S3cret.invalid@localhost/accounts",
-    ])
-    func `an error does not contain the connection string`(conninfo: String) {
-        let error = #expect(throws: DatabaseError.self) { _ = try Connection(to: conninfo) }
-        #expect(error?.description.contains("S3") == false)
-        guard case .unavailable? = error else {
-            Issue.record("unexpected error: \(String(describing: error))")
-            return
-        }
-    }
-}
