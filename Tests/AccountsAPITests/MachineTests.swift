@@ -25,7 +25,7 @@ struct MachineTests {
 
     @Test func `workers that need more than the available memory are a mistake`() {
         let environment = [
-            "DATABASE_URL": "host=x", "ACCOUNTS_KEYS": TestSignups.keys, "ARGON2_WORKERS": "256",
+            "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "ARGON2_WORKERS": "256",
             "ARGON2_MEMORY_KIB": "262144",
         ]
         let mistakes = #expect(throws: SettingMistakes.self) { try Settings(SettingSource(environment: environment)) }

@@ -35,6 +35,7 @@ struct Serve: AsyncParsableCommand {
         let isJSON = settings.logFormat == .json
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
         let logger = Logger(label: "accounts")
+        for warning in settings.warnings { logger.warning(warning.message, metadata: warning.metadata) }
         if migrate {
             for name in try Migrations().apply(to: settings.databaseURL) {
                 logger.notice("migrated", metadata: ["migration": "\(name)"])
@@ -100,7 +101,7 @@ struct Server {
             logger: logger
         )
         let outbox = Outbox(keys: settings.keys)
-        let smtp = try settings.smtpURL.map { SMTPMailer(to: try SMTPServer(url: $0)) }
+        let smtp = settings.smtpURL.server.map { SMTPMailer(to: $0) }
         let sender = OutboxSender(
             outbox: outbox,
             database: database,

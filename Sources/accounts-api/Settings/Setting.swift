@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 
 /// One thing that the operator can set, by an environment variable, a file or a flag.
 ///
@@ -105,4 +106,10 @@ struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
 
     var description: String { all.joined(separator: "\n") }
+}
+
+/// A risk that the settings accept, for the log of the server.
+struct SettingWarning: Sendable {
+    let message: Logger.Message
+    let metadata: Logger.Metadata
 }

@@ -23,6 +23,9 @@ struct SettingSource: Sendable {
         self.init(Dictionary(uniqueKeysWithValues: texts), environment: environment)
     }
 
+    /// The names of the settings that a flag sets.
+    var namesOfFlags: Set<String> { Set(flags.filter { !$0.value.isEmpty }.keys) }
+
     /// Reads several settings, or throws the mistakes of all of them.
     func read<each Value: Sendable>(
         _ settings: repeat KeyPath<SettingTable, Setting<each Value>>

@@ -8,8 +8,11 @@ struct SettingTable: Sendable {
     let databaseURL = Setting(
         "DATABASE_URL",
         default: .required,
-        "libpq connection string or URI of the PostgreSQL database",
-        parse: text
+        """
+        libpq connection string or URI of the PostgreSQL database; a host that is not loopback needs \
+        sslmode=verify-full, or a weaker sslmode in the string itself, with which the server logs a warning
+        """,
+        parse: connectionString
     )
     let keys = Setting(
         "ACCOUNTS_KEYS",
@@ -33,8 +36,20 @@ struct SettingTable: Sendable {
     let publicURL = Setting(
         "PUBLIC_URL",
         default: .text("http://localhost:8080"),
-        "URL at which clients reach the service; with https, the cookie is named __Host-signup and is Secure",
+        """
+        URL at which clients reach the service, with https unless its host is loopback; with https, the cookie is \
+        named __Host-signup and is Secure
+        """,
         parse: baseURL
+    )
+    let insecureHTTP = Setting(
+        "INSECURE_HTTP",
+        default: .text("refused"),
+        """
+        allowed permits a PUBLIC_URL with http whose host is not loopback. This is a setting of its own because \
+        clients then send passwords and tokens unencrypted, which a forgotten s in PUBLIC_URL must not cause
+        """,
+        parse: oneOf(InsecureHTTP.self)
     )
     let flow = Setting(
         "FLOW_FILE",
@@ -50,17 +65,15 @@ struct SettingTable: Sendable {
         "directory with templates, style sheet and script of the pages; built-in files replace those that are missing",
         parse: { try Assets(directory: $0) }
     )
-    let smtpURL = Setting<String?>(
+    let smtpURL = Setting<MailRoute>(
         "SMTP_URL",
-        default: .empty(nil),
+        default: .empty(.unset),
         """
         SMTP server as smtp://user:password@host:587 or smtps://…; a host that is not loopback must offer TLS, unless \
-        the URL ends with ?tls=optional. Without one, mail is printed to standard output
+        the URL ends with ?tls=optional. terminal: prints mail to standard output, as does no value, which is refused \
+        if PUBLIC_URL is https
         """,
-        parse: { text in
-            _ = try SMTPServer(url: text)
-            return text
-        }
+        parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
     let mailFrom = Setting(
         "MAIL_FROM",
@@ -78,7 +91,10 @@ struct SettingTable: Sendable {
     let allowedOrigins = Setting(
         "ALLOWED_ORIGINS",
         default: .empty([]),
-        "other origins whose pages may send requests with the cookie, separated by commas",
+        """
+        other origins whose pages may send requests with the cookie, separated by commas; if PUBLIC_URL is https, \
+        those with http are refused unless their host is loopback
+        """,
         parse: { Set(try items(of: $0).map(origin)) }
     )
     let trustedProxies = Setting(
@@ -195,7 +211,32 @@ enum LogFormat: String, CaseIterable, Sendable {
     case text
 }
 
+/// Whether `PUBLIC_URL` may be http with a host that is not loopback.
+enum InsecureHTTP: String, CaseIterable, Sendable {
+    case refused
+    case allowed
+}
+
+/// Where mail goes.
+enum MailRoute: Equatable, Sendable {
+    /// Nothing is set: mail is printed, which only development permits.
+    case unset
+    /// The operator wants mail to be printed.
+    case terminal
+    case smtp(SMTPServer)
+
+    /// Nil if mail is printed.
+    var server: SMTPServer? {
+        if case .smtp(let server) = self { server } else { nil }
+    }
+}
+
 // MARK: Parsers
+
+/// A text that is refused for a reason. The description quotes no secret.
+private struct RefusedSettingText: Error, CustomStringConvertible {
+    let description: String
+}
 
 /// A text that a parser rejects.
 struct InvalidSettingText: Error {
@@ -210,8 +251,28 @@ struct InvalidSettingText: Error {
     }
 }
 
+/// A connection string that libpq can parse. A remote host needs `verify-full`, unless the string states another mode.
 @Sendable
-private func text(_ text: String) -> String { text }
+private func connectionString(_ text: String) throws -> String {
+    guard let connection = ConnectionString(text) else {
+        throw RefusedSettingText(
+            description: """
+                libpq cannot parse it or find its service; use keywords such as host=… dbname=…, or a URI in which \
+                special characters of the password are percent-encoded
+                """
+        )
+    }
+    guard connection.isUnverified, !connection.statesSSLMode else { return text }
+    // With several @, a part of the password could have been taken for the host.
+    let isQuoted = text.count { $0 == "@" } <= 1
+    let hosts = isQuoted ? "\"\(connection.remoteHosts.joined(separator: ",").printable)\"" : "another machine"
+    throw RefusedSettingText(
+        description: """
+            the connection to \(hosts) with sslmode=\(connection.sslMode) does not verify the server; add \
+            sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
+            """
+    )
+}
 
 /// One line, without control characters.
 @Sendable

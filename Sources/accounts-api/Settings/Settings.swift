@@ -4,6 +4,8 @@ import Accounts
 @dynamicMemberLookup
 struct Settings: Sendable {
     private let values: [String: any Sendable]
+    /// The names of the settings that came from flags, which other users of the machine can read.
+    let namesOfFlags: Set<String>
 
     /// Throws all mistakes together.
     init(_ source: SettingSource) throws(SettingMistakes) {
@@ -17,11 +19,13 @@ struct Settings: Sendable {
             }
         }
         self.values = values
+        namesOfFlags = source.namesOfFlags
         if let memory = valid(\.argon2Memory), let iterations = valid(\.argon2Iterations),
             let workers = valid(\.argon2Workers)
         {
             mistakes += Argon2Parameters(memoryKiB: memory, iterations: iterations).mistakes(workers: workers)
         }
+        mistakes += transportMistakes
         if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
     }
 
@@ -30,7 +34,8 @@ struct Settings: Sendable {
         return value
     }
 
-    private func valid<Value>(_ setting: KeyPath<SettingTable, Setting<Value>>) -> Value? {
+    /// The value of a setting; nil if it is invalid.
+    func valid<Value>(_ setting: KeyPath<SettingTable, Setting<Value>>) -> Value? {
         values[SettingTable.shared[keyPath: setting].name].map { $0 as! Value }
     }
 

@@ -44,6 +44,12 @@ struct ProcessTests {
         try await catcher.stop()
     }
 
+    @Test func `a server without SMTP_URL logs at its start that it prints codes`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        #expect(server.log.contains(#""message":"mail is printed with its codes; set a mail server""#))
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a stalled client does not block the shutdown`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
