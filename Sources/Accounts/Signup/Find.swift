@@ -5,7 +5,7 @@ package enum FindError: Error {
     /// The token was never issued, or nothing is stored about it any more.
     case unknown
     case ended(Termination)
-    /// The draft was encrypted with a key that is not in the ring.
+    /// No key of the ring opens the draft. A server with another ring may open it.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }

@@ -118,8 +118,14 @@ extension Signups {
     /// device fails.
     private func move(_ link: Token, to token: Token) async throws(ResumeError) -> Bool {
         let limits = [charge(.starts, network.prefix)]
+        // A server that cannot open the draft must not use up the link.
+        let lock: SQL = """
+            SELECT \(Self.setFlag("readable", keys.hasKey(of: "sealed"))) FROM drafts
+             WHERE id = \(link.draft) AND account_id IS NULL FOR UPDATE
+            """
+        let isAllowed: SQL = "\(Self.flag("readable")) AND \(Self.isWithinLimits)"
         let isValidLink: SQL = """
-            account_id IS NULL AND now() < \(deadline) AND \(Self.isWithinLimits)
+            account_id IS NULL AND now() < \(deadline) AND \(isAllowed)
             AND EXISTS (SELECT FROM handoffs
                          WHERE draft = \(link.draft) AND digest = \(link.hash) AND now() < expires_at)
             """
@@ -132,17 +138,21 @@ extension Signups {
             UPDATE drafts SET token_hash = \(token.hash), revision = revision + 1, updated_at = now()
              WHERE id = \(link.draft) AND \(isValidLink) RETURNING 1
             """
-        let (isMoved, exceeded) = try await converting(to: ResumeError.database) { () throws(DatabaseError) in
+        let (isMoved, isReadable, exceeded) = try await converting(to: ResumeError.database) {
+            () throws(DatabaseError) in
             let rows = try await database.transaction(
-                "SELECT 1 FROM drafts WHERE id = \(link.draft) FOR UPDATE",
+                lock,
                 consume(limits),
                 storeReason,
                 move,
-                "DELETE FROM handoffs WHERE draft = \(link.draft) AND digest = \(link.hash) AND \(Self.isWithinLimits)"
+                "DELETE FROM handoffs WHERE draft = \(link.draft) AND digest = \(link.hash) AND \(isAllowed)"
             )
-            return (!rows[3].isEmpty, try self.exceeded(limits, rows[1]))
+            var isReadable = true
+            if let draft = rows[0].first { isReadable = try draft.decode(String.self) == "true" }
+            return (!rows[3].isEmpty, isReadable, try self.exceeded(limits, rows[1]))
         }
         if let exceeded { throw .limited(exceeded) }
+        if !isReadable { throw .find(.unreadable(link.draft)) }
         return isMoved
     }
 }

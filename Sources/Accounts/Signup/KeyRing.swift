@@ -76,6 +76,14 @@ package struct KeyRing: Sendable {
         }
     }
 
+    /// Whether the ring has the key that encrypted the value of a column, as SQL. The key's id precedes the nonce.
+    func hasKey(of column: SQL) -> SQL {
+        let heads = keys.map { [1, UInt8($0.id.count)] + $0.id }
+        return """
+            EXISTS (SELECT FROM unnest(\(ByteStrings(heads))) AS head WHERE substr(\(column), 1, length(head)) = head)
+            """
+    }
+
     /// Whether the data was encrypted with the first key; the others are being phased out.
     func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
         sealed.count > 2 && sealed.dropFirst(2).prefix(Int(sealed[1])).elementsEqual(keys[0].id)

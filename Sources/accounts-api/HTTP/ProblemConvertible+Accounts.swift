@@ -1,6 +1,7 @@
 import Accounts
 import HTTPTypes
 import Hummingbird
+import Logging
 
 // The problems for the errors of the library. No switch has a `default`, so the compiler requires a decision for each
 // new case. An error that only wraps another one is converted as the wrapped one.
@@ -70,15 +71,19 @@ extension FindError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .unknown: .noDraft
-        case .ended(let ending): .draftExpired("The sign-up has ended. Start a new one.", reason: ending.rawValue)
-        // Without its key the draft cannot be decrypted, so it is lost as well.
-        case .unreadable:
-            .draftExpired(
-                "The sign-up cannot be decrypted. Start a new one.",
-                reason: "unreadable"
-            )
+        case .ended(let ending): .draftExpired(ending)
+        case .unreadable(let id):
+            unreadable(id, context.logger)
         case .database(let error): context.problem(for: error)
         }
+    }
+}
+
+extension FindError {
+    /// Another server, or this one after its key ring is repaired, opens the draft. So the client keeps its token.
+    private func unreadable(_ id: ID<Draft>, _ logger: Logger) -> Problem {
+        logger.error("no key of the ring opens a draft", metadata: ["draft": "\(id)"])
+        return .keysMissing
     }
 }
 
@@ -203,9 +208,20 @@ extension Problem {
         "The step has no image field with this name. GET /signup/schema lists the fields."
     )
 
-    static func draftExpired(_ detail: String, reason: String) -> Problem {
-        Problem(.draftExpired, detail, [.init("reason", .string(reason)), restart])
+    static func draftExpired(_ ending: Termination) -> Problem {
+        Problem(
+            .draftExpired,
+            "The sign-up has ended. Start a new one.",
+            [.init("reason", .string(ending.rawValue)), restart]
+        )
     }
+
+    /// The problem for what needs a key that the server does not have.
+    static let keysMissing = Problem(
+        .unavailable,
+        "The server cannot decrypt sign-ups at the moment. Saved answers are not lost. Try again in a moment.",
+        headers: [.retryAfter: "5"]
+    )
 
     static let committed = Problem(.alreadyCommitted, "The sign-up has become an account and cannot be changed.")
 

@@ -24,8 +24,8 @@ struct SignupRoutes: Sendable {
         return answer
     }
 
-    /// The draft of the token, unless it is committed. Throws if the database is unavailable, because a new sign-up
-    /// would replace the cookie of the old one.
+    /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a
+    /// new sign-up would replace its cookie.
     private func openDraft(of token: Token?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
         do throws(FindError) {
@@ -33,8 +33,8 @@ struct SignupRoutes: Sendable {
             return draft.account == nil ? draft : nil
         } catch {
             switch error {
-            case .unknown, .ended, .unreadable: return nil
-            case .database: throw error
+            case .unknown, .ended: return nil
+            case .unreadable, .database: throw error
             }
         }
     }

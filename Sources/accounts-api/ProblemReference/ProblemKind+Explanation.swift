@@ -97,8 +97,8 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The token does not open a sign-up any more. `reason` says why: `expired`, `cancelled`, \
-                    `superseded` (another sign-up for the same address was committed), `continued-elsewhere` (it was \
-                    moved to another device), or `unreadable` (the server does not have the key).
+                    `superseded` (another sign-up for the same address was committed), or `continued-elsewhere` (it \
+                    was moved to another device).
                     """,
                 remedy:
                     "Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other device."
@@ -167,8 +167,8 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The service cannot do its work at the moment: the database is unavailable or overloaded, no image \
-                    can be processed, too many requests change one sign-up at once, or the server is stopping. Saved \
-                    answers are not lost.
+                    can be processed, too many requests change one sign-up at once, the server lacks the key of the \
+                    sign-up, or the server is stopping. Saved answers are not lost.
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the same request again. The first one may \

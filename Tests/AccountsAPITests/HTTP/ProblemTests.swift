@@ -368,18 +368,37 @@ struct ProblemTests {
         }
     }
 
-    @Test func `a draft without its key has ended, and the response says how to restart`() async throws {
-        let token = try await TestSignups.with { try await $0.signups.start(in: .english).token.text }
-        let other = "other:" + Data(repeating: 9, count: 32).base64EncodedString()
-        try await TestServer.with(keys: other) { site in
+    @Test func `a server without the key of a draft answers 503 and sets no cookie`() async throws {
+        let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await TestServer.with(keys: "\(new),\(TestSignups.keys)") { site in
             let kim = site.visitor()
-            kim.tokenText = token
-            let response = try await kim.send(.get, "/signup")
-            #expect(response.status == 410)
-            #expect(response.json["reason"] == "unreadable")
-            #expect(response.json["restart"] == ["method": "POST", "href": "/signup"])
-            #expect(site.log.lines.contains { $0["level"] == "error" })
-            #expect(try await kim.start().status == 201)
+            try await kim.start()
+            try await kim.put("email", ["email": "kim@example.com"])
+            let token = try #require(kim.tokenText)
+            try await TestServer.with { other in
+                let visitor = other.visitor()
+                visitor.tokenText = token
+                var responses = [
+                    try await visitor.start(), try await visitor.send(.get, "/signup"),
+                    try await visitor.put("email", ["email": "lee@example.com"]),
+                    try await visitor.send(.delete, "/signup"),
+                ]
+                #expect(responses.allSatisfy { $0.slug == "unavailable" && $0.headers[.retryAfter] != nil })
+                let browser: HTTPFields = [
+                    .accept: "text/html", .secFetchSite: "same-origin", .cookie: "signup=\(token)",
+                    .contentType: "application/x-www-form-urlencoded",
+                ]
+                let pages = [
+                    try await other.send(.get, "/signup", browser),
+                    try await other.send(.post, "/signup", bytes: Array("locale=en".utf8), browser),
+                ]
+                #expect(pages.allSatisfy { $0.isPage })
+                responses += pages
+                #expect(responses.allSatisfy { $0.status == 503 && $0.headers[.setCookie] == nil })
+                #expect(other.log.lines.contains { $0["level"] == "error" })
+            }
+            let draft = try await kim.send(.get, "/signup").json
+            #expect(draft["values"]?["email"] == "kim@example.com" && draft["revision"] == 2)
         }
     }
 

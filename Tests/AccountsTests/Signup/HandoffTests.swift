@@ -71,6 +71,21 @@ struct HandoffTests {
         }
     }
 
+    @Test func `a server without the key of the draft does not use up the link`() async throws {
+        let other = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            let before = try session.dump(except: "limits")
+            try await TestSignups.with(keys: other) { server in
+                #expect(await outcome { try await server.signups.resume(link) } == "unreadable")
+            }
+            #expect(try session.dump(except: "limits") == before)
+            #expect(await outcome { try await service.signups.resume(link) } == "done")
+        }
+    }
+
     @Test func `a link expires after 15 minutes`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")

@@ -8,18 +8,7 @@ struct DraftLookup: RouterMiddleware {
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard let token = context.credentials.token else { throw Problem.noDraft }
-        let draft: Draft
-        do throws(FindError) {
-            draft = try await signups.find(token)
-        } catch {
-            if case .unreadable(let id) = error {
-                context.logger.error(
-                    "a draft is sealed with a key that is not in the ring",
-                    metadata: ["draft": "\(id)"]
-                )
-            }
-            throw error
-        }
+        let draft = try await signups.find(token)
         var context = context
         context.draft = draft
         context.logger[metadataKey: "draft"] = "\(token.draft)"
