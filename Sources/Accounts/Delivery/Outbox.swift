@@ -36,6 +36,9 @@ package struct Outbox: Sendable {
         return (id.rawValue, keys.seal(json.bytes, for: id.bytes))
     }
 
+    /// Whether the ring has the key that encrypted a row of `outbox`, as SQL.
+    var hasKey: SQL { keys.hasKey(of: "sealed") }
+
     /// Nil if the key that encrypted the row is not in the ring, or if another version wrote the row.
     func open(_ sealed: [UInt8], of id: ID<Outbox>) -> Content? {
         guard let plaintext = try? keys.open(sealed, for: id.bytes), let json = try? JSON.read(plaintext),

@@ -7,6 +7,8 @@ internal import ServiceLifecycle
 /// A sender claims a row by moving its due time to the next attempt, in one statement that skips locked rows. A sender
 /// that dies therefore delays a mail, but never loses one. A mail arrives twice if a sender dies after the mail server
 /// accepted the mail and before the row is updated; both have the same Message-ID.
+///
+/// A sender leaves mail whose key is not in its ring to the servers that have the key.
 package struct OutboxSender: Sendable {
     private let outbox: Outbox
     private let database: Database
@@ -47,7 +49,8 @@ package struct OutboxSender: Sendable {
             UPDATE outbox
                SET attempts = attempts + 1,
                    due_at = now() + least(make_interval(secs => 60 * 2 ^ attempts), interval '4 hours')
-             WHERE id = (SELECT id FROM outbox WHERE state = 'waiting' AND due_at <= now()
+             WHERE id = (SELECT id FROM outbox
+                          WHERE state = 'waiting' AND due_at <= now() AND (\(outbox.hasKey) OR useless_after <= now())
                           ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING id, template, sealed, attempts, now() < useless_after, created_at
             """
@@ -70,10 +73,32 @@ package struct OutboxSender: Sendable {
         } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
             try await deliver(text, to: content.to, id, attempts, createdAt)
         } else {
-            // A server with the newer keys, or of the newer version, may claim it next.
-            try await postpone(id, "cannot decrypt: encrypted with another key or by another version", attempts)
+            // A server of the newer version may claim it next.
+            try await postpone(id, "cannot read: written by another version", attempts)
         }
         return true
+    }
+
+    /// Notes why mail that has been due for a minute waits, if its key is not in the ring. A server that has the key
+    /// delivers it nevertheless.
+    package func noteMissingKeys() async throws(DatabaseError) {
+        let rows = try await database.transaction(
+            """
+            UPDATE outbox SET last_error = reason
+              FROM (SELECT id AS mail, 'cannot decrypt: ACCOUNTS_KEYS lacks the key "'
+                           || CASE WHEN length(sealed) > 2 THEN encode(substr(sealed, 3, get_byte(sealed, 1)), 'escape')
+                                   ELSE '' END || '"' AS reason
+                      FROM outbox
+                     WHERE state = 'waiting' AND due_at < now() - interval '1 minute' AND NOT \(outbox.hasKey)
+                       FOR UPDATE SKIP LOCKED) AS overdue
+             WHERE id = mail AND last_error IS DISTINCT FROM reason
+            RETURNING id, reason
+            """
+        )[0]
+        for row in rows {
+            let (id, reason) = try row.decode(ID<Outbox>.self, String.self)
+            logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
+        }
     }
 
     private func deliver(
@@ -157,11 +182,15 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender: Service {
-    /// Delivers at each wakeup, and every five seconds, for mail of other servers and for retries.
+    /// Delivers at each wakeup, and every five seconds, for mail of other servers and for retries. Notes missing keys
+    /// every minute.
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await _ in outbox.wakeups.cancelOnGracefulShutdown() { await deliverAll() }
+                for await _ in outbox.wakeups.cancelOnGracefulShutdown() { await attempt(deliverAll) }
+            }
+            group.addTask {
+                for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() { await attempt(noteMissingKeys) }
             }
             group.addTask {
                 for await _ in Ticks(every: .seconds(5)).cancelOnGracefulShutdown() { outbox.wakeSender() }
@@ -169,9 +198,13 @@ extension OutboxSender: Service {
         }
     }
 
-    private func deliverAll() async {
+    private func deliverAll() async throws(DatabaseError) {
+        while try await deliverNext(), !Task.isShuttingDownGracefully {}
+    }
+
+    private func attempt(_ work: () async throws(DatabaseError) -> Void) async {
         do throws(DatabaseError) {
-            while try await deliverNext(), !Task.isShuttingDownGracefully {}
+            try await work()
         } catch {
             metrics.failures.add(1, "outbox")
             logger.warning("cannot process the outbox, will retry", metadata: ["reason": "\(error)"])

@@ -213,34 +213,60 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail that is sealed with an unknown key waits, and is dead after the last attempt`()
-        async throws
-    {
-        try await TestSignups.with { service in
-            for number in 1...2 {
-                _ = try await service.fill(service.start(), through: "email", email: "kim\(number)@example.com")
+    @Test func `a mail whose key one server lacks is left to the server that has it`() async throws {
+        try await TestSignups.with(keys: "\(Self.newKey),\(TestSignups.keys)") { service in
+            _ = try await service.fill(service.start(), through: "email")
+            try await TestSignups.with { other in
+                let hasClaimed = try await other.sender.deliverNext()
+                #expect(!hasClaimed)
+                #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 0") == 1)
             }
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
         }
-        let newKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
-        try await TestSignups.with(keys: "\(newKey),\(TestSignups.keys)") { service in
-            _ = try await service.sender.deliverNext()
-            #expect(service.mailbox.mails.map(\.to) == ["kim1@example.com"])
-        }
-        try await TestSignups.with(keys: newKey) { service in
-            _ = try await service.sender.deliverNext()
-            #expect(service.mailbox.attempts.isEmpty)
-            #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 1 AND due_at > now()") == 1)
-        }
-        try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
-        try await TestSignups.with { service in
-            _ = try await service.sender.deliverNext()
-            #expect(service.mailbox.mails.map(\.to) == ["kim2@example.com"])
-            _ = try await service.fill(service.start(), through: "email", email: "lee@example.com")
-        }
-        try session.run("UPDATE outbox SET attempts = 11 WHERE state = 'waiting'")
-        try await TestSignups.with(keys: newKey) { service in
-            _ = try await service.sender.deliverNext()
+    }
+
+    @Test func `a mail that no server can decrypt waits until it is useless, and the list names its key`() async throws
+    {
+        try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
+        try await TestSignups.with(keys: Self.newKey) { service in
+            try session.letPass("2 minutes")
+            #expect(try await service.sender.deliverNext() == false)
+            try await service.sender.noteMissingKeys()
+            let mails = try await Operator(service.signups, name: "mina").mails(.waiting, limit: 10)
+            #expect(mails.map(\.lastError) == ["cannot decrypt: ACCOUNTS_KEYS lacks the key \"test\""])
+            #expect(mails.map(\.attempts) == [0])
+            try session.letPass("10 minutes")
+            #expect(try await service.sender.deliverNext())
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
         }
     }
+
+    @Test func `a server with the key delivers a mail that another server has noted as undecryptable`() async throws {
+        try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
+        try session.letPass("2 minutes")
+        try await TestSignups.with(keys: Self.newKey) { try await $0.sender.noteMissingKeys() }
+        #expect(try session.number(of: "outbox WHERE last_error IS NOT NULL") == 1)
+        try await TestSignups.with { service in
+            try await service.sender.noteMissingKeys()
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
+            #expect(try session.number(of: "outbox WHERE state = 'delivered' AND last_error IS NULL") == 1)
+        }
+    }
+
+    @Test func `a mail of another version waits, and is dead after the last attempt`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            try session.run("UPDATE outbox SET template = 'of another version'")
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.attempts.isEmpty)
+            #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 1 AND due_at > now()") == 1)
+            try session.run("UPDATE outbox SET attempts = 11, due_at = now()")
+            #expect(try await service.sender.deliverNext())
+            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
+        }
+    }
+
+    private static let newKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
 }
