@@ -66,6 +66,80 @@ struct KeyRotationTests {
         }
     }
 
+    @Test func `a rotation in two phases loses nothing while the rings of two servers differ`() async throws {
+        let old = TestSignups.keys
+        let answers = TestSignups.answers(email: "kim@example.com", username: "kim")
+        let kim = try await TestSignups.with { try await $0.fill($0.start(), through: "email") }
+        func submit(_ step: StepName, at server: TestSignups) async throws {
+            let answers = try #require(answers[step])
+            _ = try await server.submit(answers, to: step, of: server.signups.reread(kim))
+        }
+
+        // The first phase: both encrypt with the old key.
+        try await Self.withServers("\(old),\(Self.new)", old) { one, other in
+            let code = try await other.readCode(for: "kim@example.com")
+            _ = try await one.submit(["code": .string(code)], to: "code", of: one.signups.reread(kim))
+            try await submit("password", at: other)
+        }
+        // The second phase: each encrypts with another key, and both decrypt with both.
+        let (rival, double) = try await Self.withServers(Self.both, "\(old),\(Self.new)") { one, other in
+            try await submit("profile", at: one)
+            try await submit("profile", at: other)
+            #expect(try session.number(of: "leases") == 2, "the name is leased under both keys")
+            let rival = try await other.fill(other.start(), through: "password", email: "lee@example.com")
+            for server in [one, other] { #expect(await Self.takeName(for: rival, at: server) == Self.taken) }
+            let double = try await one.fill(one.start(), through: "email")
+            try await submit("contact", at: other)
+            let rotated = try await Operator(one.signups, name: "mina").rotateKeys()
+            #expect(rotated.unreadable == 0)
+            #expect(try session.number(of: "leases") == 1)
+            for server in [one, other] { #expect(await Self.takeName(for: rival, at: server) == Self.taken) }
+            return (rival, double)
+        }
+        // The end: one server has lost the old key already.
+        try await Self.withServers(Self.new, Self.both) { one, other in
+            try await submit("totp", at: one)
+            try await submit("terms", at: other)
+            #expect(await Self.takeName(for: rival, at: one) == Self.taken)
+            _ = try await one.signups.commit(one.signups.reread(kim))
+            #expect(await outcome { try await other.signups.reread(double) } == "superseded")
+            #expect(await outcome { try await one.signups.reread(rival) } == "done")
+        }
+    }
+
+    @Test func `a name is rotated even if an ended draft has its lease under the new key`() async throws {
+        try await TestSignups.with(keys: Self.new) { service in
+            let ended = try await service.fill(service.start(), through: "profile", email: "lee@example.com")
+            try session.query("UPDATE drafts SET ends_at = now() WHERE id = \(ended.id)")
+        }
+        let kim = try await TestSignups.with { try await $0.fill($0.start(), through: "profile") }
+        #expect(try session.number(of: "leases") == 2)
+        try await TestSignups.with(keys: Self.both) { service in
+            let rotated = try await Operator(service.signups, name: "mina").rotateKeys()
+            #expect(rotated.unreadable == 0)
+        }
+        #expect(try session.query("SELECT draft FROM leases").only.decode(ID<Draft>.self) == kim.id)
+    }
+
+    private static let taken = "refused: username taken"
+
+    private static func takeName(for draft: Draft, at server: TestSignups) async -> String {
+        await outcome {
+            try await server.submit(["username": "kim"], to: "profile", of: server.signups.reread(draft))
+        }
+    }
+
+    /// Lends two servers with these rings on the database of the test.
+    private static func withServers<Value>(
+        _ one: String,
+        _ other: String,
+        _ body: (TestSignups, TestSignups) async throws -> Value
+    ) async throws -> Value {
+        try await TestSignups.with(keys: one) { one in
+            try await TestSignups.with(keys: other) { try await body(one, $0) }
+        }
+    }
+
     @Test func `unreadable rows are counted and left unchanged`() async throws {
         try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
         let before = try session.dump(except: "audit")

@@ -53,6 +53,24 @@ extension Signups {
             """
     }
 
+    /// A statement that replaces the leases of the draft on the name under earlier keys by one under the first key.
+    ///
+    /// The table may have that row already: for the same draft, if it submitted the name again after the first key
+    /// changed, or for a draft that has ended.
+    func renewLease(of name: String, _ kind: String, by draft: ID<Draft>) -> SQL {
+        let digests = nameDigests(name, kind)
+        return """
+            WITH old AS (
+                DELETE FROM leases WHERE kind = \(kind) AND draft = \(draft)
+                                     AND value = ANY (\(ByteStrings(Array(digests.dropFirst())))) RETURNING until
+            )
+            INSERT INTO leases (kind, value, draft, until)
+            SELECT \(kind), \(digests[0]), \(draft), max(until) FROM old HAVING count(*) > 0
+            ON CONFLICT (kind, value) DO UPDATE SET draft = excluded.draft, until = excluded.until
+             WHERE leases.draft = excluded.draft OR NOT \(isHeld("leases"))
+            """
+    }
+
     /// Whether the draft that holds the lease is still open, as SQL.
     private func isHeld(_ lease: String) -> SQL {
         """

@@ -64,12 +64,6 @@ extension UsernameField {
         by signups: Signups
     ) -> [SQL] {
         guard field.isIdentifier else { return [] }
-        let digests = signups.nameDigests(value.text, Self.name)
-        return [
-            """
-            UPDATE leases SET value = \(digests[0])
-             WHERE draft = \(draft) AND value = ANY (\(ByteStrings(Array(digests.dropFirst()))))
-            """
-        ]
+        return [signups.renewLease(of: value.text, Self.name, by: draft)]
     }
 }
