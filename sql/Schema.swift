@@ -21,6 +21,7 @@ package enum Schema {
         Script("0003-outbox", PackageResources._003_outbox_sql),
         Script("0004-rate-limits", PackageResources._004_rate_limits_sql),
         Script("0005-operators", PackageResources._005_operators_sql),
+        Script("0006-key-sentinel", PackageResources._006_key_sentinel_sql),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

@@ -22,6 +22,8 @@ extension Operator {
         var rotated = Rotated()
         try await rotateDrafts(&rotated)
         for table in Self.sealedTables { try await rotate(table, &rotated) }
+        // Comes last: servers without the old keys are not ready until everything else is re-encrypted.
+        if try await !signups.keys.renewSentinel(in: database) { rotated.unreadable += 1 }
         return rotated
     }
 

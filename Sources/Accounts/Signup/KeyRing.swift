@@ -84,6 +84,15 @@ package struct KeyRing: Sendable {
             """
     }
 
+    /// Whether the ring has a key with that id.
+    func hasKey(_ id: String) -> Bool { keys.contains { $0.id.elementsEqual(id.utf8) } }
+
+    /// The id of the key that encrypted the data; nil if the data is malformed.
+    static func keyID(of sealed: [UInt8]) -> String? {
+        guard sealed.count > 2, sealed.count > 2 + Int(sealed[1]) else { return nil }
+        return String(validating: sealed[2..<2 + Int(sealed[1])], as: UTF8.self)
+    }
+
     /// Whether the data was encrypted with the first key; the others are being phased out.
     func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
         sealed.count > 2 && sealed.dropFirst(2).prefix(Int(sealed[1])).elementsEqual(keys[0].id)

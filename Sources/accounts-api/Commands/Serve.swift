@@ -74,14 +74,20 @@ struct Server {
             for setting in try await database.settingsThatLogValues() {
                 logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
             }
-            try await serve(on: database, metrics)
+            let keyMismatch = try await settings.keys.mismatch(with: database)
+            if let keyMismatch {
+                logger.error("the keys do not fit the database", metadata: ["reason": "\(keyMismatch)"])
+            }
+            try await serve(on: database, metrics, keyMismatch)
         } catch {
             await database.shutdown()
             throw error
         }
     }
 
-    private func serve(on database: Database, _ metrics: Metrics) async throws {
+    /// - Parameter keyMismatch: why the keys do not fit the database. Then the server refuses sign-ups and sends no
+    ///   mail, but erases what has expired.
+    private func serve(on database: Database, _ metrics: Metrics, _ keyMismatch: KeyMismatch?) async throws {
         // Trap signals before anything serves, so that no signal is missed.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let shutdown = ShutdownSignal()
@@ -127,15 +133,16 @@ struct Server {
                 // Services stop in reverse order, so the funnel writer still writes what the reaper counts in its last
                 // batch.
                 database, Partitions(database: database, days: signups.partitions, metrics: metrics, logger: logger),
-                FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger), sender,
+                FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger),
             ],
             logger: logger
         )
+        if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
         if let address = settings.metricsListen {
             let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
-        configuration.services.append(.init(service: application(signups, database, settings, shutdown)))
+        configuration.services.append(.init(service: application(signups, database, settings, shutdown, keyMismatch)))
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
         let group = ServiceGroup(configuration: configuration)
         do {
@@ -186,7 +193,8 @@ struct Server {
         _ signups: Signups,
         _ database: Database,
         _ settings: Settings,
-        _ shutdown: ShutdownSignal
+        _ shutdown: ShutdownSignal,
+        _ keyMismatch: KeyMismatch?
     ) -> some ApplicationProtocol {
         let routes = Routes(
             signups: signups,
@@ -195,7 +203,8 @@ struct Server {
             allowedOrigins: settings.allowedOrigins,
             trustedProxies: settings.trustedProxies,
             assets: settings.assets,
-            shutdown: shutdown
+            shutdown: shutdown,
+            keyMismatch: keyMismatch
         )
         let logger = logger
         let limits = ConnectionLimits()

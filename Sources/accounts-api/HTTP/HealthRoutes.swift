@@ -6,6 +6,8 @@ import Hummingbird
 struct HealthRoutes: Sendable {
     let database: Database
     let shutdown: ShutdownSignal
+    /// Why the keys do not fit the database; nil if they do.
+    let keyMismatch: KeyMismatch?
 
     /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -14,14 +16,18 @@ struct HealthRoutes: Sendable {
 
     /// Succeeds if the service can do its work and is not shutting down.
     @Sendable func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let isStopping = shutdown.isUnderWay
-        guard !isStopping, await database.isUp else {
-            throw Problem(
-                .unavailable,
-                isStopping ? "The server is stopping." : "The database is unavailable.",
-                headers: [.retryAfter: "1"]
-            )
+        if let obstacle = await obstacle {
+            throw Problem(.unavailable, obstacle, headers: [.retryAfter: "1"])
         }
         return Answer(json: ["status": "ready"]).response
+    }
+
+    /// Why the server is not ready; nil if it is.
+    private var obstacle: String? {
+        get async {
+            if shutdown.isUnderWay { return "The server is stopping." }
+            if let keyMismatch { return "The keys do not fit the database: \(keyMismatch)." }
+            return await database.isUp ? nil : "The database is unavailable."
+        }
     }
 }

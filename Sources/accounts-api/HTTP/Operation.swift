@@ -78,6 +78,8 @@ struct Operation: Sendable {
         case .draft, .step, .field: true
         }
     }
+    /// Whether the operation reads or writes encrypted data.
+    var needsKeys: Bool { needsDraft || [.start, .askToResume, .resume].contains(act) }
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {

@@ -14,6 +14,8 @@ struct Routes: Sendable {
     let proxies: Proxies
     let shutdown: ShutdownSignal
     let uploads: Uploads
+    /// Why the keys do not fit the database; nil if they do.
+    let keyMismatch: KeyMismatch?
     private let documents = Documents()
 
     init(
@@ -23,13 +25,15 @@ struct Routes: Sendable {
         allowedOrigins: Set<String>,
         trustedProxies: [IPBlock] = [],
         assets: Assets = .builtIn,
-        shutdown: ShutdownSignal = ShutdownSignal()
+        shutdown: ShutdownSignal = ShutdownSignal(),
+        keyMismatch: KeyMismatch? = nil
     ) {
         self.signups = signups
         self.database = database
         self.publicURL = publicURL
         self.allowedOrigins = allowedOrigins
         self.shutdown = shutdown
+        self.keyMismatch = keyMismatch
         pages = Pages(signups: signups, assets: assets)
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
@@ -44,7 +48,7 @@ struct Routes: Sendable {
     }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
-    private var health: HealthRoutes { HealthRoutes(database: database, shutdown: shutdown) }
+    private var health: HealthRoutes { HealthRoutes(database: database, shutdown: shutdown, keyMismatch: keyMismatch) }
     private var document: DocumentRoutes {
         DocumentRoutes(representations: representations, documents: documents) { description }
     }
@@ -163,6 +167,7 @@ extension Routes {
             group.add(middleware: TokenReader(session: session, proxies: proxies))
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
+        if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
         if operation.needsStep { group.add(middleware: StepLookup(flow: signups.flow)) }
         if operation.needsField { group.add(middleware: FieldLookup()) }
         let secretMembers = signups.flow.secretMembers

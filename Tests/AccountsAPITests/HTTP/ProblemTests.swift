@@ -402,6 +402,23 @@ struct ProblemTests {
         }
     }
 
+    @Test func `a server whose keys do not fit the database is not ready and refuses sign-ups`() async throws {
+        try await TestServer.with(keyMismatch: .missing("k2")) { site in
+            let kim = site.visitor()
+            let ready = try await kim.send(.get, "/health/ready")
+            #expect(ready.status == 503)
+            let detail = try #require(ready.json["detail"]?.string)
+            #expect(detail.contains("ACCOUNTS_KEYS lacks the key \"k2\""))
+            for response in [try await kim.start(), try await kim.put("email", ["email": "kim@example.com"])] {
+                #expect(response.status == 503 && response.slug == "unavailable")
+                #expect(response.headers[.setCookie] == nil && response.headers[.retryAfter] != nil)
+            }
+            #expect(try await kim.send(.get, "/health/live").status == 200)
+            #expect(try await kim.send(.get, "/signup/schema").status == 200)
+            #expect(try TestSupport.Session().query("SELECT count(*) FROM drafts").only.decode(Int.self) == 0)
+        }
+    }
+
     @Test func `a submission with many unknown members gets at most 32 errors for them`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()

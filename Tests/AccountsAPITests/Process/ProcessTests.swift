@@ -22,6 +22,33 @@ struct ProcessTests {
         #expect(await second.end(by: SIGINT) == 0)
     }
 
+    @Test func `a server with the wrong keys says why it is not ready, and is ready again with the right ones`()
+        async throws
+    {
+        func start(_ settings: [String: String] = [:]) async throws -> ServerProcess {
+            try await ServerProcess.start(database: FreshDatabase.current.conninfo, settings: settings)
+        }
+        func ready(_ server: ServerProcess) throws -> String {
+            try RawClient(port: server.port).exchange(
+                "GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            )
+        }
+        let first = try await start()
+        #expect(try ready(first).hasPrefix("HTTP/1.1 200"))
+        #expect(await first.end(by: SIGTERM) == 0)
+
+        let wrong = try await start(["ACCOUNTS_KEYS": "other:" + Data(repeating: 8, count: 32).base64EncodedString()])
+        let reason = #"ACCOUNTS_KEYS lacks the key \"test\" of this database"#
+        let response = try ready(wrong)
+        #expect(response.hasPrefix("HTTP/1.1 503") && response.contains(reason))
+        #expect(wrong.log.contains(#""message":"the keys do not fit the database""#) && wrong.log.contains(reason))
+        #expect(await wrong.end(by: SIGTERM) == 0)
+
+        let right = try await start()
+        #expect(try ready(right).hasPrefix("HTTP/1.1 200"))
+        #expect(await right.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a code that arrives over SMTP completes a sign-up`() async throws {
         let catcher = try await MailCatcher.start()
         let mails = Mails()

@@ -31,6 +31,7 @@ struct TestServer: Sendable {
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
         connections: ConnectionLimits = ConnectionLimits(),
+        keyMismatch: KeyMismatch? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestSignups.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) {
@@ -41,7 +42,8 @@ struct TestServer: Sendable {
                 database: service.database,
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins,
-                trustedProxies: trustedProxies
+                trustedProxies: trustedProxies,
+                keyMismatch: keyMismatch
             )
             let contract = try Contract(routes.description)
             let app = Application(

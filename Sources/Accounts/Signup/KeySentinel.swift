@@ -1,0 +1,55 @@
+/// Why the keys of a server do not fit its database.
+package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
+    /// The ring has no key with that id.
+    case missing(String)
+    /// The ring has another key under that id.
+    case different(String)
+
+    package var description: String {
+        switch self {
+        case .missing(let id): "ACCOUNTS_KEYS lacks the key \"\(id)\" of this database"
+        case .different(let id): "the key \"\(id)\" in ACCOUNTS_KEYS is not the key \"\(id)\" of this database"
+        }
+    }
+}
+
+/// One encrypted row of the database that shows whether a key ring fits. The first server that starts inserts it, and
+/// the rotation of keys re-encrypts it.
+extension KeyRing {
+    /// Returns nil if the ring opens the sentinel of the database. Inserts the sentinel if there is none.
+    package func mismatch(with database: Database) async throws(DatabaseError) -> KeyMismatch? {
+        var row = try await database.read(Self.selectSentinel).first
+        if row == nil {
+            // Another server may insert it at the same moment: the row that is in the table decides.
+            row = try await database.transaction(
+                "INSERT INTO key_sentinel (sealed) VALUES (\(sealedSentinel())) ON CONFLICT DO NOTHING",
+                Self.selectSentinel
+            )[1].first
+        }
+        guard let sealed = try row?.decode([UInt8].self) else {
+            throw .unexpectedAnswer("key_sentinel has no row after the insertion")
+        }
+        if opensSentinel(sealed) { return nil }
+        let id = Self.keyID(of: sealed) ?? "unknown"
+        return hasKey(id) ? .different(id) : .missing(id)
+    }
+
+    /// Re-encrypts the sentinel with the first key. Returns false if no key of the ring opens it.
+    func renewSentinel(in database: Database) async throws(DatabaseError) -> Bool {
+        guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return true }
+        guard opensSentinel(sealed) else { return false }
+        if !hasSealedWithFirst(sealed) {
+            _ = try await database.transaction(
+                "UPDATE key_sentinel SET sealed = \(sealedSentinel()) WHERE sealed = \(sealed)"
+            )
+        }
+        return true
+    }
+
+    private static let selectSentinel: SQL = "SELECT sealed FROM key_sentinel"
+    private static let sentinelContext = Array("key sentinel".utf8)
+
+    private func sealedSentinel() -> [UInt8] { seal([], for: Self.sentinelContext) }
+
+    private func opensSentinel(_ sealed: [UInt8]) -> Bool { (try? open(sealed, for: Self.sentinelContext)) != nil }
+}
