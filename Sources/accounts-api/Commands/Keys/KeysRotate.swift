@@ -6,9 +6,10 @@ extension KeyCommands {
         static let configuration = CommandConfiguration(
             abstract: "Re-encrypts with the first key all data that another key has encrypted.",
             discussion: """
-                First put the new key in front of the old ones in ACCOUNTS_KEYS of all servers, and restart the \
-                servers. Then run this command. Codes that were already sent depend on the old key for ten minutes: \
-                wait that long before you remove it. Exits with 1 if some data cannot be decrypted with the keys in \
+                First append the new key to ACCOUNTS_KEYS of all servers, and restart the servers: now they can \
+                decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \
+                Then run this command. Codes that were already sent depend on the old key for ten minutes: wait that \
+                long before you remove it. Exits with 1 if some data cannot be decrypted with the keys in \
                 ACCOUNTS_KEYS.
 
                 EXAMPLE
