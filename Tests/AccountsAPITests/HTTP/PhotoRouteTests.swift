@@ -68,7 +68,9 @@ struct PhotoRouteTests {
             #expect(try await kim.send(.get, Self.path).bytes == photo)
 
             let wrong = try await post(Multipart(["username": ""], photo: image("moves.gif")))
-            #expect(wrong.refusals == ["username:required", "photo:unsupported_image"])
+            #expect(wrong.refusals == ["username:required"], "the image is decoded only if the other answers are valid")
+            let drawn = try await post(Multipart(["username": "kim"], photo: image("moves.gif")))
+            #expect(drawn.refusals == ["photo:unsupported_image"])
             #expect(try await kim.send(.get, Self.path).bytes == photo)
             let typed = try await kim.put("profile", ["username": "kim", "photo": "a text"])
             #expect(typed.refusals == ["photo:wrong_type"])

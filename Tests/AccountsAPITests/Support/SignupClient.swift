@@ -99,6 +99,7 @@ final class SignupClient: Sendable {
         let request = TestClient.Request(
             path,
             method: method,
+            authority: "127.0.0.1:\(port)",
             headers: headers,
             body: body.map { ByteBuffer(bytes: $0) }
         )
