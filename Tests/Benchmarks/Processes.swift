@@ -41,7 +41,9 @@ struct ProcessorTime {
     /// - Parameter postmaster: the process id of PostgreSQL's first process.
     init(of service: Service? = nil, postmaster: Int32) throws {
         server = try service?.cpuTime() ?? .zero
-        guard var first = Status(of: postmaster) else { throw Service.Failure(description: "PostgreSQL is not running") }
+        guard var first = Status(of: postmaster) else {
+            throw Service.Failure(description: "PostgreSQL is not running")
+        }
         // A backend that ends during a pass is counted twice or not at all, so the pass is repeated.
         repeat {
             first = Status(of: postmaster) ?? first
