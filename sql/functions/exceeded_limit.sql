@@ -10,10 +10,10 @@ BEGIN
            coalesce(ceil(extract(epoch FROM recent.hits[recent.taken - asked.quota + count(*)] - now())), 0)::bigint
            + asked.period
       FROM unnest(wanted, quotas, periods) WITH ORDINALITY AS asked (subject, quota, period, ordinality)
-      JOIN limits USING (subject)
+      LEFT JOIN limits USING (subject)
      CROSS JOIN LATERAL (
         SELECT array_agg(hit ORDER BY hit) AS hits, count(*) AS taken
-          FROM unnest(limits.hits) AS hit WHERE hit > now() - make_interval(secs => asked.period)
+          FROM unnest(coalesce(limits.hits, '{}')) AS hit WHERE hit > now() - make_interval(secs => asked.period)
      ) AS recent
      GROUP BY asked.subject, asked.quota, asked.period, recent.hits, recent.taken
     HAVING recent.taken + count(*) > asked.quota

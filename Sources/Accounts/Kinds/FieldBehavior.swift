@@ -60,7 +60,10 @@ package protocol FieldBehavior: Sendable {
 
     /// Called for each field of the flow after ``submit(_:_:)``. Returns the rate limits that ``work(_:_:)`` consumes; none
     /// if it has nothing to do, or has done it before a retry.
-    func workCharges(_ field: Field, for submission: Submission) -> [Charge]
+    ///
+    /// Throws if the work would be rejected now, because of too much other work: then the person must not lose a place
+    /// within the rate limits.
+    func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge]
 
     /// Called for each field of the flow after its rate limits are consumed, and only if neither another rate limit nor a
     /// taken name prevents the write. Does slow work, such as hashing a password or decoding an image, and adds its result
@@ -193,7 +196,7 @@ extension FieldBehavior {
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}
 
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {}
-    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] { [] }
+    package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] { [] }
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] { [] }
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {}
     package func check(

@@ -21,9 +21,9 @@ extension Unicode.Scalar {
     package var isVisible: Bool {
         if isASCII { return (0x21...0x7E).contains(value) }
         switch value {
-        // Blank, although no property says so: BRAILLE PATTERN BLANK, OBJECT REPLACEMENT CHARACTER, and MUSICAL SYMBOL
-        // NULL NOTEHEAD.
-        case 0x2800, 0xFFFC, 0x1D159: return false
+        // Blank, although no property says so: BRAILLE PATTERN BLANK, OBJECT REPLACEMENT CHARACTER, two blanks of Egyptian
+        // hieroglyphs, KHITAN SMALL SCRIPT FILLER, and MUSICAL SYMBOL NULL NOTEHEAD.
+        case 0x2800, 0xFFFC, 0x13441, 0x13442, 0x16FE4, 0x1D159: return false
         default: break
         }
         // Also true for the Hangul fillers, which are letters.

@@ -64,7 +64,8 @@ package final class HashingPool: Sendable {
         )
     }
 
-    /// Throws `busy` immediately, before anything is hashed, if the queue is full or the wait would be too long.
+    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network needs the
+    /// place. Nothing has been hashed then.
     ///
     /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
     /// being hashed is hashed to the end, and its hash is returned.
@@ -90,6 +91,9 @@ package final class HashingPool: Sendable {
             try Argon2.verify(candidate.secret, against: phc, in: arena)
         }
     }
+
+    /// Why a password of that network would be rejected now; nil if it would be hashed.
+    func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
     /// Rejects waiting passwords with `stopped`, lets running hashes finish, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }

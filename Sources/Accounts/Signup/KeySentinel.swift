@@ -16,10 +16,17 @@ package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
 /// One encrypted row of the database that shows whether a key ring fits. The first server that starts inserts it, and
 /// the rotation of keys re-encrypts it.
 extension KeyRing {
-    /// Returns nil if the ring opens the sentinel of the database. Inserts the sentinel if there is none.
+    /// Returns nil if the ring opens the sentinel of the database. If there is none, inserts it, provided that the ring
+    /// opens a draft: a server with wrong keys must not decide which keys are right.
     package func mismatch(with database: Database) async throws(DatabaseError) -> KeyMismatch? {
         var row = try await database.read(Self.selectSentinel).first
         if row == nil {
+            let draft = try await database.read("SELECT id, sealed FROM drafts WHERE account_id IS NULL LIMIT 1").first
+            if let (id, sealed) = try draft?.decode(ID<Draft>.self, [UInt8].self),
+                (try? open(sealed, for: id.bytes)) == nil
+            {
+                return mismatch(of: sealed)
+            }
             // Another server may insert it at the same moment: the row that is in the table decides.
             row = try await database.transaction(
                 "INSERT INTO key_sentinel (sealed) VALUES (\(sealedSentinel())) ON CONFLICT DO NOTHING",
@@ -29,7 +36,11 @@ extension KeyRing {
         guard let sealed = try row?.decode([UInt8].self) else {
             throw .unexpectedAnswer("key_sentinel has no row after the insertion")
         }
-        if opensSentinel(sealed) { return nil }
+        return opensSentinel(sealed) ? nil : mismatch(of: sealed)
+    }
+
+    /// Why the ring does not open these bytes.
+    private func mismatch(of sealed: [UInt8]) -> KeyMismatch {
         let id = Self.keyID(of: sealed) ?? "unknown"
         return hasKey(id) ? .different(id) : .missing(id)
     }

@@ -166,7 +166,8 @@ extension Signups {
     /// a taken name would prevent the write, so that refused requests cost little.
     private func consumeLimits(for submission: inout Submission) async throws(SubmitError) {
         let (change, completed) = (submission.change, submission.completed)
-        let charges = flow.fields.flatMap { $0.kind.workCharges($0, for: submission) }
+        var charges: [Charge] = []
+        for field in flow.fields { charges += try field.kind.workCharges(field, for: submission) }
         if !charges.isEmpty {
             let limits = completed.hasConsumedLimits ? [] : change.effects.flatMap(\.limits)
             completed.hasConsumedLimits = true

@@ -60,6 +60,9 @@ final class WorkPool<Resource: Sendable>: Sendable {
         return try outcome.get()
     }
 
+    /// Why work of that network would be rejected now; nil if it would be accepted.
+    func rejection(of network: Network) -> WorkRejection? { dispatcher.rejection(of: network) }
+
     /// Rejects waiting work with `stopped`, lets running work finish, and blocks until the threads have ended. A second call
     /// returns immediately.
     func shutdown() {
@@ -103,7 +106,7 @@ extension WorkPool {
         func enter(_ job: Job, with ticket: WorkQueue<Job>.Ticket, from network: Network) {
             do throws(WorkRejection) {
                 let displaced = try queue.withLock { queue throws(WorkRejection) in
-                    try queue.enter(job, with: ticket, from: network).map { ($0, queue.wait(of: network)) }
+                    try queue.enter(job, with: ticket, from: network).map { ($0.job, queue.wait(of: $0.network)) }
                 }
                 guard let (displacedJob, wait) = displaced else {
                     work.signal()
@@ -116,6 +119,12 @@ extension WorkPool {
                 if case .busy = error { rejected() }
                 job.reject(error)
             }
+        }
+
+        func rejection(of network: Network) -> WorkRejection? {
+            let rejection = queue.withLock { $0.rejection(of: network) }
+            if case .busy? = rejection { rejected() }
+            return rejection
         }
 
         func withdraw(_ ticket: WorkQueue<Job>.Ticket) {

@@ -76,28 +76,38 @@ struct WorkQueue<Job> {
         return Ticket(number: tickets)
     }
 
+    /// Why a job of that network would be rejected now; nil if it would be accepted.
+    func rejection(of network: Network) -> WorkRejection? {
+        if isStopped { return .stopped }
+        let wait = wait(of: network)
+        let hasPlace = !isFull || greediest.map { shares[$0].entries.count > share(of: network) + 1 } ?? false
+        return hasPlace && wait <= maximumWait ? nil : .busy(wait: wait)
+    }
+
+    private var isFull: Bool { waiting + running >= capacity }
+
+    /// The index of the share with the most jobs.
+    private var greediest: Int? {
+        shares.indices.max { shares[$0].entries.count < shares[$1].entries.count }
+    }
+
     /// Adds the job. Throws `busy` or `stopped`, and then does not keep the job.
     ///
     /// If the queue is full, the job takes the place of the newest job of the network with the most jobs, provided that
     /// this network still has as many as the new job's.
     ///
-    /// - Returns: the job that lost its place; the caller must reject it. Nil if there was a free place; the caller must
-    ///   wake one worker.
+    /// - Returns: the job that lost its place, and its network; the caller must reject it. Nil if there was a free place;
+    ///   the caller must wake one worker.
     @discardableResult
     mutating func enter(
         _ job: Job,
         with ticket: Ticket,
         from network: Network = .unknown
-    ) throws(WorkRejection) -> Job? {
-        guard !isStopped else { throw .stopped }
-        let wait = wait(of: network)
-        guard wait <= maximumWait else { throw .busy(wait: wait) }
-        var displaced: Job?
-        if waiting + running >= capacity {
-            guard let greediest = shares.indices.max(by: { shares[$0].entries.count < shares[$1].entries.count }),
-                shares[greediest].entries.count > share(of: network) + 1
-            else { throw .busy(wait: wait) }
-            displaced = shares[greediest].entries.removeLast().job
+    ) throws(WorkRejection) -> (job: Job, network: Network)? {
+        if let rejection = rejection(of: network) { throw rejection }
+        var displaced: (job: Job, network: Network)?
+        if isFull, let greediest {
+            displaced = (shares[greediest].entries.removeLast().job, shares[greediest].network)
         }
         if let index = shares.firstIndex(where: { $0.network == network }) {
             shares[index].entries.append(Entry(ticket: ticket, job: job))

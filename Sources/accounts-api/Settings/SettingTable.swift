@@ -18,7 +18,7 @@ struct SettingTable: Sendable {
         "ACCOUNTS_KEYS",
         default: .required,
         hasFlag: false,
-        "encryption keys as id:base64(32 bytes)[,older…]; the first key encrypts new data; older keys only decrypt",
+        "encryption keys as id:base64(32 bytes)[,others…]; the first key encrypts new data; the others only decrypt",
         parse: { try KeyRing($0) }
     )
     let listen = Setting(
@@ -131,7 +131,7 @@ struct SettingTable: Sendable {
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "maximum number of passwords that wait for a hash; further passwords are rejected immediately",
+        "maximum number of passwords that wait for a hash; networks share the places",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(

@@ -31,6 +31,14 @@ struct KeySentinelTests {
         #expect(try session.number(of: "key_sentinel") == 1)
     }
 
+    @Test func `a ring that opens no draft does not decide which keys are right`() async throws {
+        _ = try await TestSignups.with { try await $0.start() }
+        #expect(try await mismatch(of: Self.new) == .missing("test"))
+        #expect(try session.number(of: "key_sentinel") == 0)
+        #expect(try await mismatch(of: TestSignups.keys) == nil)
+        #expect(try session.number(of: "key_sentinel") == 1)
+    }
+
     @Test func `of two rings that meet an empty database at the same time, one fits`() async throws {
         let rings = [try KeyRing(TestSignups.keys), try KeyRing(Self.new)]
         let mismatches = try await withDatabase(connections: 6) { database in

@@ -139,6 +139,20 @@ struct SlowWorkTests {
         }
     }
 
+    @Test func `a password that is rejected as busy counts against no limit`() async throws {
+        let full = try HashingPool(workers: 0, queue: 0)
+        try await TestSignups.with(hashing: full, limits: limits(.passwordHashes, 1)) { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            for _ in 1...3 {
+                let result = await submit(Self.password("a second pass phrase"), to: "password", of: draft, on: service)
+                #expect(result != "done" && !result.hasPrefix("too many"))
+            }
+            let counted = try session.number(of: "limits")
+            _ = await submit(Self.password("a second pass phrase"), to: "password", of: draft, on: service)
+            #expect(try session.number(of: "limits") == counted)
+        }
+    }
+
     @Test func `an image of a refused step is neither decoded nor counted`() async throws {
         try await TestSignups.with(limits: limits(.images, 1)) { service in
             let draft = try await service.fill(service.start(), through: "password")

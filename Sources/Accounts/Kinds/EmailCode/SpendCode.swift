@@ -66,6 +66,8 @@ extension Signups {
         _ code: CodeField,
         of draft: Draft
     ) throws(SubmitError) {
+        // Earlier versions of the service did not keep the digest of a proved code.
+        if let proof = draft.proofs[field], proof.isProved, proof.acceptedCodeDigest == nil { return }
         guard let proof = draft.proofs[field], let accepted = proof.acceptedCodeDigest,
             let address = draft.values.address(in: code.proves),
             codeDigests(digits, of: draft.id, address: address, generation: proof.generation)

@@ -14,10 +14,13 @@ extension PasswordField {
         }
     }
 
-    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] {
-        let subjects = submission.inputs[field.name] != nil ? [Self.newHash] : comparisons(of: field, in: submission)
+    package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] {
+        let all = submission.inputs[field.name] != nil ? [Self.newHash] : comparisons(of: field, in: submission)
+        let missing = all.filter { !submission.completed.contains(field.name, $0) }
+        if missing.isEmpty { return [] }
         let (signups, draft) = (submission.signups, submission.draft)
-        return subjects.filter { !submission.completed.contains(field.name, $0) }.flatMap { _ in
+        if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
+        return missing.flatMap { _ in
             [
                 signups.charge(.passwordHashes, draft.id.bytes),
                 signups.charge(.passwordHashesFromNetwork, signups.network.prefix),

@@ -13,7 +13,7 @@ extension ImageField {
         }
     }
 
-    package func workCharges(_ field: Field, for submission: Submission) -> [Charge] {
+    package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] {
         let isDone = submission.completed.contains(field.name)
         guard submission.inputs[field.name] is UploadedFile, !isDone else { return [] }
         return [submission.signups.imageCharge(of: submission.draft)]
