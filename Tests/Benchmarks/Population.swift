@@ -8,7 +8,7 @@ enum Population {
     static let flow = """
         flow: benchmark
         version: 1
-        limits: {revisions: 1000000}
+        limits: {revisions: 1000000, password_hashes: 2000/1s, password_hashes_from_network: 2000/1s}
         steps:
           - name: profile
             title: {en: Profile}
