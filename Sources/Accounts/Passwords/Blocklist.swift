@@ -28,7 +28,7 @@ enum Blocklist {
     /// Whether the password is one repeated block, of which the last copy may be incomplete. The block has at most
     /// `limit` characters, or is itself a common password.
     private static func isRepetition(_ password: UnsafeRawBufferPointer, ofUpTo limit: Int) -> Bool {
-        let lengths = 1..<max(1, min(password.count / 2, CommonPasswords.shared.longest) + 1)
+        let lengths = 1..<max(1, min(password.count / 2, CommonPasswords.longest) + 1)
         return lengths.contains { length in
             guard password.dropFirst(length).elementsEqual(password.dropLast(length)) else { return false }
             let block = password.prefix(length)

@@ -118,6 +118,7 @@ struct PasswordRulesTests {
         "vfr4cde3xsw2zaq1", "!QAZ2wsx#EDC4rfv", "qazwsxedcrfvtgb", "zxcvbnm,./asdfg", "111222333444555",
         "qwerty123456789", "abcdefghasdfghi", "basketball1basketball2", "password1234567", "password123456789",
         "Password Password",
+        "correct horse battery staple", "CorrectHorseBatteryStaple", "01022002sanzhar", "hakunamatata124",
         "iloveyou-1234567", "!!administrator!!", "1234qwertyuiop!", "Princess.Princess", "aaaaaaaaaaaa999",
     ])
     func `a password that attackers try first is common`(password: String) throws {
@@ -125,7 +126,8 @@ struct PasswordRulesTests {
     }
 
     @Test(arguments: [
-        "correct horse battery staple", "password 8402 7716 3391", "four plain words here", "letters 4 princess",
+        "correct kiwi battery umbrella", "password 8402 7716 3391", "four plain words here", "stapler battery pony",
+        "letters 4 princess",
         "vx7kiwi.9vx7kiwi.9", "abcdefghijklmnox",
         "qwertyuiopasdfgx", "acegikmoqsuwyac", "administratively so", "가나다라마바사아자차카타파하거", "Kim.minseo.1990!",
         "grosse anmeldungen",
@@ -150,30 +152,30 @@ struct PasswordRulesTests {
 
 @Suite("The list of common passwords")
 struct CommonPasswordsTests {
-    @Test func `the list is large, lower-cased, sorted and free of duplicates`() {
-        var count = 0
-        var last: [UInt8] = []
-        CommonPasswords.list.withUTF8Buffer { bytes in
-            for line in bytes.split(separator: UInt8(ascii: "\n")) {
-                #expect(last.lexicographicallyPrecedes(line))
-                #expect(
-                    line.count >= 8 && line.allSatisfy { (0x20...0x7E).contains($0) && !(0x41...0x5A).contains($0) }
-                )
-                last = Array(line)
-                count += 1
-            }
-        }
-        #expect(count >= 10_000 && count == CommonPasswords.shared.count)
+    /// The entries. A macro for each of them would take seconds.
+    private static let entries = CommonPasswords.list.withUTF8Buffer { bytes in
+        bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) }
     }
 
-    @Test func `each entry is found, and other texts are not`() {
-        CommonPasswords.list.withUTF8Buffer { bytes in
-            for line in bytes.split(separator: UInt8(ascii: "\n")) {
-                #expect(CommonPasswords.shared.contains(line))
-                #expect(!CommonPasswords.shared.contains(line + [0]))
-            }
+    @Test func `the list is large, also for the minimum length, lower-cased, sorted and free of duplicates`() {
+        let wrong = Self.entries.first { entry in
+            !(8...CommonPasswords.longest).contains(entry.count)
+                || !entry.allSatisfy { (0x20...0x7E).contains($0) && !(0x41...0x5A).contains($0) }
         }
-        for other in ["", "\n", "password\n", "~~~~~~~~~~~~", " ", "Password"] {
+        #expect(wrong == nil)
+        #expect(zip(Self.entries, Self.entries.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
+        let long = Self.entries.count { $0.count >= PasswordRules.minimumWithoutAuthenticator }
+        #expect(Self.entries.count - long >= 10_000 && long >= 300_000)
+    }
+
+    @Test func `entries are found, and other texts are not`() {
+        let edges = [Self.entries.prefix(50), Self.entries.suffix(50)].joined()
+        let sample = stride(from: 0, to: Self.entries.count, by: 97).map { Self.entries[$0] }
+        for entry in edges + sample {
+            #expect(CommonPasswords.shared.contains(entry) && !CommonPasswords.shared.contains(entry + [0]))
+        }
+        let long = String(repeating: "a", count: CommonPasswords.longest + 1)
+        for other in ["", "\n", "password\n", "\npassword", "~~~~~~~~~~~~", " ", "Password", long] {
             #expect(!CommonPasswords.shared.contains(Array(other.utf8)))
         }
     }
