@@ -7,30 +7,49 @@ package enum Schema {
         /// The file's name without its extension, such as `0001-signups` or `draft_id_floor`.
         package let name: String
         package let bytes: [UInt8]
+        /// Whether the version before this migration can serve on the new schema.
+        package let isCompatible: Bool
 
-        init(_ name: String, _ bytes: [UInt8]) {
-            self.name = name
-            self.bytes = bytes
+        init(_ name: String, _ bytes: [UInt8], isCompatible: Bool = false) {
+            (self.name, self.bytes, self.isCompatible) = (name, bytes, isCompatible)
         }
     }
 
     /// In the order in which they are applied. Each is applied once, so it stays as it is after its release.
+    ///
+    /// A migration is compatible if the version before it neither fails nor writes wrong data on the new schema. Examples
+    /// are a new table, and a new column that is nullable or has a default.
     package static let migrations = [
         Script("0001-signups", PackageResources._001_signups_sql),
         Script("0002-accounts", PackageResources._002_accounts_sql),
         Script("0003-outbox", PackageResources._003_outbox_sql),
         Script("0004-rate-limits", PackageResources._004_rate_limits_sql),
         Script("0005-operators", PackageResources._005_operators_sql),
-        Script("0006-key-sentinel", PackageResources._006_key_sentinel_sql),
+        Script("0006-key-sentinel", PackageResources._006_key_sentinel_sql, isCompatible: true),
+        Script("0007-tickets", PackageResources._007_tickets_sql, isCompatible: true),
+        Script("0008-mail-turns", PackageResources._008_mail_turns_sql, isCompatible: true),
+        Script("0009-audit-role", PackageResources._009_audit_role_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
     /// is applied again whenever its file has changed, so it says `CREATE OR REPLACE`.
+    ///
+    /// The version before a change must be able to call the new text; otherwise the function gets a new name.
     package static let functions = [
         Script("draft_id_floor", PackageResources.draft_id_floor_sql),
         Script("create_draft_partition", PackageResources.create_draft_partition_sql),
         Script("drop_past_draft_partitions", PackageResources.drop_past_draft_partitions_sql),
         Script("take_from_limits", PackageResources.take_from_limits_sql),
         Script("exceeded_limit", PackageResources.exceeded_limit_sql),
+        Script("mail_turn", PackageResources.mail_turn_sql),
+        Script("mail_is_next", PackageResources.mail_is_next_sql),
+        Script("claim_mail", PackageResources.claim_mail_sql),
+        Script("undo_account", PackageResources.undo_account_sql),
+        Script("pepper_usage", PackageResources.pepper_usage_sql),
+        Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
+
+    /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
+    /// compares it with the files.
+    package static let functionsVersion = 1
 }

@@ -76,6 +76,15 @@ struct CanaryTests {
         _ = try await kim.send(.get, "/signup/\(username)")
         _ = try await kim.send(.get, "/\(username)?password=\(username)")
         let code = try await site.service.readCode(for: email)
+        let ticket = try site.service.mailbox.ticket(for: email)
+        _ = try await kim.send(.get, "/signup/ticket?ticket=\(ticket)")
+        _ = try await kim.send(.post, "/signup/ticket", ["ticket": .string(ticket), displayName: 1])
+        let redeemed = try await site.visitor(.bearer).send(
+            .post,
+            "/signup/ticket",
+            ["ticket": .string(ticket), "transport": "bearer"]
+        )
+        let otherToken = try #require(redeemed.json["token"]?.string)
         try await kim.put("code", ["code": .string(code == "000000" ? "000001" : "000000")])
         _ = try await kim.send(.post, "/signup/code/resend")
         try await kim.put("code", ["code": .string(code)])
@@ -91,6 +100,7 @@ struct CanaryTests {
         kim.tokenText = nil
         kim.keepToken(of: try await kim.send(.post, "/signup/resume", resume))
         #expect(try await kim.send(.post, "/signup/resume", resume).status == 422)
+        try await kim.put("password", ["password": .string(password), "confirmation": .string(password)])
         try await kim.put("profile", ["username": .string(username), "display_name": .string(displayName)])
         try await kim.put("contact", ["birth_date": .string(birthDate)])
         try await kim.put("contact", ["birth_date": .string(birthDate)], headers: [.ifMatch: "\"1\""])
@@ -106,7 +116,9 @@ struct CanaryTests {
         _ = try await kim.send(.get, "/signup", headers: [.requestID: "\(password)"])
         #expect(try await kim.commit().status == 201)
         _ = try await kim.commit()
-        return [code, link, totp, step.json["secret"]?.string ?? "no secret", first, kim.tokenText!] + recovery
+        return [
+            code, ticket, otherToken, link, totp, step.json["secret"]?.string ?? "no secret", first, kim.tokenText!,
+        ] + recovery
     }
 
     /// Leads a sign-up through failures: an exhausted code, a taken username, an address that another account gets first

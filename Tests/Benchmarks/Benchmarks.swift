@@ -20,7 +20,9 @@ enum Benchmarks {
     private static func run(_ arguments: [String]) async throws {
         switch arguments.first {
         case "validation": try Validation.measure()
+        case "breached": try BreachedLookups.measure()
         case "enumeration": try Enumeration.measure()
+        case "mail": try MailArrival.measure()
         case "erasure": try Erasure.measure()
         case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()

@@ -30,6 +30,7 @@ enum Enumeration {
         try measure(Service(), "while the mail server accepts")
         // No program listens on this port.
         try measure(Service(["SMTP_URL": "smtp://127.0.0.1:1"]), "while the mail server refuses")
+        try MailArrival.measure()
     }
 
     private static func measure(_ service: Service, _ context: String) throws {
@@ -70,7 +71,7 @@ enum Enumeration {
     private static func prepare(_ service: Service) throws {
         try service.database.run(
             """
-            TRUNCATE drafts, proofs, outbox, limits, accounts CASCADE;
+            TRUNCATE drafts, proofs, tickets, outbox, limits, accounts CASCADE;
             WITH account AS (
                 INSERT INTO accounts (id, email, profile, locale, flow)
                 SELECT gen_random_uuid(), 'registered' || number || '@example.com', '{}', 'en', 'default@1'
@@ -125,7 +126,7 @@ enum Enumeration {
 
     /// The probability that two samples of one distribution differ at least as much as these (the two-sample test of
     /// Kolmogorov and Smirnov, with its asymptotic distribution).
-    private static func pValue(_ one: [Duration], _ other: [Duration]) -> Double {
+    static func pValue(_ one: [Duration], _ other: [Duration]) -> Double {
         var (first, second) = (0, 0)
         var greatest = 0.0
         while first < one.count, second < other.count {

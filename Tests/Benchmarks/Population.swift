@@ -21,7 +21,7 @@ enum Population {
               - {name: password, kind: password, label: {en: Password}}
 
         """
-    static let keys = "bench:" + Data(repeating: 7, count: 32).base64EncodedString()
+    static let keys = "bench:v2:" + Data(repeating: 7, count: 32).base64EncodedString()
 
     /// Inserts drafts that clients can continue, begun at random times of the last hours.
     ///
@@ -32,11 +32,12 @@ enum Population {
         return try (0..<count).map { _ in
             let id = ID<Draft>(at: now - .random(in: 0...hours * 3600))
             let token = Token(for: id)
+            let sealed = keys.seal(Values().sealable, for: .draft(id, tokenHash: token.hash, revision: 1))
             _ = try database.query(
                 """
                 INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
                 VALUES (\(id), \(token.hash), now() + interval '7 days', 'en', 'benchmark@1', 'profile',
-                        \(keys.seal(Values().sealable, for: id.bytes)))
+                        \(sealed))
                 """
             )
             return token

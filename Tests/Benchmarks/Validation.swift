@@ -16,8 +16,8 @@ enum Validation {
     private static let answers: [FieldName: FieldAnswer] = [
         "email": .json("ann.lee@example.org"),
         "code": .json("123456"),
-        "password": .typed("correct horse battery staple"),
-        "confirmation": .typed("correct horse battery staple"),
+        "password": .typed("four plain words here"),
+        "confirmation": .typed("four plain words here"),
         "username": .json("ann_lee"),
         "display_name": .json("Ann Lee 이안"),
         "introduction": .json("I write about cities, and about those who walk in them.\n저는 서울에서 살아요."),

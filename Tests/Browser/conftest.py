@@ -30,6 +30,7 @@ class Mailbox:
     def __init__(self):
         self.codes = {}
         self.links = {}
+        self.tickets = {}
         self.changed = threading.Condition()
 
     async def handle_DATA(self, server, session, envelope):
@@ -40,7 +41,9 @@ class Mailbox:
             for address in envelope.rcpt_tos:
                 if code:
                     self.codes.setdefault(address, []).append(code[1])
-                if link:
+                if link and link[1].startswith("/signup/ticket"):
+                    self.tickets.setdefault(address, []).append(link[1])
+                elif link:
                     self.links[address] = link[1]
             self.changed.notify_all()
         return "250 OK"
@@ -52,8 +55,16 @@ class Mailbox:
             )
             return self.codes[address][number - 1]
 
+    def ticket(self, address, number=1):
+        """The path of the link in a mail with a code."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.tickets.get(address, [])) >= number, timeout=30), (
+                "no mail arrived"
+            )
+            return self.tickets[address][number - 1]
+
     def link(self, address):
-        """The path of the last link that was mailed."""
+        """The path of the last link that continues a sign-up elsewhere."""
         with self.changed:
             assert self.changed.wait_for(lambda: address in self.links, timeout=30), "no mail arrived"
             return self.links[address]
@@ -90,7 +101,7 @@ def serve(flow=None):
     environment = {
         "PATH": os.environ["PATH"],
         "DATABASE_URL": database,
-        "ACCOUNTS_KEYS": "test:" + "A" * 43 + "=",
+        "ACCOUNTS_KEYS": "test:v2:" + "A" * 43 + "=",
         "LISTEN": "127.0.0.1:0",
         "METRICS_LISTEN": "off",
         "SMTP_URL": f"smtp://127.0.0.1:{port}",
@@ -123,6 +134,16 @@ def serve(flow=None):
 @pytest.fixture(scope="session")
 def site():
     with serve() as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def strict_site(tmp_path_factory):
+    """A server with the built-in flow, which allows each address one mail and one guess a day."""
+    flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
+    file = tmp_path_factory.mktemp("strict") / "signup.yaml"
+    file.write_text(flow + "\nlimits: {mails_to_address: 1/1d, guesses_for_address: 1/1d}\n")
+    with serve(file) as site:
         yield site
 
 

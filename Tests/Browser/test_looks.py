@@ -90,13 +90,26 @@ def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_
     kim.open("/signup/resume?code=nonsense")
     assert violations(kim) == [], "an incomplete link"
     link = kim.site.mailbox.link(kim.email)
+    kim.open("/signup/resume")
+    assert violations(kim) == [], "the page for the code of a link"
+    kim.open("/signup/contact")
     kim.open(link)
+    # The script sends the code of the link.
+    kim.wait_until(lambda: not kim.find_all("[data-link]") and kim.find_all("[name=confirmed]"))
+    assert kim.path == "/signup/resume"
     assert kim.email.split("@")[0][0] in kim.text and violations(kim) == [], "a link"
     kim.find("button.main").click()
-    kim.wait_for_path("/signup/contact")
+    kim.wait_for_path("/signup/password")
     kim.open(link)
+    kim.wait_until(lambda: not kim.find_all("[data-link]"))
     assert violations(kim) == [], "a used link"
-    kim.open("/signup/contact")
+    kim.open(kim.site.mailbox.ticket(kim.email))
+    assert kim.find("form") and violations(kim) == [], "a ticket"
+    kim.open("/signup/ticket?ticket=" + "A" * 44)
+    assert violations(kim) == [], "a used ticket"
+    kim.open("/signup/password")
+    kim.complete("password")
+    kim.wait_for_path("/signup/contact")
     kim.complete("contact")
     kim.wait_for_path("/signup/totp")
     kim.submit_authenticator_code()

@@ -88,6 +88,54 @@ def test_a_person_signs_up_without_script(person, language):
     assert kim.email in kim.text
 
 
+@pytest.mark.parametrize("language, script", [("en", True), ("ko", False)])
+def test_the_owner_of_a_flooded_address_signs_up_with_the_link_in_a_mail(person, strict_site, language, script):
+    stranger = person(at=strict_site).go_to("code")
+    code = strict_site.mailbox.code(stranger.email)
+    stranger.type("code", "000001" if code == "000000" else "000000")
+    stranger.press_next()
+    stranger.wait_until(lambda: stranger.refusal("code"), "the refusal")
+
+    kim = person(language, script, at=strict_site)
+    kim.email = stranger.email
+    kim.open("/signup")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/signup/email", "the first step")
+    kim.type("email", kim.email)
+    kim.press_next()
+    kim.wait_until(lambda: kim.find("#notice").is_displayed(), "the limit of mails")
+
+    kim.open(strict_site.mailbox.ticket(kim.email))
+    assert kim.email not in kim.text and kim.email[0] in kim.text
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/signup/code", "the step of the code")
+    kim.type("code", strict_site.mailbox.code(kim.email, 2))
+    kim.press_next()
+    for step in STEPS[2:]:
+        kim.wait_until(lambda step=step: kim.path == f"/signup/{step}", step)
+        if step == "password":
+            kim.type("password", PASSWORD)
+            kim.wait_until(kim.find("[name=confirmation]").is_displayed, "the confirmation")
+            kim.type("confirmation", PASSWORD)
+        if step == "profile":
+            kim.type("username", kim.username)
+        if step == "contact":
+            if script:
+                kim.set_date("birth_date", "2001-02-28")
+            else:
+                kim.find("[name=birth_date]").send_keys(DAY)
+        if step == "terms":
+            kim.find("[name=terms]").click()
+        if step == "totp":
+            kim.find("button.plain").click()
+        else:
+            kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/review")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/signup")
+    assert kim.email in kim.text
+
+
 # MARK: Focus and typing
 
 

@@ -32,6 +32,8 @@ package final class MailCatcher: Sendable {
         case auth(user: String, password: String)
         /// Answers every recipient with 451 or 550.
         case refuse(Int)
+        /// Takes that long for each mail, before it reports and accepts it.
+        case delay(milliseconds: Int)
 
         fileprivate var arguments: [String] {
             switch self {
@@ -39,6 +41,7 @@ package final class MailCatcher: Sendable {
             case .smtps(let pair): ["--smtps", pair.certificate, pair.key]
             case .auth(let user, let password): ["--auth", user, password]
             case .refuse(let reply): ["--refuse", "\(reply)"]
+            case .delay(let milliseconds): ["--delay", "\(milliseconds)"]
             }
         }
     }

@@ -55,9 +55,9 @@ package final class Session: Sendable {
         try run(
             [
                 ages("drafts", "created_at", "updated_at", "ends_at"), ages("endings", "until"),
-                ages("leases", "until"), ages("handoffs", "expires_at"),
+                ages("leases", "until"), ages("handoffs", "expires_at"), ages("tickets", "expires_at"),
                 ages("proofs", "sent_at", "expires_at", "proved_at"),
-                ages("outbox", "created_at", "due_at", "useless_after", "finished_at"),
+                ages("outbox", "created_at", "due_at", "turn", "sending_until", "useless_after", "finished_at"),
                 "UPDATE enrolments SET recent = ARRAY(SELECT moment - interval '\(time)' FROM unnest(recent) AS moment)",
                 """
                 UPDATE limits SET until = until - interval '\(time)',

@@ -15,6 +15,7 @@ package struct TestSignups: Sendable {
     /// - Parameters:
     ///   - flow: the flow as YAML; nil for the built-in flow.
     ///   - limits: limits that replace those of the flow; nil keeps the limits of the flow.
+    ///   - waitingRequests: the maximum number of requests that wait for one draft; by default one that no test reaches.
     @discardableResult
     package static func with<Value>(
         flow yaml: String? = nil,
@@ -22,7 +23,9 @@ package struct TestSignups: Sendable {
         conninfo: String? = nil,
         connections: Int = 4,
         hashing: HashingPool? = nil,
+        breached: BreachedPasswords? = nil,
         limits: Limits? = .lavish,
+        waitingRequests: Int = .max,
         _ body: (TestSignups) async throws -> Value
     ) async throws -> Value {
         let database = Database(
@@ -36,7 +39,9 @@ package struct TestSignups: Sendable {
                 flow: yaml,
                 keys: keys,
                 hashing: hashing ?? Self.hashing.get(),
-                limits
+                breached: breached,
+                limits,
+                waitingRequests
             )
             try await service.signups.partitions.load(from: database)
             let value = try await body(service)
@@ -48,9 +53,15 @@ package struct TestSignups: Sendable {
         }
     }
 
-    private init(_ database: Database, flow yaml: String?, keys text: String, hashing: HashingPool, _ limits: Limits?)
-        throws
-    {
+    private init(
+        _ database: Database,
+        flow yaml: String?,
+        keys text: String,
+        hashing: HashingPool,
+        breached: BreachedPasswords?,
+        _ limits: Limits?,
+        _ waitingRequests: Int
+    ) throws {
         var flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
         if let limits { flow.limits = limits }
         let keys = try KeyRing(text)
@@ -64,13 +75,15 @@ package struct TestSignups: Sendable {
             database: database,
             keys: keys,
             hashing: hashing,
+            breached: breached,
             images: Self.images,
-            outbox: outbox
+            outbox: outbox,
+            waitingRequests: waitingRequests
         )
         sender = OutboxSender(
             outbox: outbox,
             database: database,
-            mailer: mailbox,
+            mailers: [mailbox],
             from: "no-reply@acme.example",
             serviceName: "Acme",
             publicURL: "http://localhost:8080",
@@ -79,7 +92,7 @@ package struct TestSignups: Sendable {
     }
 
     /// A key ring with one key.
-    package static let keys = "test:" + Data(repeating: 7, count: 32).base64EncodedString()
+    package static let keys = "test:v2:" + Data(repeating: 7, count: 32).base64EncodedString()
 
     /// The image workers of all tests. They run the executable that was built with the tests.
     package static let images = ImagePool(program: program.path, workers: 2, queue: 100)
@@ -191,6 +204,15 @@ package final class Mailbox: Mailer {
             throw NoMail()
         }
         return code
+    }
+
+    /// The ticket in the link in the last mail to the address.
+    package func ticket(for address: String) throws -> String {
+        let start = "http://localhost:8080/signup/ticket?ticket="
+        guard let mail = mails.last(where: { $0.to == address }),
+            let link = mail.text.split(separator: "\n").first(where: { $0.hasPrefix(start) })
+        else { throw NoMail() }
+        return String(link.dropFirst(start.count))
     }
 
     package static func code(in text: String) -> String? {

@@ -4,8 +4,12 @@
 -- A day has ended when `life`, the longest life of a draft, has passed for all its drafts, and no draft was extended
 -- beyond that. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it;
 -- the next sweep tries again.
+--
+-- Runs as the owner of the tables, so that a server needs no other right to drop tables. The search path is that of the
+-- migration, as in create_draft_partition.
 
-CREATE OR REPLACE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION drop_past_draft_partitions(life interval) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
     partition name;
     day       date;
@@ -16,7 +20,7 @@ BEGIN
         SELECT relname, to_date(right(relname, 8), 'YYYYMMDD')
           FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
          WHERE inhparent = 'drafts'::regclass AND relname ~ '^drafts_[0-9]{8}$'
-           AND to_date(right(relname, 8), 'YYYYMMDD') + interval '2 days' + life < now() AT TIME ZONE 'UTC'
+           AND to_date(right(relname, 8), 'YYYYMMDD') + interval '2 days' + greatest(life, interval '0') < now() AT TIME ZONE 'UTC'
          ORDER BY relname
     LOOP
         BEGIN

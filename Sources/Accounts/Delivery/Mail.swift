@@ -1,9 +1,15 @@
 package import Foundation
 
-/// Delivers mail.
+/// Delivers mail, one after another.
 package protocol Mailer: Sendable {
+    /// Makes ready to send: connects, unless a connection is open.
+    func connect() async throws(MailError)
     /// Returns when the mail server has accepted the mail.
     func send(_ mail: Mail) async throws(MailError)
+}
+
+extension Mailer {
+    package func connect() async throws(MailError) {}
 }
 
 /// Why a mail was not delivered. The description contains neither the address nor the text.

@@ -1,37 +1,45 @@
 internal import Foundation
 package import Logging
 internal import ServiceLifecycle
+internal import Synchronization
 
-/// Delivers the mail in the outbox. Any number of servers may do so at the same time.
+/// Delivers the mail in the outbox, several mails at the same time. Any number of servers may do so at once.
 ///
-/// A sender claims a row by moving its due time to the next attempt, in one statement that skips locked rows. A sender
-/// that dies therefore delays a mail, but never loses one. A mail arrives twice if a sender dies after the mail server
-/// accepted the mail and before the row is updated; both have the same Message-ID.
+/// A claim moves the due time of a mail to its next attempt, in one statement that skips locked rows. A server that dies
+/// therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server accepted
+/// the mail and before the row is updated; both have the same Message-ID.
 ///
-/// A sender leaves mail whose key is not in its ring to the servers that have the key.
+/// A server leaves mail whose key is not in its ring to the servers that have the key.
 package struct OutboxSender: Sendable {
     private let outbox: Outbox
     private let database: Database
-    private let mailer: any Mailer
+    private let mailers: [any Mailer]
+    private let pace: MailPace
     private let sender: String
     private let serviceName: String
     private let publicURL: String
     private let metrics: Metrics
     private let logger: Logger
 
+    /// - Parameters:
+    ///   - mailers: at least one; each delivers one mail at a time.
+    ///   - clock: measures the deliveries and, for withheld mail, waits.
     package init(
         outbox: Outbox,
         database: Database,
-        mailer: any Mailer,
+        mailers: [any Mailer],
         from sender: String,
         serviceName: String,
         publicURL: String,
+        clock: any Clock<Duration> = ContinuousClock(),
         metrics: Metrics = Metrics(),
         logger: Logger
     ) {
+        precondition(!mailers.isEmpty, "a sender needs a mailer")
         self.outbox = outbox
         self.database = database
-        self.mailer = mailer
+        self.mailers = mailers
+        pace = MailPace(on: clock)
         self.sender = sender
         self.serviceName = serviceName
         self.publicURL = publicURL
@@ -42,40 +50,10 @@ package struct OutboxSender: Sendable {
     /// The number of attempts after which a mail is dead. With the waits between them, they take about sixteen hours.
     package static let maximumAttempts = 12
 
-    /// Delivers the mail that has been due longest. Returns false if no mail is due.
+    /// Delivers the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers several at a time.
     package func deliverNext() async throws(DatabaseError) -> Bool {
-        let rows = try await database.transaction(
-            """
-            UPDATE outbox
-               SET attempts = attempts + 1,
-                   due_at = now() + least(make_interval(secs => 60 * 2 ^ attempts), interval '4 hours')
-             WHERE id = (SELECT id FROM outbox
-                          WHERE state = 'waiting' AND due_at <= now() AND (\(outbox.hasKey) OR useless_after <= now())
-                          ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-            RETURNING id, template, sealed, attempts, now() < useless_after, created_at
-            """
-        )[0]
-        guard let row = rows.first else { return false }
-        let (id, template, sealed, attempts, isUseful, createdAt) = try row.decode(
-            ID<Outbox>.self,
-            String.self,
-            [UInt8].self,
-            Int.self,
-            Bool.self,
-            Date.self
-        )
-        if !isUseful {
-            try await markDead(id, "expired before delivery")
-        } else if template == "withheld" {
-            // The owner of the account has already received a notice today. The row exists only so that every request
-            // takes the same time.
-            try await finish(id)
-        } else if let content = outbox.open(sealed, of: id), let text = text(template, content) {
-            try await deliver(text, to: content.to, id, attempts, createdAt)
-        } else {
-            // A server of the newer version may claim it next.
-            try await postpone(id, "cannot read: written by another version", attempts)
-        }
+        guard let mail = try await outbox.claim(1, on: database).first else { return false }
+        try await deliver(mail, with: mailers[0])
         return true
     }
 
@@ -101,36 +79,71 @@ package struct OutboxSender: Sendable {
         }
     }
 
-    private func deliver(
-        _ text: MailText,
-        to address: String,
-        _ id: ID<Outbox>,
-        _ attempts: Int,
-        _ date: Date
-    ) async throws(DatabaseError) {
-        do throws(MailError) {
-            try await mailer.send(
-                Mail(
+    /// Erases the digests of network and recipient from mail that does not wait any more. A server of the version before
+    /// leaves them when it has delivered a mail.
+    package func eraseDigests() async throws(DatabaseError) {
+        _ = try await database.transaction(
+            """
+            UPDATE outbox SET network = NULL, recipient = NULL, sending_until = NULL
+             WHERE state <> 'waiting' AND recipient IS NOT NULL
+            """
+        )
+    }
+
+    private func deliver(_ mail: ClaimedMail, with mailer: any Mailer) async throws(DatabaseError) {
+        if !mail.isUseful {
+            try await markDead(mail.id, "expired before delivery")
+        } else if mail.template == "withheld" {
+            // The owner of the account has already received a notice today. The row exists only so that every request
+            // takes the same time, and it keeps the mailer busy for as long as a mail would.
+            try await attempt(mail) { () throws(MailError) in
+                try await connect(mailer)
+                await pace.imitate()
+            }
+        } else if let content = outbox.open(mail.sealed, of: mail.id), let text = text(mail.template, content) {
+            try await attempt(mail) { () throws(MailError) in
+                let message = try Mail(
                     from: sender,
                     fromName: serviceName,
-                    to: address,
+                    to: content.to,
                     subject: text.subject,
                     text: text.text,
-                    id: id.description,
-                    date: date
+                    id: mail.id.description,
+                    date: mail.createdAt
                 )
-            )
-        } catch {
-            if case .permanent = error { return try await markDead(id, "\(error)") }
-            return try await postpone(id, "\(error)", attempts)
+                try await connect(mailer)
+                try await pace.measure { () throws(MailError) in try await mailer.send(message) }
+                metrics.mails.add(1, "delivered")
+            }
+        } else {
+            // A server of the newer version may claim it next.
+            try await postpone(mail, "cannot read: written by another version")
         }
-        metrics.mails.add(1, "delivered")
-        try await finish(id)
+    }
+
+    /// A server that must stop now does not begin a mail that another one can send.
+    private func connect(_ mailer: any Mailer) async throws(MailError) {
+        try await mailer.connect()
+        if Task.isCancelled { throw .temporary(reply: nil, reason: "the server is stopping") }
+    }
+
+    /// Stores the outcome of the delivery.
+    private func attempt(
+        _ mail: ClaimedMail,
+        _ delivery: () async throws(MailError) -> Void
+    ) async throws(DatabaseError) {
+        do throws(MailError) {
+            try await delivery()
+        } catch {
+            if case .permanent = error { return try await markDead(mail.id, "\(error)") }
+            return try await postpone(mail, "\(error)")
+        }
+        try await finish(mail.id)
     }
 
     private func finish(_ id: ID<Outbox>) async throws(DatabaseError) {
         let update: SQL = """
-            UPDATE outbox SET state = 'delivered', sealed = NULL, last_error = NULL, finished_at = now()
+            UPDATE outbox SET state = 'delivered', \(Self.erased), last_error = NULL, finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
             """
         do throws(DatabaseError) {
@@ -144,11 +157,13 @@ package struct OutboxSender: Sendable {
 
     /// Leaves the mail to its next attempt, or marks it dead after the last one. The claim has already moved the due
     /// time.
-    private func postpone(_ id: ID<Outbox>, _ reason: String, _ attempts: Int) async throws(DatabaseError) {
-        if attempts >= Self.maximumAttempts { return try await markDead(id, reason) }
+    private func postpone(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
+        if mail.attempts >= Self.maximumAttempts { return try await markDead(mail.id, reason) }
         metrics.mails.add(1, "postponed")
-        logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
-        _ = try await database.transaction("UPDATE outbox SET last_error = \(reason) WHERE id = \(id)")
+        logger.warning("mail not delivered", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
+        _ = try await database.transaction(
+            "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id)"
+        )
     }
 
     private func markDead(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
@@ -156,23 +171,29 @@ package struct OutboxSender: Sendable {
         logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         _ = try await database.transaction(
             """
-            UPDATE outbox SET state = 'dead', sealed = NULL, last_error = \(reason), finished_at = now()
+            UPDATE outbox SET state = 'dead', \(Self.erased), last_error = \(reason), finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
             """
         )
     }
+
+    /// A mail that does not wait any more keeps nothing of its recipient and its network.
+    private static let erased: SQL = "sealed = NULL, network = NULL, recipient = NULL, sending_until = NULL"
 
     private func text(_ template: String, _ content: Outbox.Content) -> MailText? {
         let messages = content.language.messages
         return switch template {
         case "verification-code":
             content.code.map {
-                messages.verificationCode($0.text, minutes: $0.minutes, serviceName: serviceName)
+                // Mail of an earlier version of the service has no ticket.
+                let link = content.ticket.map { "\(publicURL)/signup/ticket?ticket=\($0)" }
+                return messages.verificationCode($0.text, minutes: $0.minutes, link: link, serviceName: serviceName)
             }
         case "handoff":
             content.code.map {
-                let link = "\(publicURL)/signup/resume?code=\($0.text)"
-                return messages.handoff(link, minutes: $0.minutes, serviceName: serviceName)
+                // Browsers do not send the fragment of a URL, so no proxy logs the code.
+                let link = "\(publicURL)/signup/resume#code=\($0.text)"
+                return messages.handoff(link, code: $0.text, minutes: $0.minutes, serviceName: serviceName)
             }
         case "already-registered": messages.alreadyRegistered(serviceName: serviceName)
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
@@ -182,32 +203,66 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender: Service {
-    /// Delivers at each wakeup, and every five seconds, for mail of other servers and for retries. Notes missing keys
-    /// every minute.
-    package func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
+    /// Claims as many mails as mailers are free: after new mail, after each delivery, and every five seconds, for mail of
+    /// other servers and for retries. Notes missing keys and erases digests every minute. Ends after the deliveries that are under way.
+    package func run() async {
+        let free = FreeMailers(mailers)
+        await withDiscardingTaskGroup { group in
             group.addTask {
-                for await _ in outbox.wakeups.cancelOnGracefulShutdown() { await attempt(deliverAll) }
-            }
-            group.addTask {
-                for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() { await attempt(noteMissingKeys) }
+                for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() {
+                    await retrying(noteMissingKeys)
+                    await retrying(eraseDigests)
+                }
             }
             group.addTask {
                 for await _ in Ticks(every: .seconds(5)).cancelOnGracefulShutdown() { outbox.wakeSender() }
             }
+            for await _ in outbox.wakeups.cancelOnGracefulShutdown() {
+                if Task.isShuttingDownGracefully { break }
+                for mail in await claimForAll(of: free) {
+                    let mailer = free.take()
+                    group.addTask {
+                        await retrying { () throws(DatabaseError) in try await deliver(mail, with: mailer) }
+                        free.give(back: mailer)
+                        outbox.wakeSender()
+                    }
+                }
+            }
         }
     }
 
-    private func deliverAll() async throws(DatabaseError) {
-        while try await deliverNext(), !Task.isShuttingDownGracefully {}
+    /// At most one mail for each free mailer.
+    private func claimForAll(of free: FreeMailers) async -> [ClaimedMail] {
+        let count = free.count
+        if count == 0 { return [] }
+        return await retrying { () throws(DatabaseError) in try await outbox.claim(count, on: database) } ?? []
     }
 
-    private func attempt(_ work: () async throws(DatabaseError) -> Void) async {
+    /// Logs a failure, and returns nil: the next wakeup tries again.
+    @discardableResult
+    private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {
-            try await work()
+            return try await work()
         } catch {
             metrics.failures.add(1, "outbox")
             logger.warning("cannot process the outbox, will retry", metadata: ["reason": "\(error)"])
+            return nil
         }
     }
+}
+
+/// The mailers that deliver nothing at the moment.
+private final class FreeMailers: Sendable {
+    private let mailers: Mutex<[any Mailer]>
+
+    init(_ mailers: [any Mailer]) {
+        self.mailers = Mutex(mailers)
+    }
+
+    var count: Int { mailers.withLock { $0.count } }
+
+    /// The one that was given back last, because its connection is open most likely. One must be free.
+    func take() -> any Mailer { mailers.withLock { $0.removeLast() } }
+
+    func give(back mailer: any Mailer) { mailers.withLock { $0.append(mailer) } }
 }

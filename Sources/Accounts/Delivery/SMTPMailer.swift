@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused.
+/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused. Several mailers send in parallel.
 ///
 /// libcurl blocks, so it runs on its own thread. `shutdown()` ends that thread; otherwise it runs until the process
 /// ends.
@@ -25,10 +25,16 @@ package final class SMTPMailer: Mailer {
         }
     }
 
+    /// Returns when the server has answered NOOP. That takes at most 20 seconds, in two attempts of 10 if the server ends
+    /// the first connection. Every error is `temporary`.
+    package func connect() async throws(MailError) {
+        try await withCheckedContinuation { queue.post(QueuedTask(mail: nil, continuation: $0)) }.get()
+    }
+
     /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue.
     /// At most 64 mails wait in the queue; further ones are refused as `temporary`.
     package func send(_ mail: Mail) async throws(MailError) {
-        try await withCheckedContinuation { queue.post(QueuedMail(mail: mail, continuation: $0)) }.get()
+        try await withCheckedContinuation { queue.post(QueuedTask(mail: mail, continuation: $0)) }.get()
     }
 
     /// Lets the current mail finish, refuses waiting mails as `temporary`, and ends the thread. That takes at most 40
@@ -39,27 +45,27 @@ package final class SMTPMailer: Mailer {
     }
 }
 
-/// A mail, and the caller that waits for its delivery.
-private struct QueuedMail: Sendable {
-    let mail: Mail
+/// A mail to deliver, or nil to connect only, and the caller that waits for it.
+private struct QueuedTask: Sendable {
+    let mail: Mail?
     let continuation: CheckedContinuation<Result<Void, MailError>, Never>
 }
 
 /// The queue between the callers and the thread of the mailer, first in, first out.
 private final class MailQueue: Sendable {
     private struct Contents {
-        var mails: [QueuedMail] = []
+        var mails: [QueuedTask] = []
         var isOpen = true
         var finished: CheckedContinuation<Void, Never>?
 
-        mutating func add(_ queued: QueuedMail) -> MailError? {
+        mutating func add(_ queued: QueuedTask) -> MailError? {
             guard isOpen else { return .temporary(reply: nil, reason: "the mailer has shut down") }
             guard mails.count < 64 else { return .temporary(reply: nil, reason: "too many mails are waiting") }
             mails.append(queued)
             return nil
         }
 
-        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [QueuedMail] {
+        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [QueuedTask] {
             precondition(isOpen, "shut a mailer down only once")
             defer { mails = [] }
             isOpen = false
@@ -71,7 +77,7 @@ private final class MailQueue: Sendable {
     private let contents = Mutex(Contents())
     private let posted = DispatchSemaphore(value: 0)
 
-    func post(_ queued: QueuedMail) {
+    func post(_ queued: QueuedTask) {
         if let refusal = contents.withLock({ $0.add(queued) }) {
             queued.continuation.resume(returning: .failure(refusal))
         } else {
@@ -80,7 +86,7 @@ private final class MailQueue: Sendable {
     }
 
     /// Waits for a mail; nil after the queue was closed. Called by the thread.
-    func next() -> QueuedMail? {
+    func next() -> QueuedTask? {
         posted.wait()
         return contents.withLock { $0.mails.isEmpty ? nil : $0.mails.removeFirst() }
     }
@@ -104,7 +110,7 @@ private final class MailQueue: Sendable {
 
 /// The timeouts after which a delivery has failed temporarily. All must be positive.
 struct SMTPLimits: Sendable {
-    /// For connecting, including name resolution, TLS and login.
+    /// For connecting, including name resolution, TLS and login, and for the reply to NOOP.
     var connect: Duration = .seconds(10)
     /// For each reply, in whole seconds. It is the only timeout for closing the connection.
     var reply: Duration = .seconds(10)
@@ -177,8 +183,10 @@ private struct SMTPConnection: ~Copyable {
     private let curl = CurlHandle()
     /// `CURLOPT_SERVER_RESPONSE_TIMEOUT`. Older headers define it only as a macro, which Swift does not import.
     private static let serverResponseTimeout = CURLoption(rawValue: 112)
+    private let limits: SMTPLimits
 
     init(to server: SMTPServer, within limits: SMTPLimits) {
+        self.limits = limits
         curl.set(CURLOPT_URL, server.url)
         // Ignore a proxy from the environment, which is meant for HTTP.
         curl.set(CURLOPT_PROXY, "")
@@ -193,20 +201,32 @@ private struct SMTPConnection: ~Copyable {
         }
         curl.set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         curl.set(Self.serverResponseTimeout, limits.reply.inWhole(.seconds(1)))
-        curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
         // Servers close idle connections; do not reuse one that may be closed.
         curl.set(CURLOPT_MAXAGE_CONN, 60)
         curl.set(CURLOPT_NOSIGNAL, 1)
-        curl.set(CURLOPT_UPLOAD, 1)
+        // Instead of a mail, if there is none.
+        curl.set(CURLOPT_CUSTOMREQUEST, "NOOP")
     }
 
     consuming func deliver(from queue: MailQueue) {
         while let queued = queue.next() {
-            queued.continuation.resume(returning: deliver(queued.mail))
+            queued.continuation.resume(returning: queued.mail.map { deliver($0) } ?? connect())
         }
     }
 
+    private borrowing func connect() -> Result<Void, MailError> {
+        curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
+        var status = curl.sendNothing()
+        // A server that ends an idle connection says so in this reply.
+        if status != CURLE_OK, curl.replyCode == 421 { status = curl.sendNothing() }
+        guard status != CURLE_OK else { return .success(()) }
+        let reply = curl.replyCode
+        let reason = String(cString: curl_easy_strerror(status))
+        return .failure(.temporary(reply: (400...599).contains(reply) ? reply : nil, reason: reason))
+    }
+
     private borrowing func deliver(_ mail: Mail) -> Result<Void, MailError> {
+        curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
         var upload = Upload(mail.message)
         let status = curl.send(&upload, from: mail.from, to: mail.to)
         guard status != CURLE_OK else { return .success(()) }
@@ -288,8 +308,18 @@ private struct CurlHandle: ~Copyable {
         precondition(status == CURLE_OK, "libcurl refused an option: \(String(cString: curl_easy_strerror(status)))")
     }
 
+    /// Sends the custom request, over the open connection or a new one. Blocks.
+    borrowing func sendNothing() -> CURLcode {
+        Self.expectSet(curl_set_list(raw, CURLOPT_MAIL_RCPT, nil))
+        set(CURLOPT_UPLOAD, 0)
+        set(CURLOPT_NOBODY, 1)
+        return curl_easy_perform(raw)
+    }
+
     /// Sends one message. Blocks.
     borrowing func send(_ upload: inout Upload, from sender: String, to recipient: String) -> CURLcode {
+        set(CURLOPT_NOBODY, 0)
+        set(CURLOPT_UPLOAD, 1)
         set(CURLOPT_MAIL_FROM, sender)
         guard let recipients = curl_slist_append(nil, recipient) else { return CURLE_OUT_OF_MEMORY }
         defer { curl_slist_free_all(recipients) }

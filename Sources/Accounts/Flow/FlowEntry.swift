@@ -109,14 +109,14 @@ package struct FlowEntry {
     }
 
     /// A count and a period: `5/1h`.
-    mutating func limit(_ key: String) throws(FlowFileError) -> Limit? {
+    mutating func limit(_ key: String, upTo maximum: Int) throws(FlowFileError) -> Limit? {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let count = Int(parts[0]), (1...2000).contains(count),
+        guard parts.count == 2, let count = Int(parts[0]), (1...maximum).contains(count),
             let period = Duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
         else {
             throw error(
-                "\"\(key)\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"\(text)\"",
+                "\"\(key)\" must be a count up to \(maximum) and a period up to a day, such as 5/1h, not \"\(text)\"",
                 at: key
             )
         }

@@ -187,7 +187,9 @@ extension Flow {
     }
 
     /// Path segments that the service uses itself, so no step may have these names.
-    private static let reservedNames: Set<String> = ["review", "commit", "schema", "handoff", "resume", "cancel"]
+    private static let reservedNames: Set<String> = [
+        "review", "commit", "schema", "handoff", "resume", "ticket", "cancel",
+    ]
 }
 
 extension YamlError {

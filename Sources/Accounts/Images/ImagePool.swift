@@ -19,20 +19,23 @@ package final class ImagePool: Sendable {
 
     /// - Parameters:
     ///   - program: the path of an executable that calls ``ImageWorker/run()`` when it gets these arguments.
+    ///   - sandbox: whether a process may work without the seccomp filter.
     ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
     ///   - queue: the maximum number of waiting images.
     package init(
         program: String,
         arguments: [String] = ["image-worker"],
+        sandbox: ImageSandbox = .required,
         workers: Int = 1,
         queue: Int = 16,
         metrics: Metrics = Metrics(),
         logger: Logger? = nil
     ) {
         self.logger = logger
+        let flags = sandbox == .optional ? ["--\(ImageSandbox.optionalFlag)"] : []
         processes = (0..<workers).map { _ in
-            ImageProcess(program: program, arguments: arguments) {
-                logger?.warning("cannot confine image processes: the kernel does not support seccomp")
+            ImageProcess(program: program, arguments: arguments + flags, sandbox: sandbox) {
+                logger?.warning("image processes are not confined: the kernel refuses the seccomp filter")
             }
         }
         pool = WorkPool(
@@ -52,11 +55,17 @@ package final class ImagePool: Sendable {
     /// The number of images in a process.
     var running: Int { pool.load.running }
 
-    /// Throws `busy` immediately if the queue is full or the wait would be too long.
-    package func photo(of image: [UInt8]) async throws(ImageError) -> Photo {
+    /// The number of images in the queue.
+    var waiting: Int { pool.load.waiting }
+
+    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
+    /// fewer images needs the place, or if the image still waits at the deadline of the request.
+    ///
+    /// - Parameter network: the network that uploads the image. Networks are served in turn.
+    package func photo(of image: [UInt8], for network: Network = .unknown) async throws(ImageError) -> Photo {
         let result: Result<Photo, ImageError>
         do throws(WorkRejection) {
-            result = try await pool.run { process in
+            result = try await pool.run(for: network) { process in
                 do throws(ImageError) { return .success(try process.photo(of: image)) } catch { return .failure(error) }
             }
         } catch {
@@ -67,6 +76,22 @@ package final class ImagePool: Sendable {
         }
         return try result.get()
     }
+
+    /// Converts a built-in image, so that a system that cannot process images is noticed before the first upload.
+    ///
+    /// - Returns: why no image can be processed; nil if it can.
+    package func trial() async -> ImageError? {
+        do throws(ImageError) { _ = try await photo(of: Self.smallestImage) } catch { return error }
+        return nil
+    }
+
+    /// A PNG of one white pixel.
+    private static let smallestImage: [UInt8] = [
+        0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
+        0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3A, 0x7E, 0x9B, 0x55, 0x00, 0x00, 0x00,
+        0x0A, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9C, 0x63, 0xF8, 0x0F, 0x00, 0x01, 0x01, 0x01, 0x00, 0xB1, 0x38, 0xF6,
+        0x14, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+    ]
 
     /// Rejects waiting images, kills the processes, and blocks until they have ended.
     package func shutdown() {

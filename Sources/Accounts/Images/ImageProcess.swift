@@ -6,8 +6,9 @@ internal import Synchronization
 final class ImageProcess: Sendable {
     private let program: String
     private let arguments: [String]
+    private let sandbox: ImageSandbox
     private let state = Mutex(State())
-    /// Called once if the system does not confine processes.
+    /// Called once if the system does not confine processes and the sandbox is optional.
     private let reportUnconfined: @Sendable () -> Void
 
     private struct State {
@@ -17,8 +18,13 @@ final class ImageProcess: Sendable {
         var hasReported = false
     }
 
-    init(program: String, arguments: [String], reportUnconfined: @escaping @Sendable () -> Void) {
-        (self.program, self.arguments) = (program, arguments)
+    init(
+        program: String,
+        arguments: [String],
+        sandbox: ImageSandbox,
+        reportUnconfined: @escaping @Sendable () -> Void
+    ) {
+        (self.program, self.arguments, self.sandbox) = (program, arguments, sandbox)
         self.reportUnconfined = reportUnconfined
     }
 
@@ -112,19 +118,25 @@ final class ImageProcess: Sendable {
             if ending.seconds < Double(ImageWorker.maximumSeconds) { throw .rejected(.busy(wait: .seconds(5))) }
             throw .fault(.unsupported)
         case (1..., _): throw .fault(.unsupported)
-        case (_, .done) where output.starts(with: [0xFF, 0xD8]): return Photo(jpeg: output)
-        case (_, .doneUnconfined) where output.starts(with: [0xFF, 0xD8]):
+        case (_, .done): return try photo(from: output)
+        case (_, .doneUnconfined) where sandbox == .optional:
             let isFirst = state.withLock { state in
                 defer { state.hasReported = true }
                 return !state.hasReported
             }
             if isFirst { reportUnconfined() }
-            return Photo(jpeg: output)
+            return try photo(from: output)
         case (_, .unsupported): throw .fault(.unsupported)
         case (_, .tooLarge): throw .fault(.tooLarge)
-        case (_, .done), (_, .doneUnconfined), (_, .failed), (_, nil):
-            throw .noWorker("exit status \(ending.status)")
+        case (_, .unconfined): throw .noWorker("the kernel refuses the seccomp filter of the image process")
+        case (_, .doneUnconfined), (_, .failed), (_, nil): throw .noWorker("exit status \(ending.status)")
         }
+    }
+
+    /// A malicious image may have taken over the process, so its output is examined like an upload.
+    private func photo(from output: [UInt8]) throws(ImageError) -> Photo {
+        guard let photo = Photo(fromWorker: output) else { throw .noWorker("the output of the process is no photo") }
+        return photo
     }
 
     private static func reason(_ call: String) -> String { "\(call): \(String(cString: strerror(errno)))" }

@@ -7,8 +7,8 @@ internal import Foundation
 /// The decoders may have bugs that a malicious image exploits, so the process runs in a sandbox. The server starts it
 /// without environment variables and without descriptors other than standard input, output and error, which is
 /// /dev/null. The process then limits itself: it can open no further files, and use only a limited amount of memory and
-/// time. A seccomp filter refuses all system calls except those that read, write, manage memory, tell the time or exit. If
-/// the container runs out of memory, the kernel kills this process first.
+/// time. A seccomp filter refuses all system calls except those that read, write, manage memory, tell the time or exit,
+/// and memory that can be executed. If the container runs out of memory, the kernel kills this process first.
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
@@ -19,18 +19,21 @@ package enum ImageWorker {
     /// The exit status of the process.
     enum Status: Int32 {
         case done = 0
-        /// Done, but the system does not support the seccomp filter.
+        /// Done, but the system refuses the seccomp filter.
         case doneUnconfined = 2
         case unsupported = 3
         case tooLarge = 4
         /// A system call failed.
         case failed = 5
+        /// The system refuses the seccomp filter, so nothing was read.
+        case unconfined = 6
     }
 
-    package static func run() -> Never {
+    /// - Parameter sandbox: with `optional`, only the limits apply if the system refuses the seccomp filter.
+    package static func run(in sandbox: ImageSandbox) -> Never {
         setLimits()
-        // If the system does not support the seccomp filter, only the limits apply.
         let isConfined = confine_to_computing() == 0
+        if !isConfined, sandbox == .required { end(.unconfined) }
         do throws(ImageFault) {
             try write(Photo(of: read()).jpeg)
             end(isConfined ? .done : .doneUnconfined)

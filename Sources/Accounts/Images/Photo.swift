@@ -12,6 +12,16 @@ package struct Photo: Sendable {
         self.jpeg = jpeg
     }
 
+    /// The output of a worker. Nil unless it is exactly one upright JPEG of ``side`` by ``side`` pixels.
+    init?(fromWorker output: [UInt8]) {
+        guard output.count <= Self.maximumBytes, let file = try? ImageFile(output), file.format == .jpeg,
+            file.width == Self.side, file.height == Self.side, file.orientation == .upright,
+            // The reader cuts off what cameras append.
+            file.bytes.count == output.count
+        else { return nil }
+        self.init(jpeg: output)
+    }
+
     /// Converts the central square of an image that ``ImageFile`` supports, upright. This may take some hundred
     /// megabytes and several seconds, and decodes untrusted data, so run it in a separate process (``ImageWorker``).
     package init(of image: [UInt8]) throws(ImageFault) {

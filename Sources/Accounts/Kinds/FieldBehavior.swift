@@ -50,6 +50,10 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Submit, check and clear
 
+    /// Called when a step is submitted or checked, for each valid answer that is not a value yet, such as a password.
+    /// Returns the refusals that are found by reading from a disk. It comes before all rate limits and effects.
+    func lookUp(_ input: Input, in field: Field, by signups: Signups) async throws(HashingError) -> [Refusal]
+
     /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
     /// the effects of the answer to the submission's change, which is written afterwards. The valid answer is in
     /// ``Submission/inputs``.
@@ -119,6 +123,14 @@ package protocol FieldBehavior: Sendable {
     /// The tables, each with an encrypted column `sealed`, that `keys rotate` re-encrypts with the current key.
     static var sealedTables: [SealedTable] { get }
 
+    /// The id of the pepper that the value needs for ever (``Pepper/id``), because no command can replace it; nil if it
+    /// needs none.
+    func pepperID(of value: Value) -> [UInt8]?
+
+    /// Selects the ids of the peppers that accounts need, as in a PHC string, and the number of accounts for each; nil
+    /// if the kind uses no pepper.
+    static var pepperedAccounts: SQL? { get }
+
     /// How `accounts show` reads and shows the tables that ``commit(_:_:)`` writes; nil if it writes none.
     static func accountQuery(of account: ID<Account>) -> AccountQuery?
 
@@ -151,12 +163,12 @@ package struct FieldPosition {
     var earlier: [Field] { earlierSteps + earlierInStep }
 }
 
-/// A table with an encrypted column `sealed`. The key column of a row is the associated data of its encryption
-/// (AES-GCM), so a ciphertext that is copied to another row cannot be decrypted there.
+/// A table with an encrypted column `sealed`. The name of the table and the key column of a row are the place of the
+/// value (``SealedPlace``), so a ciphertext that is copied to another row cannot be decrypted there.
 package struct SealedTable: Sendable {
     /// The plural under which `keys rotate` reports the number of re-encrypted rows.
     package let name: String
-    let table: SQL
+    let table: String
     let key: SQL
     var condition: SQL = "true"
     /// The number of rows that one statement reads.
@@ -195,6 +207,11 @@ extension FieldBehavior {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}
 
+    package func lookUp(
+        _ input: Input,
+        in field: Field,
+        by signups: Signups
+    ) async throws(HashingError) -> [Refusal] { [] }
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {}
     package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] { [] }
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] { [] }
@@ -210,6 +227,8 @@ extension FieldBehavior {
     package static var draftTables: [String] { [] }
     package static var sealedTables: [SealedTable] { [] }
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? { nil }
+    package static var pepperedAccounts: SQL? { nil }
+    package func pepperID(of value: Value) -> [UInt8]? { nil }
 
     package func masked(_ value: Value) -> String {
         value.json.string.map { $0.count > 2 ? "\($0.prefix(1))•••" : "•••" } ?? "•••"
@@ -264,9 +283,24 @@ extension FieldKind {
         return try await check(value, in: field, of: draft, by: signups)
     }
 
+    /// The refusals of ``lookUp(_:in:by:)`` for the answer among `inputs`; none if the field has no such answer.
+    func lookUp(
+        _ inputs: [FieldName: any Sendable],
+        of field: Field,
+        by signups: Signups
+    ) async throws(HashingError) -> [Refusal] {
+        guard let input = inputs[field.name] as? Input else { return [] }
+        return try await lookUp(input, in: field, by: signups)
+    }
+
     /// The statements of ``renewDigests(of:in:of:by:)`` for the value that the field has in `values`.
     func renewDigests(in values: Values, of field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL] {
         value(in: values, of: field.name).map { renewDigests(of: $0, in: field, of: draft, by: signups) } ?? []
+    }
+
+    /// The result of ``pepperID(of:)`` for the value that the field has in `values`.
+    func pepperID(in values: Values, of field: FieldName) -> [UInt8]? {
+        value(in: values, of: field).flatMap { pepperID(of: $0) }
     }
 }
 

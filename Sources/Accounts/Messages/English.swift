@@ -11,7 +11,7 @@ struct English: Messages {
         case .tooLong: max.map { "Use at most \(counted($0, "character"))." } ?? "Use fewer characters."
         case .badFormat: "Check how this is written."
         case .badCharacters: "Remove the characters that cannot be used here."
-        case .common: "Many people use this password, so it is easy to guess. Choose another."
+        case .common: "Many people use this password, or it has leaked, so it is easy to guess. Choose another."
         case .containsIdentifier: "Choose a password that is not your e-mail address, your username or our name."
         case .mismatch: "The two do not match."
         case .taken: "Somebody already uses this. Choose another."
@@ -64,8 +64,9 @@ struct English: Messages {
         }
     }
 
-    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
-        MailText(
+    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let ticket = link.map { "\n\nIf the code does not work, open this link to get a new one:\n\n\($0)" } ?? ""
+        return MailText(
             subject: "Your code for \(serviceName)",
             text: """
                 Hello,
@@ -76,12 +77,13 @@ struct English: Messages {
 
                 It expires in \(counted(minutes, "minute")). Please do not share it.
 
-                If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.
+                If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.\
+                \(ticket)
                 """
         )
     }
 
-    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText {
+    func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText {
         MailText(
             subject: "Continue your sign-up for \(serviceName)",
             text: """
@@ -93,6 +95,10 @@ struct English: Messages {
 
                 It works once and expires in \(counted(minutes, "minute")). Please do not share it: the sign-up moves to the device that \
                 opens it.
+
+                If the page asks for a code, paste this one:
+
+                \(code)
 
                 If you did not request it, ignore this mail.
                 """
@@ -167,6 +173,9 @@ struct English: Messages {
         case .giveUpNow: "Give up"
         case .goOn: "Go on with it"
         case .handOff: "Continue on another device"
+        case .handOffCode: "Code from the mail"
+        case .handOffReplaces:
+            "This browser has another unfinished sign-up. If you continue here, you cannot go back to it."
         case .handOffText: "We mail a link to your address. Open it on the other device to continue there."
         case .handedOff: "The link is on its way"
         case .handedOffText: "Open the mail on the other device. This one keeps the sign-up until you do."
@@ -175,8 +184,10 @@ struct English: Messages {
         case .tooOften: "This happened too often. Please try again later."
         case .overdue: "The sign-up has expired and was erased. You can begin a new one."
         case .gaveUp: "The sign-up was given up, and all of it is erased."
+        case .replacesSignup: "This browser has another sign-up. If you continue here, you cannot return to it."
         case .goneElsewhere: "The sign-up continues on another device."
         case .committedElsewhere: "An account with this address was created in another sign-up."
+        case .accountErased: "The account of this sign-up was deleted."
         case .noSignup: "There is no sign-up in this browser. If you have just begun one, allow cookies for this site."
         case .offline: "There is no connection. What you have typed is still here: please try again."
         case .startAgain: "Begin again"
@@ -186,7 +197,10 @@ struct English: Messages {
     func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "Continue your sign-up for \(serviceName)",
-            text: "You can go on here with the sign-up of \(address). It then ends on the other device.",
+            text: """
+                You can go on here with the sign-up of \(address). It then ends on the other device. Continue only if \
+                this is your address and you began the sign-up yourself. If it has a password, you choose a new one.
+                """,
             button: "Continue here"
         )
     }
@@ -195,6 +209,22 @@ struct English: Messages {
         PageText(
             title: "Continue your sign-up for \(serviceName)",
             text: "This link was used already, or is too old. Ask for a new one on the device where you began.",
+            button: nil
+        )
+    }
+
+    func ticket(_ address: String, serviceName: String) -> PageText {
+        PageText(
+            title: "Get a new code for \(serviceName)",
+            text: "We mail a new code to \(address). With it you begin a sign-up in this browser.",
+            button: "Send the code"
+        )
+    }
+
+    func ticketExpired(serviceName: String) -> PageText {
+        PageText(
+            title: "Get a new code for \(serviceName)",
+            text: "This link was used already, or is too old. Open the link in the last mail, or begin a sign-up.",
             button: nil
         )
     }

@@ -12,7 +12,7 @@ struct Korean: Messages {
         case .tooLong: max.map { "\($0)자 이하로 입력하세요." } ?? "더 짧게 입력하세요."
         case .badFormat: "형식을 확인하세요."
         case .badCharacters: "사용할 수 없는 문자를 지워 주세요."
-        case .common: "많은 사람이 쓰는 비밀번호라 추측하기 쉽습니다. 다른 비밀번호를 입력하세요."
+        case .common: "많은 사람이 쓰거나 유출된 적이 있는 비밀번호라 추측하기 쉽습니다. 다른 비밀번호를 입력하세요."
         case .containsIdentifier: "이메일 주소, 사용자 이름, 서비스 이름은 비밀번호로 쓸 수 없습니다."
         case .mismatch: "서로 일치하지 않습니다."
         case .taken: "이미 사용 중입니다. 다른 것을 입력하세요."
@@ -64,8 +64,9 @@ struct Korean: Messages {
         }
     }
 
-    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText {
-        MailText(
+    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let ticket = link.map { "\n\n코드를 쓸 수 없다면 다음 링크를 열어 새 코드를 받으세요.\n\n\($0)" } ?? ""
+        return MailText(
             subject: "\(serviceName) 인증 코드",
             text: """
                 안녕하세요.
@@ -76,12 +77,13 @@ struct Korean: Messages {
 
                 \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요.
 
-                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 이 주소로 가입할 수 없습니다.
+                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 이 주소로 가입할 수 없습니다.\
+                \(ticket)
                 """
         )
     }
 
-    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText {
+    func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText {
         MailText(
             subject: "\(serviceName) 가입 이어서 하기",
             text: """
@@ -93,6 +95,10 @@ struct Korean: Messages {
 
                 링크는 \(minutes)분 동안 한 번만 쓸 수 있습니다. 링크를 연 사람이 가입을 이어받고 이전 기기에서는 더 이상 진행할 수 \
                 없으므로 다른 사람에게 알려 주지 마세요.
+
+                페이지에서 코드를 물으면 다음 코드를 붙여 넣으세요.
+
+                \(code)
 
                 직접 요청하지 않았다면 링크를 열지 마세요. 그 밖에 하실 일은 없습니다.
                 """
@@ -158,6 +164,8 @@ struct Korean: Messages {
         case .giveUpNow: "그만두기"
         case .goOn: "계속하기"
         case .handOff: "다른 기기에서 계속하기"
+        case .handOffCode: "이메일에 있는 코드"
+        case .handOffReplaces: "이 브라우저에 끝내지 않은 다른 가입이 있습니다. 여기에서 계속하면 그 가입으로 돌아갈 수 없습니다."
         case .handOffText: "이메일로 링크를 보내 드립니다. 링크를 연 기기에서 계속할 수 있습니다."
         case .handedOff: "링크를 보냈습니다"
         case .handedOffText: "다른 기기에서 메일을 여세요. 링크를 열기 전까지는 이 기기에서 계속할 수 있습니다."
@@ -166,8 +174,10 @@ struct Korean: Messages {
         case .tooOften: "너무 자주 시도했습니다. 나중에 다시 시도하세요."
         case .overdue: "가입이 만료되어 내용이 삭제되었습니다. 새로 시작할 수 있습니다."
         case .gaveUp: "가입을 그만두어 내용이 모두 삭제되었습니다."
+        case .replacesSignup: "이 브라우저에서 진행 중인 다른 가입이 있습니다. 여기에서 계속하면 그 가입으로 돌아갈 수 없습니다."
         case .goneElsewhere: "다른 기기에서 가입을 계속하고 있습니다."
         case .committedElsewhere: "다른 가입에서 이 주소로 계정이 만들어졌습니다."
+        case .accountErased: "이 가입으로 만든 계정이 삭제되었습니다."
         case .noSignup: "이 브라우저에서 진행 중인 가입이 없습니다. 방금 시작했다면 이 사이트의 쿠키를 허용하세요."
         case .offline: "연결되어 있지 않습니다. 입력한 내용은 그대로이니 다시 시도하세요."
         case .startAgain: "다시 시작하기"
@@ -177,7 +187,10 @@ struct Korean: Messages {
     func resume(_ address: String, serviceName: String) -> PageText {
         PageText(
             title: "\(serviceName) 가입 이어서 하기",
-            text: "이 기기에서 \(address) 가입을 계속할 수 있습니다. 다른 기기에서는 더 이상 진행할 수 없습니다.",
+            text: """
+                이 기기에서 \(address) 가입을 계속할 수 있습니다. 다른 기기에서는 더 이상 진행할 수 없습니다. 본인의 주소이고 직접 시작한 가입일 \
+                때만 계속하세요. 비밀번호를 이미 정했다면 다시 정해야 합니다.
+                """,
             button: "여기에서 계속하기"
         )
     }
@@ -186,6 +199,22 @@ struct Korean: Messages {
         PageText(
             title: "\(serviceName) 가입 이어서 하기",
             text: "이미 사용했거나 만료된 링크입니다. 가입을 시작한 기기에서 새 링크를 요청하세요.",
+            button: nil
+        )
+    }
+
+    func ticket(_ address: String, serviceName: String) -> PageText {
+        PageText(
+            title: "\(serviceName) 새 코드 받기",
+            text: "\(address) 주소로 새 코드를 보냅니다. 코드를 받으면 이 브라우저에서 가입을 시작할 수 있습니다.",
+            button: "코드 보내기"
+        )
+    }
+
+    func ticketExpired(serviceName: String) -> PageText {
+        PageText(
+            title: "\(serviceName) 새 코드 받기",
+            text: "이미 사용했거나 만료된 링크입니다. 마지막으로 받은 메일의 링크를 열거나 가입을 새로 시작하세요.",
             button: nil
         )
     }

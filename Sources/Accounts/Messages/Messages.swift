@@ -8,11 +8,11 @@ package protocol Messages: Sendable {
     func title(of problem: ProblemKind) -> String
 
     /// The mail with a code that proves an address. The code is only in the text, because notifications show the
-    /// subject.
-    func verificationCode(_ code: String, minutes: Int, serviceName: String) -> MailText
+    /// subject. The link to another code is on a separate line at the end; nil for none.
+    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
 
     /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
-    func handoff(_ link: String, minutes: Int, serviceName: String) -> MailText
+    func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText
 
     /// A text of the pages.
     func text(_ word: Word) -> String
@@ -23,11 +23,17 @@ package protocol Messages: Sendable {
     /// A date as people write it.
     func text(_ day: CivilDate) -> String
 
-    /// The page that the link of ``handoff(_:minutes:serviceName:)`` opens. The address is masked.
+    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The name in the address is masked.
     func resume(_ address: String, serviceName: String) -> PageText
 
     /// The same page for a link that has expired or was used.
     func linkExpired(serviceName: String) -> PageText
+
+    /// The page that the link of ``verificationCode(_:minutes:link:serviceName:)`` opens. The address is masked.
+    func ticket(_ address: String, serviceName: String) -> PageText
+
+    /// The same page for a link that has expired or was used.
+    func ticketExpired(serviceName: String) -> PageText
 
     /// The mail to the owner of an account after a sign-up with the address of the account.
     func alreadyRegistered(serviceName: String) -> MailText

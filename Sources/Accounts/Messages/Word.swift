@@ -13,8 +13,9 @@ package enum Word: String, CaseIterable, Sendable {
     // The end.
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, goOn
-    case handOff, handOffText, handedOff, handedOffText
+    case handOff, handOffCode, handOffReplaces, handOffText, handedOff, handedOffText
     // What went wrong.
-    case checkAnswers, tryAgain, tooOften, overdue, gaveUp, goneElsewhere, committedElsewhere, noSignup, offline
+    case checkAnswers, tryAgain, tooOften, overdue, gaveUp, replacesSignup, goneElsewhere, committedElsewhere,
+        accountErased, noSignup, offline
     case startAgain
 }

@@ -46,7 +46,7 @@ package final class Monitor: Sendable {
 
     /// Queries the database for the next scrape.
     package func refresh() async {
-        let isUp = await signups.database.isUp
+        let isUp = await signups.database.isUp(within: .seconds(5))
         var families = [Self.up(isUp)]
         if isUp {
             do throws(DatabaseError) {
@@ -146,10 +146,12 @@ extension Signups {
                    (SELECT coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint FROM overdue),
                    (SELECT count(*) FROM waiting),
                    (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint FROM waiting),
-                   (SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::bigint FROM waiting)
+                   (SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::bigint FROM waiting),
+                   \(hitsForAll(.mails))
             """
         )[1].only
-        let (open, review, expired, overdue, overdueAge, waiting, waitingAge, dueAge) = try row.decode(
+        let (open, review, expired, overdue, overdueAge, waiting, waitingAge, dueAge, mails) = try row.decode(
+            Int.self,
             Int.self,
             Int.self,
             Int.self,
@@ -179,6 +181,11 @@ extension Signups {
             ),
             .gauge("accounts_outbox_waiting_seconds", "Age of the oldest waiting mail.", Double(waitingAge)),
             .gauge("accounts_outbox_overdue_seconds", "Time since the oldest waiting mail became due.", Double(dueAge)),
+            .gauge(
+                "accounts_mail_budget_used_ratio",
+                "Mails that clients have caused in the period of the limit `mails`, divided by that limit.",
+                Double(mails) / Double(flow.limits[.mails].count)
+            ),
         ]
     }
 }

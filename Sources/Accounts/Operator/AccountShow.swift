@@ -34,9 +34,15 @@ extension Operator {
         )
     }
 
-    /// Returns the id of the account with that e-mail address, in canonical form, or nil if there is none.
+    /// Returns the id of the account with that e-mail address, in canonical form, or nil if there is none. Writes an
+    /// audit record.
     package func account(named email: String) async throws(DatabaseError) -> ID<Account>? {
-        try await database.read("SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)").first?
-            .decode(ID<Account>.self)
+        try await database.transaction(
+            """
+            WITH found AS (SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)),
+                 \(auditedSearch(.findAccount, in: "found", of: "account"))
+            SELECT account FROM found
+            """
+        )[0].first?.decode(ID<Account>.self)
     }
 }

@@ -32,7 +32,8 @@ extension Operator {
         let rows = try await database.transaction(
             """
             WITH unexpired AS MATERIALIZED (
-                SELECT id, account_id, step, sealed, revision, created_at, updated_at, deadline FROM drafts, \(expiry)
+                SELECT id, account_id, step, token_hash, sealed, revision, created_at, updated_at, deadline
+                  FROM drafts, \(expiry)
                  WHERE account_id IS NULL AND deadline > now() ORDER BY id DESC LIMIT \(limit)
             ), ranked AS (
                 SELECT *, row_number() OVER (PARTITION BY step ORDER BY id DESC) AS rank,

@@ -8,17 +8,17 @@ extension Operator {
         return try signups.countEnded(rows[1], as: .removed)
     }
 
-    /// Returns the number of open drafts that ``purge(_:)`` would delete.
+    /// Returns the number of open drafts that ``purge(_:)`` would delete. A search for an address writes audit records.
     package func count(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
-        try await database.read(
-            "SELECT count(*) FROM drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))"
-        ).only.decode(Int.self)
+        let matching: SQL = "drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))"
+        return try await search(filter, "SELECT count(*) FROM \(matching)", over: matching).only.decode(Int.self)
     }
 
     /// Deletes all open drafts that match the filter, in batches, and returns their number. Skips drafts that are
-    /// locked by a concurrent write.
+    /// locked by a concurrent write. A filter by address also deletes the tickets in mails to the address.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         var count = 0
+        if let email = filter.email { _ = try await database.transaction(signups.eraseTickets(of: email)) }
         while true {
             let batch: SQL = """
                 id = ANY (ARRAY(SELECT id FROM drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))

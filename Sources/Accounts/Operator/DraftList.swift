@@ -45,33 +45,40 @@ package struct DraftSummary: Sendable {
 }
 
 extension Operator {
-    /// Returns the newest drafts that match the filter, newest first.
+    /// Returns the newest drafts that match the filter, newest first. A search for an address writes audit records.
     package func drafts(_ filter: DraftFilter, limit: Int) async throws(DatabaseError) -> [DraftSummary] {
-        let rows = try await database.read(
-            """
-            SELECT \(summary), 0 FROM drafts, \(expiry) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)
-            """
-        )
+        let matching: SQL = "drafts, \(expiry) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)"
+        let rows = try await search(filter, "SELECT \(summary), 0 FROM \(matching)", over: matching)
         var drafts: [DraftSummary] = []
         for row in rows { drafts.append(try summary(of: row).draft) }
         return drafts
     }
 
+    /// Runs the statement. If the filter has an address, writes audit records about the matching drafts first.
+    func search(_ filter: DraftFilter, _ statement: SQL, over matching: SQL) async throws(DatabaseError) -> Rows {
+        if filter.email == nil { return try await database.read(statement) }
+        let audit: SQL = """
+            WITH found AS (SELECT id FROM \(matching)), \(auditedSearch(.findDrafts, in: "found", of: "id")) SELECT 1
+            """
+        return try await database.transaction(audit, statement)[1]
+    }
+
     /// The columns of ``DraftSummary``, selected from `drafts` and ``expiry``.
     var summary: SQL {
         """
-        id, \(state), step, sealed, revision, created_at, updated_at, deadline, now(),
+        id, \(state), step, token_hash, sealed, revision, created_at, updated_at, deadline, now(),
         (SELECT coalesce(sum(failures), 0)::bigint FROM proofs WHERE draft = id)
         """
     }
 
     /// Decodes the columns of ``summary``, followed by one number.
     func summary(of row: Row) throws(DatabaseError) -> (draft: DraftSummary, number: Int) {
-        let (id, state, step, sealed, revision, createdAt, updatedAt, expiresAt, now, failures, number) =
+        let (id, state, step, tokenHash, sealed, revision, createdAt, updatedAt, expiresAt, now, failures, number) =
             try row.decode(
                 ID<Draft>.self,
                 String.self,
                 String.self,
+                [UInt8].self,
                 [UInt8].self,
                 Int.self,
                 Date.self,
@@ -81,7 +88,8 @@ extension Operator {
                 Int.self,
                 Int.self
             )
-        let address = signups.open(sealed, of: id).flatMap { signups.identifyingAddress(in: $0) }
+        let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
+        let address = signups.open(sealed, at: place).flatMap { signups.identifyingAddress(in: $0) }
         let draft = DraftSummary(
             id: id,
             state: DraftState(rawValue: state) ?? .open,

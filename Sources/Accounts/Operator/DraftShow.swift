@@ -29,8 +29,8 @@ package struct Obstacle: Sendable {
 }
 
 extension Operator {
-    /// Returns the open or committed draft with that id, or nil if it does not exist. Throws `ended` for an expired
-    /// draft.
+    /// Returns the open or committed draft with that id, also if its account was erased, or nil if it does not exist.
+    /// Throws `ended` for an expired draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let tokenHash: [UInt8]?
         do throws(DatabaseError) {
@@ -40,7 +40,7 @@ extension Operator {
             throw .database(error)
         }
         guard let tokenHash else { return nil }
-        return try await signups.find(id, tokenHash: tokenHash)
+        return try await signups.findEvenIfErased(id, tokenHash: tokenHash)
     }
 
     package func progress(of draft: Draft) -> SignupProgress { signups.progress(of: draft) }

@@ -8,11 +8,27 @@ extension Operator {
         package var rows: [String: Int] = [:]
         /// The number of drafts and rows that no key of the ring can decrypt.
         package var unreadable = 0
+        /// The numbers of passwords whose hash needs the pepper of a key other than the first, by the id of the key. A
+        /// hash cannot be computed again without its password, so the key must stay in the ring.
+        package var passwords: [String: Int] = [:]
+        /// The number of passwords that need a key that is not in the ring.
+        package var passwordsWithoutKey = 0
+
+        /// Counts passwords by the id of their pepper.
+        fileprivate mutating func count(_ number: Int, _ pepper: [UInt8]?, in ring: KeyRing) {
+            guard let pepper, pepper != ring.pepper?.id else { return }
+            if let key = ring.ids.first(where: { $0.pepper == pepper })?.key {
+                passwords[key, default: 0] += number
+            } else {
+                passwordsWithoutKey += number
+            }
+        }
     }
 
     /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
-    /// keys can be removed. Codes that were already sent are an exception: their digests cannot be recomputed, so they
-    /// need the old key until they expire. Without it, an accepted code is refused when it is repeated.
+    /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``). Codes that
+    /// were already sent are an exception: their digests cannot be recomputed, so they need the old key until they
+    /// expire. Without it, an accepted code is refused when it is repeated.
     ///
     /// The rotation can be interrupted and run again. Concurrent writes use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
@@ -22,9 +38,23 @@ extension Operator {
         var rotated = Rotated()
         try await rotateDrafts(&rotated)
         for table in Self.sealedTables { try await rotate(table, &rotated) }
+        // After the drafts, so that a draft that becomes an account meanwhile is counted.
+        for select in Kinds.all.compactMap({ $0.pepperedAccounts }) {
+            for row in try await database.read(select) {
+                let (pepper, number) = try row.decode(String.self, Int.self)
+                // A text that is no id of a pepper belongs to no key.
+                rotated.count(number, PHCString.keyID(Substring(pepper)) ?? [], in: signups.keys)
+            }
+        }
         // Comes last: servers without the old keys are not ready until everything else is re-encrypted.
         if try await !signups.keys.renewSentinel(in: database) { rotated.unreadable += 1 }
         return rotated
+    }
+
+    /// The ids of the keys that nothing needs after the rotation, except the codes that were already sent.
+    package func removableKeys(after rotated: Rotated) -> [String] {
+        if rotated.unreadable > 0 { return [] }
+        return signups.keys.ids.dropFirst().map(\.key).filter { rotated.passwords[$0] == nil }
     }
 
     private static let batch = 200
@@ -35,26 +65,41 @@ extension Operator {
         while true {
             let rows = try await database.read(
                 """
-                SELECT id, sealed FROM drafts WHERE account_id IS NULL AND id > \(last) ORDER BY id LIMIT \(Self.batch)
+                SELECT id, token_hash, revision, sealed FROM drafts
+                 WHERE account_id IS NULL AND id > \(last) ORDER BY id LIMIT \(Self.batch)
                 """
             )
             for row in rows {
-                let (id, sealed) = try row.decode(ID<Draft>.self, [UInt8].self)
+                let (id, tokenHash, revision, sealed) = try row.decode(
+                    ID<Draft>.self,
+                    [UInt8].self,
+                    Int.self,
+                    [UInt8].self
+                )
                 last = id.rawValue
-                guard let values = signups.open(sealed, of: id) else {
+                let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
+                guard let values = signups.open(sealed, at: place) else {
                     rotated.unreadable += 1
                     continue
                 }
-                if try await rotate(id, sealed, values) { rotated.drafts += 1 }
+                for field in flow.fields {
+                    rotated.count(1, field.kind.pepperID(in: values, of: field.name), in: signups.keys)
+                }
+                if try await rotate(id, sealed, values, place) { rotated.drafts += 1 }
             }
             if rows.count < Self.batch { return }
         }
     }
 
     /// Returns false if the draft uses only the first key already, or if a concurrent write has changed it.
-    private func rotate(_ id: ID<Draft>, _ sealed: [UInt8], _ values: Values) async throws(DatabaseError) -> Bool {
+    private func rotate(
+        _ id: ID<Draft>,
+        _ sealed: [UInt8],
+        _ values: Values,
+        _ place: SealedPlace
+    ) async throws(DatabaseError) -> Bool {
         let isCurrent = signups.keys.hasSealedWithFirst(sealed)
-        let renewed = isCurrent ? sealed : signups.keys.seal(values.sealable, for: id.bytes)
+        let renewed = isCurrent ? sealed : signups.keys.seal(values.sealable, for: place)
         let digest = signups.identifyingAddress(in: values).map { signups.addressDigests($0)[0] }
         let reseal: SQL = """
             UPDATE drafts SET sealed = \(renewed), email_digest = \(digest)
@@ -68,13 +113,14 @@ extension Operator {
         return try await !database.transaction([lock, reseal] + renewDigests)[1].isEmpty
     }
 
-    /// Re-encrypts the column `sealed` of a table. Each value is bound to the key column of its row.
+    /// Re-encrypts the column `sealed` of a table. Each value is bound to the table and the key column of its row.
     private func rotate(_ table: SealedTable, _ rotated: inout Rotated) async throws(DatabaseError) {
+        let name = SQL(stringLiteral: table.table)
         var last = Self.first
         while true {
             let rows = try await database.read(
                 """
-                SELECT \(table.key), sealed FROM \(table.table)
+                SELECT \(table.key), sealed FROM \(name)
                  WHERE \(table.condition) AND \(table.key) > \(last) ORDER BY \(table.key) LIMIT \(table.batch)
                 """
             )
@@ -82,14 +128,15 @@ extension Operator {
                 let (id, sealed) = try row.decode(UUID.self, [UInt8].self)
                 last = id
                 if signups.keys.hasSealedWithFirst(sealed) { continue }
-                guard let plain = try? signups.keys.open(sealed, for: id.sqlBytes) else {
+                let place = SealedPlace(table: table.table, row: id.sqlBytes)
+                guard let plain = try? signups.keys.open(sealed, for: place) else {
                     rotated.unreadable += 1
                     continue
                 }
-                let renewed = signups.keys.seal(plain, for: id.sqlBytes)
+                let renewed = signups.keys.seal(plain, for: place)
                 let changed = try await database.transaction(
                     """
-                    UPDATE \(table.table) SET sealed = \(renewed)
+                    UPDATE \(name) SET sealed = \(renewed)
                      WHERE \(table.key) = \(id) AND sealed = \(sealed) RETURNING 1
                     """
                 )[0]

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The queries and actions of an operator. Each one is a file in this folder. Actions that change data or reveal values
-/// write a row to `audit`.
+/// The queries and actions of an operator. Each one is a file in this folder. Actions that change data, reveal values
+/// or search for an address write a row to `audit`.
 package struct Operator: Sendable {
     let signups: Signups
     /// The name in audit records.
@@ -17,6 +17,8 @@ package struct Operator: Sendable {
     package enum Act: String, Sendable {
         case revealDraft = "reveal draft"
         case revealAccount = "reveal account"
+        case findDrafts = "find drafts"
+        case findAccount = "find account"
         case rotateKeys = "rotate keys"
         case expire, purge, extend, retry, flush
     }
@@ -26,6 +28,18 @@ package struct Operator: Sendable {
         """
         audited AS (
             INSERT INTO audit (operator, act, subject) SELECT \(name), \(act.rawValue), \(subject) FROM \(table)
+        )
+        """
+    }
+
+    /// A CTE that writes one audit record for each row that a search has found, or one without a subject if it has
+    /// found none: that too says something about an address.
+    func auditedSearch(_ act: Act, in found: SQL, of subject: SQL) -> SQL {
+        """
+        audited AS (
+            INSERT INTO audit (operator, act, subject)
+            SELECT \(name), \(act.rawValue), \(subject) FROM \(found)
+            UNION ALL SELECT \(name), \(act.rawValue), NULL WHERE NOT EXISTS (SELECT FROM \(found))
         )
         """
     }

@@ -5,7 +5,8 @@ extension Operator {
         try await database.transaction(
             """
             WITH due AS (
-                UPDATE outbox SET due_at = now(), attempts = 0 WHERE id = \(id) AND state = 'waiting' RETURNING id
+                UPDATE outbox SET due_at = now(), turn = now(), attempts = 0
+                 WHERE id = \(id) AND state = 'waiting' RETURNING id
             ), \(audited(.retry, over: "due", of: "id"))
             SELECT EXISTS (SELECT FROM due)
             """

@@ -9,23 +9,29 @@ package enum Argon2 {
     static func hash(
         _ password: borrowing Secret,
         with parameters: Argon2Parameters,
+        pepper: Pepper? = nil,
         in arena: Arena
     ) throws(Argon2Error) -> PHCString {
         var random = SystemRandomNumberGenerator()
         let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        let tag = try tag(of: password, salt: salt, parameters: parameters, in: arena)
-        return PHCString(parameters: parameters, salt: salt, tag: tag.withBytes(Array.init))
+        let tag = try tag(of: password, salt: salt, key: pepper?.key ?? [], parameters: parameters, in: arena)
+        return PHCString(parameters: parameters, keyID: pepper?.id, salt: salt, tag: tag.withBytes(Array.init))
     }
 
     /// Whether `candidate` is the password that was hashed. Tags are compared in constant time.
+    ///
+    /// - Parameter pepper: the pepper with the id ``PHCString/keyID``; nil if the hash has none.
     static func verify(
         _ candidate: borrowing Secret,
         against phc: PHCString,
+        pepper: Pepper? = nil,
         in arena: Arena
     ) throws(Argon2Error) -> Bool {
+        precondition(phc.keyID == pepper?.id, "a hash must be verified with its own pepper")
         let tag = try tag(
             of: candidate,
             salt: phc.salt,
+            key: pepper?.key ?? [],
             parameters: phc.parameters,
             lanes: phc.parallelism,
             length: phc.tag.count,

@@ -3,7 +3,7 @@
 /// The memory, `workers` times that of the parameters, is allocated at the start and kept. The cooperative threads never
 /// hash.
 package final class HashingPool: Sendable {
-    typealias Hash = @Sendable (SharedSecret, Arena) throws(Argon2Error) -> PHCString
+    typealias Hash = @Sendable (SharedSecret, Pepper?, Arena) throws(Argon2Error) -> PHCString
 
     package let parameters: Argon2Parameters
     private let makeHash: Hash
@@ -31,8 +31,8 @@ package final class HashingPool: Sendable {
             maximumWait: maximumWait,
             priority: priority,
             metrics: metrics
-        ) { password, arena throws(Argon2Error) in
-            try Argon2.hash(password.secret, with: parameters, in: arena)
+        ) { password, pepper, arena throws(Argon2Error) in
+            try Argon2.hash(password.secret, with: parameters, pepper: pepper, in: arena)
         }
     }
 
@@ -65,7 +65,7 @@ package final class HashingPool: Sendable {
     }
 
     /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network needs the
-    /// place. Nothing has been hashed then.
+    /// place or the deadline of the request passes. Nothing has been hashed then.
     ///
     /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
     /// being hashed is hashed to the end, and its hash is returned.
@@ -73,22 +73,27 @@ package final class HashingPool: Sendable {
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func hash(
         _ password: SharedSecret,
+        pepper: Pepper? = nil,
         for network: Network = .unknown
     ) async throws(HashingError) -> PHCString {
         try await run(for: network) { [makeHash] arena throws(Argon2Error) in
-            try makeHash(password, arena)
+            try makeHash(password, pepper, arena)
         }
     }
 
     /// Waits as ``hash(_:)`` does. Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
+    ///
+    /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). Another one throws `unknownPepper`.
     package func verify(
         _ candidate: SharedSecret,
         against phc: PHCString,
+        pepper: Pepper? = nil,
         for network: Network = .unknown
     ) async throws(HashingError) -> Bool {
+        guard phc.keyID == pepper?.id else { throw .unknownPepper }
         guard phc.parameters.memoryKiB <= parameters.memoryKiB else { throw .tooCostly }
         return try await run(for: network) { arena throws(Argon2Error) in
-            try Argon2.verify(candidate.secret, against: phc, in: arena)
+            try Argon2.verify(candidate.secret, against: phc, pepper: pepper, in: arena)
         }
     }
 
@@ -139,5 +144,7 @@ package enum HashingError: Error, Hashable, Sendable {
     case rejected(WorkRejection)
     /// The stored hash needs more memory than a worker has.
     case tooCostly
+    /// The key ring lacks the key of the hash's pepper, so the hash cannot be compared.
+    case unknownPepper
     case argon2(Argon2Error)
 }

@@ -1,31 +1,35 @@
 internal import Foundation
 
-/// An Argon2id hash with everything that is needed to verify it: `$argon2id$v=19$m=…,t=…,p=…$salt$tag`.
+/// An Argon2id hash with everything that is needed to verify it except the pepper:
+/// `$argon2id$v=19$m=…,t=…,p=…[,keyid=…]$salt$tag`.
 ///
-/// Salt and tag are standard base64 without padding (PHC string format specification).
+/// The id of the pepper, salt and tag are standard base64 without padding (PHC string format specification).
 package struct PHCString: Hashable, Sendable {
     package let rawValue: String
     package let parameters: Argon2Parameters
     /// The number of lanes; always 1 in hashes of this service.
     package let parallelism: Int
+    /// The id of the ``Pepper``; nil if the hash was computed without one.
+    let keyID: [UInt8]?
     let salt: [UInt8]
     let tag: [UInt8]
 
     /// Parses a stored hash strictly: accepts only the text that this type would write, and at most the work of
-    /// ``Argon2Parameters/ceiling`` with four lanes. A salt has 8 to 64 bytes, a tag 16 to 64.
+    /// ``Argon2Parameters/ceiling`` with four lanes. A pepper's id has 1 to 8 bytes, a salt 8 to 64, a tag 16 to 64.
     package init(_ text: String) throws(PHCStringError) {
         // By bytes, which is faster: a stored hash is parsed whenever a draft is read.
         let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).map(Substring.init)
         guard parts.count == 6 else { throw .malformed }
-        let costs = parts[3].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-            .map { Int(Substring($0.dropFirst(2))) }
+        let all = parts[3].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        let costs = all.prefix(3).map { Int(Substring($0.dropFirst(2))) }
+        let keyID = try Self.keyID(all.dropFirst(3).map(Substring.init))
         guard costs.count == 3, let memory = costs[0], let iterations = costs[1], let parallelism = costs[2],
             let salt = Self.decode(parts[4]), (8...64).contains(salt.count),
             let tag = Self.decode(parts[5]), (16...64).contains(tag.count)
         else { throw .malformed }
 
         let parameters = Argon2Parameters(memoryKiB: memory, iterations: iterations)
-        self.init(parameters: parameters, parallelism: parallelism, salt: salt, tag: tag)
+        self.init(parameters: parameters, parallelism: parallelism, keyID: keyID, salt: salt, tag: tag)
         // The code above also accepts a sign, a leading zero or another algorithm; those texts differ from `rawValue`.
         guard rawValue.utf8.elementsEqual(text.utf8) else { throw .malformed }
         guard parameters.isWithinBounds, (1...4).contains(parallelism), memory >= 8 * parallelism else {
@@ -33,13 +37,35 @@ package struct PHCString: Hashable, Sendable {
         }
     }
 
-    init(parameters: Argon2Parameters, parallelism: Int = 1, salt: [UInt8], tag: [UInt8]) {
+    init(
+        parameters: Argon2Parameters,
+        parallelism: Int = 1,
+        keyID: [UInt8]? = nil,
+        salt: [UInt8],
+        tag: [UInt8]
+    ) {
         self.parameters = parameters
         self.parallelism = parallelism
+        self.keyID = keyID
         self.salt = salt
         self.tag = tag
         let costs = "m=\(parameters.memoryKiB),t=\(parameters.iterations),p=\(parallelism)"
-        rawValue = "$argon2id$v=19$\(costs)$\(Self.encode(salt))$\(Self.encode(tag))"
+        let key = keyID.map { ",keyid=\(Self.encode($0))" } ?? ""
+        rawValue = "$argon2id$v=19$\(costs)\(key)$\(Self.encode(salt))$\(Self.encode(tag))"
+    }
+
+    /// Reads the parameters that follow the costs: none, or the id of the pepper.
+    private static func keyID(_ parameters: [Substring]) throws(PHCStringError) -> [UInt8]? {
+        guard let parameter = parameters.first else { return nil }
+        guard parameters.count == 1, parameter.hasPrefix("keyid="), let id = Self.keyID(parameter.dropFirst(6))
+        else { throw .malformed }
+        return id
+    }
+
+    /// Decodes the value of `keyid`; nil if it is not the base64 of 1 to 8 bytes.
+    package static func keyID(_ base64: Substring) -> [UInt8]? {
+        guard let id = decode(base64), (1...8).contains(id.count) else { return nil }
+        return id
     }
 
     private static func encode(_ bytes: [UInt8]) -> Substring {

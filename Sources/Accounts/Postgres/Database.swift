@@ -12,6 +12,8 @@ package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
     private let threads: [DedicatedThread]
+    private let watch = DeadlineWatch()
+    private let watcher: DedicatedThread
     private let isShutDown = Mutex(false)
 
     /// Starts the lanes, without waiting for their connections.
@@ -48,6 +50,9 @@ package final class Database: Sendable {
     /// - Parameter threads: the threads that serve the two queues until the queues stop.
     init(grouped: LaneQueue, alone: LaneQueue, threads: [DedicatedThread]) {
         (self.grouped, self.alone, self.threads) = (grouped, alone, threads)
+        watcher = DedicatedThread(named: "lane-deadlines") { [watch] in
+            watch.run { now in [grouped, alone].compactMap { $0.expire(at: now) }.min() }
+        }
     }
 
     /// Runs one statement that only reads. If the connection is lost, it is repeated, once for each connection: when
@@ -55,18 +60,18 @@ package final class Database: Sendable {
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
-                return try await grouped.submit(Job([sql])).outcome().get()[0]
+                return try await run(Job([sql]), on: grouped)[0]
             } catch .outcomeUnknown {
                 continue
             }
         }
-        return try await grouped.submit(Job([sql])).outcome().get()[0]
+        return try await run(Job([sql]), on: grouped)[0]
     }
 
     /// Runs one statement that writes only the given row and cannot violate a constraint. Another write to the same row
     /// may run before it, so its WHERE must state the rule.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
-        try await grouped.submit(Job([sql], writes: row)).outcome().get()[0]
+        try await run(Job([sql], writes: row), on: grouped)[0]
     }
 
     /// Runs one transaction in one round trip. Returns the rows of each statement.
@@ -76,16 +81,28 @@ package final class Database: Sendable {
 
     /// Runs one transaction in one round trip. Returns the rows of each statement.
     package func transaction(_ statements: [SQL]) async throws(DatabaseError) -> [Rows] {
-        try await alone.submit(Job(statements)).outcome().get()
+        try await run(Job(statements), on: alone)
     }
 
-    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement. No statement is sent
-    /// alone, because it might have to wait for others: a busy server counts as ready.
-    package var isUp: Bool {
-        get async {
+    /// Waits for the outcome until the deadline of the job.
+    private func run(_ job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {
+        queue.submit(job)
+        watch.expect(job.deadline)
+        return try await job.outcome().get()
+    }
+
+    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement within the time. No
+    /// statement is sent alone, because it might have to wait for others: a busy server counts as ready.
+    ///
+    /// False, too, while statements that wait for locks occupy every lane for groups: then no request gets an answer. One
+    /// such statement may delay the first attempt, because it is in the same group.
+    package func isUp(within time: Duration = .milliseconds(900)) async -> Bool {
+        for _ in 1...2 {
             guard alone.load.lanes > 0 else { return false }
-            return (try? await read("SELECT 1")) != nil
+            let answer = await Deadline.$current.withValue(Deadline(in: time / 2)) { try? await read("SELECT 1") }
+            if answer != nil { return true }
         }
+        return false
     }
 
     /// The settings with which PostgreSQL may log what people type: it logs the parameters of a statement with the
@@ -93,13 +110,17 @@ package final class Database: Sendable {
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """
-            SELECT name FROM pg_settings
-             WHERE name = 'log_parameter_max_length_on_error' AND setting <> '0'
-                OR name = 'log_parameter_max_length' AND setting <> '0'
-                   AND (current_setting('log_statement') IN ('mod', 'all')
-                        OR current_setting('log_min_duration_statement') <> '-1'
-                        OR current_setting('log_min_duration_sample') <> '-1'
-                        OR current_setting('log_transaction_sample_rate') <> '0')
+            SELECT name FROM (VALUES
+                ('log_parameter_max_length_on_error', '0', true),
+                ('log_parameter_max_length', '0', current_setting('log_statement') IN ('mod', 'all')
+                    OR current_setting('log_min_duration_statement') <> '-1'
+                    OR current_setting('log_min_duration_sample') <> '-1'
+                    OR current_setting('log_transaction_sample_rate') <> '0'),
+                ('auto_explain.log_parameter_max_length', '0',
+                    current_setting('auto_explain.log_min_duration', true) <> '-1'),
+                ('pgaudit.log_parameter', 'off', current_setting('pgaudit.log', true) <> 'none')
+             ) AS setting (name, harmless, is_used)
+             WHERE is_used AND current_setting(name, true) <> harmless
              ORDER BY name
             """
         )
@@ -144,6 +165,8 @@ package final class Database: Sendable {
             }
         }
         waiter?.join()
+        watch.stop()
+        watcher.join()
     }
 }
 

@@ -1,8 +1,10 @@
 /// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
-    /// Nothing was executed, because there is no connection, the queue is full, or the service is stopping.
+    /// Nothing was executed, because there is no connection, the queue is full, the service is stopping, the deadline has
+    /// passed, or too much is locked.
     case unavailable(String)
-    /// The connection was lost after the statement was sent, so it may have taken effect. Read before you write again.
+    /// The connection was lost, or the deadline passed, after the statement was sent, so it may have taken effect. Read
+    /// before you write again.
     case outcomeUnknown(String)
     /// The task of the caller was cancelled before the statement was sent.
     case cancelled
@@ -25,16 +27,18 @@ package enum DatabaseError: Error, Sendable {
         }
     }
 
+    /// True if the same statement may succeed later: PostgreSQL lacks a resource, such as space on the disk (class 53),
+    /// cannot read or write a file (58030), has ended the statement or its wait for a lock (57014, 55P03), or had to
+    /// end one of several transactions (40001, 40P01).
+    package var isTemporary: Bool {
+        guard let sqlState else { return false }
+        return sqlState.hasPrefix("53") || ["58030", "57014", "55P03", "40001", "40P01"].contains(sqlState)
+    }
+
     /// The SQLSTATE if the server refused the statement, otherwise nil.
     package var sqlState: String? {
         guard case .refused(let diagnosis) = self else { return nil }
         return diagnosis.sqlState
-    }
-
-    /// The violated constraint if the error is a unique violation (23505), otherwise nil.
-    package var violatedUniqueConstraint: String? {
-        guard case .refused(let diagnosis) = self, diagnosis.sqlState == "23505" else { return nil }
-        return diagnosis.constraint
     }
 }
 
@@ -43,7 +47,7 @@ extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
     package var description: String {
         switch self {
         case .unavailable(let reason): "database unavailable: \(reason)"
-        case .outcomeUnknown(let reason): "database connection lost, outcome unknown: \(reason)"
+        case .outcomeUnknown(let reason): "database gave no answer, outcome unknown: \(reason)"
         case .cancelled: "cancelled before the statement was sent"
         case .refused(let diagnosis):
             "database refused: \(diagnosis.sqlState)" + (diagnosis.constraint.map { " (\($0))" } ?? "")

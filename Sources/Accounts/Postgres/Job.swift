@@ -8,6 +8,8 @@ final class Job: Sendable {
     let statements: [SQL]
     /// The row that the statement writes. A group has at most one job for each row.
     let writes: UUID?
+    /// When the caller must have an answer.
+    let deadline: ContinuousClock.Instant
     private let state = Mutex(State())
 
     private struct State {
@@ -16,9 +18,11 @@ final class Job: Sendable {
         var isSent = false
     }
 
-    init(_ statements: [SQL], writes: UUID? = nil) {
+    /// - Parameter deadline: by default that of the present task.
+    init(_ statements: [SQL], writes: UUID? = nil, by deadline: ContinuousClock.Instant = Deadline.ofStatement) {
         self.statements = statements
         self.writes = writes
+        self.deadline = deadline
     }
 
     /// Waits for the outcome. Call it once. If the task is cancelled before the statements are sent, the outcome is
@@ -46,6 +50,9 @@ final class Job: Sendable {
         }
         waiter?.resume(returning: outcome)
     }
+
+    /// Whether nobody waits for the job any more.
+    var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
     /// Marks the job as sent. Returns false if it was cancelled before.
     func send() -> Bool {

@@ -8,7 +8,8 @@ internal import Logging
 /// confirms that Sync: nothing is committed earlier. Jobs only accumulate while the previous group is running, so a
 /// single statement never waits for others. If a group takes longer than a disk should need, another lane starts the
 /// next group. An error rolls the whole group back. The job that caused it gets the error, and the others run again,
-/// each with its own Sync, which is safe because they had no effect.
+/// each with its own Sync, which is safe because they had no effect. If one had to wait too long for a lock, the others
+/// wait only briefly, so that a locked table does not block the lane once for each of them.
 struct Lane {
     let conninfo: String
     /// The value of the label `lane` in the metrics.
@@ -16,6 +17,11 @@ struct Lane {
     let queue: LaneQueue
     var metrics = Metrics()
     let logger: Logger
+
+    /// Limits how long a job waits for locks in the present transaction.
+    private static let waitBriefly: SQL = "SELECT set_config('lock_timeout', '200ms', true)"
+    /// The number of lock timeouts in a group after which the rest of it is rejected.
+    static let maximumLockTimeouts = 5
 
     /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
     func run() {
@@ -100,17 +106,22 @@ struct Lane {
     ///
     /// - Parameters:
     ///   - isRetry: the job runs again, so an error is final.
+    ///   - waitsBriefly: the job fails soon if it has to wait for a lock.
     ///   - whenSlow: called if other lanes should start a group meanwhile.
+    /// - Returns: why the jobs were rolled back; nil if they were committed.
+    @discardableResult
     private func execute(
         _ jobs: [Job],
         isRetry: Bool = false,
+        waitsBriefly: Bool = false,
         on pipeline: inout Pipeline,
         whenSlow: @escaping () -> Void = {}
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> DatabaseError.Diagnosis? {
+        let prefix = waitsBriefly ? [Self.waitBriefly] : []
         let start = ContinuousClock.now
         let outcome: Pipeline.Outcome
         do throws(DatabaseError) {
-            outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
+            outcome = try pipeline.exchange(jobs.map { prefix + $0.statements }, whenSlow: whenSlow)
         } catch {
             for job in jobs { job.answer(.failure(error)) }
             throw error
@@ -119,7 +130,8 @@ struct Lane {
         metrics.exchanges.record(ContinuousClock.now - start, kind)
         switch outcome {
         case .committed(let rows):
-            for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
+            for (job, rows) in zip(jobs, rows) { job.answer(.success(Array(rows.dropFirst(prefix.count)))) }
+            return nil
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
             // The primary has become a standby. Reconnecting finds the new primary.
             let error = DatabaseError.unavailable("the server has become read-only")
@@ -131,14 +143,28 @@ struct Lane {
                 others.remove(at: culprit).answer(.failure(.refused(diagnosis)))
             }
             whenSlow()
-            try retryOneByOne(others, on: &pipeline)
+            try retryOneByOne(others, lockTimeouts: diagnosis.isLockTimeout ? 1 : 0, on: &pipeline)
+            return diagnosis
         }
     }
 
-    private func retryOneByOne(_ jobs: [Job], on pipeline: inout Pipeline) throws(DatabaseError) {
-        for (index, job) in jobs.enumerated() {
+    /// Runs the jobs whose callers still wait for them.
+    ///
+    /// - Parameter lockTimeouts: the number of lock timeouts in the group so far.
+    private func retryOneByOne(
+        _ jobs: [Job],
+        lockTimeouts: Int,
+        on pipeline: inout Pipeline
+    ) throws(DatabaseError) {
+        var lockTimeouts = lockTimeouts
+        for (index, job) in jobs.enumerated() where !job.isAnswered {
+            if lockTimeouts >= Self.maximumLockTimeouts {
+                job.answer(.failure(.unavailable("too much is locked")))
+                continue
+            }
             do throws(DatabaseError) {
-                try execute([job], isRetry: true, on: &pipeline)
+                let failure = try execute([job], isRetry: true, waitsBriefly: lockTimeouts > 0, on: &pipeline)
+                if failure?.isLockTimeout == true { lockTimeouts += 1 }
             } catch {
                 for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }
                 throw error
@@ -150,6 +176,9 @@ struct Lane {
 extension DatabaseError.Diagnosis {
     /// read_only_sql_transaction.
     fileprivate var isReadOnly: Bool { sqlState == "25006" }
+
+    /// lock_not_available.
+    fileprivate var isLockTimeout: Bool { sqlState == "55P03" }
 
     /// True for a serialization failure, a deadlock, and a prepared statement that no longer exists (26000) or whose
     /// tables have changed (0A000): the same statement may succeed a moment later.

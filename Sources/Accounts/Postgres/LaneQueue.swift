@@ -18,9 +18,13 @@ struct Waiting {
     /// The number of the last group, until it has ended or has taken too long. No other group starts while it is open,
     /// so that the jobs that arrive meanwhile form one group.
     private var openGroup: Int?
+    /// The sent jobs of each group that has not ended.
+    private var running: [Int: [Job]] = [:]
     private(set) var isStopped = false
     /// Why the lane that failed last has no connection.
     private(set) var downReason = "no connection"
+
+    static let overdue = "no answer before the deadline"
 
     enum Admission: Equatable {
         case taken(wake: Bool)
@@ -33,13 +37,24 @@ struct Waiting {
         let jobs: [Job]
     }
 
+    /// The jobs whose deadline has passed; the caller must answer them.
+    struct Expired {
+        /// They have left the queue, and are never sent.
+        var unsent: [Job] = []
+        /// Their lane goes on with them.
+        var sent: [Job] = []
+        /// The earliest deadline of all others.
+        var next: ContinuousClock.Instant?
+    }
+
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
         self.capacity = capacity
         self.groupLimit = groupLimit
         lanesUp = lanes
     }
 
-    mutating func add(_ job: Job) -> Admission {
+    mutating func add(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
+        if job.deadline <= now { return .refused(Self.overdue) }
         if isStopped { return .refused("the service is stopping") }
         if lanesUp == 0 { return .refused(downReason) }
         if jobs.count >= capacity { return .refused("the queue is full") }
@@ -78,15 +93,33 @@ struct Waiting {
         if group.isEmpty { return nil }
         startedGroups += 1
         if groupLimit > 1 { openGroup = startedGroups }
+        running[startedGroups] = group
         return Group(
             number: startedGroups,
             jobs: group.sorted { ($0.writes?.sqlBytes ?? []).lexicographicallyPrecedes($1.writes?.sqlBytes ?? []) }
         )
     }
 
-    /// The group has ended, or takes so long that another group may start.
+    /// The group takes so long that another group may start.
     mutating func closeGroup(_ group: Int) {
         if openGroup == group { openGroup = nil }
+    }
+
+    /// All jobs of the group are answered.
+    mutating func endGroup(_ group: Int) {
+        closeGroup(group)
+        running[group] = nil
+    }
+
+    /// Removes the waiting jobs whose deadline has passed, and returns them with the sent jobs whose deadline has passed.
+    mutating func expire(at now: ContinuousClock.Instant) -> Expired {
+        var expired = Expired()
+        expired.unsent = jobs.filter { $0.deadline <= now }
+        if !expired.unsent.isEmpty { jobs.removeAll { $0.deadline <= now } }
+        let sent = running.values.joined()
+        expired.sent = sent.filter { $0.deadline <= now }
+        expired.next = (jobs + sent).lazy.map(\.deadline).filter { $0 > now }.min()
+        return expired
     }
 
     /// Returns true if the lane must sleep: no job waits or no group may start yet, and the queue is not stopped.
@@ -157,7 +190,7 @@ final class LaneQueue: Sendable {
 
     /// Called by a lane that continues with the waiting jobs, if there are any.
     func groupHasEnded(_ number: Int) {
-        waiting.withLock { $0.closeGroup(number) }
+        waiting.withLock { $0.endGroup(number) }
     }
 
     func groupTakesLong(_ number: Int) {
@@ -188,6 +221,16 @@ final class LaneQueue: Sendable {
 
     func laneIsDown(_ reason: String) {
         for job in waiting.withLock({ $0.laneIsDown(reason) }) { job.answer(.failure(.unavailable(reason))) }
+    }
+
+    /// Answers the jobs whose deadline has passed. A job that was sent may still take effect.
+    ///
+    /// - Returns: the earliest deadline of all others.
+    func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let expired = waiting.withLock { $0.expire(at: now) }
+        for job in expired.unsent { job.answer(.failure(.unavailable(Waiting.overdue))) }
+        for job in expired.sent { job.answer(.failure(.outcomeUnknown(Waiting.overdue))) }
+        return expired.next
     }
 
     /// Rejects the waiting jobs. Lanes still answer the jobs that they have sent.

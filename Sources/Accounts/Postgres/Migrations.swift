@@ -6,9 +6,9 @@ internal import Schema
 package enum MigrationError: Error, CustomStringConvertible {
     /// The file of an applied migration has changed.
     case edited(String)
-    /// The database has a migration that this program does not know, because a newer version applied it.
+    /// A newer version has applied this migration, and did not mark it as compatible with the version before.
     case unknown(String)
-    /// The database lacks these migrations or functions, or has another version of a function.
+    /// The database lacks these migrations or functions, or has an older text of a function.
     case missing([String])
     /// The server refused the script and rolled it back, unless the script had ended the transaction itself.
     case failed(String, DatabaseError)
@@ -17,7 +17,7 @@ package enum MigrationError: Error, CustomStringConvertible {
         switch self {
         case .edited(let name): "migration \(name) was changed after it was applied"
         case .unknown(let name):
-            "the database has migration \(name), which this version does not know: install a newer version"
+            "the database has migration \(name), on which this version cannot serve: install a newer version"
         case .missing(let names):
             "the database lacks \(names.joined(separator: ", ")) of this version: run accounts-api migrate"
         case .failed(let name, let error): "cannot apply \(name): \(error)"
@@ -25,68 +25,120 @@ package enum MigrationError: Error, CustomStringConvertible {
     }
 }
 
-/// Updates the schema of a database: first the migrations, then the functions.
+/// Updates the schema of a database: first the migrations, then the functions, then the privileges of the roles.
 ///
-/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards.
-/// Functions are replaced: one whose checksum differs from the file's is applied again.
+/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. A
+/// program serves on a schema with migrations that it does not know if all of them are recorded as compatible.
+/// Functions are replaced: one whose checksum differs from the file's is applied again, unless a newer version of the
+/// functions was applied.
 ///
 /// Each script is one transaction, with an advisory lock that admits one program at a time. It keeps no session state,
 /// so it works through a connection pooler.
 package struct Migrations: Sendable {
     private let migrations: [Schema.Script]
     private let functions: [Schema.Script]
+    private let functionsVersion: Int
+    private let lockWait: LockWait
+
+    /// How long a script waits for a lock. All other statements on the table queue behind a script that waits, so it
+    /// gives up soon and is tried again later.
+    struct LockWait {
+        var timeout = Duration.seconds(2)
+        var pause = Duration.seconds(1)
+        var attempts = 20
+    }
 
     /// The migrations and functions of this program.
     package init() {
-        self.init(Schema.migrations, functions: Schema.functions)
+        self.init(Schema.migrations, functions: Schema.functions, version: Schema.functionsVersion)
     }
 
-    init(_ migrations: [Schema.Script], functions: [Schema.Script] = []) {
+    init(
+        _ migrations: [Schema.Script],
+        functions: [Schema.Script] = [],
+        version functionsVersion: Int = 0,
+        lockWait: LockWait = LockWait()
+    ) {
         self.migrations = migrations
         self.functions = functions
+        self.functionsVersion = functionsVersion
+        self.lockWait = lockWait
     }
 
     /// The names of migrations, then those of functions, in the form `functions/draft_id_floor`.
     package struct Status: Sendable {
         package let applied: [String]
         package let pending: [String]
+        /// Applied by a newer version; this program serves on them.
+        package let newer: [String]
+        /// The migrations among all of these on which the version before can serve.
+        package let compatible: [String]
+
+        package init(applied: [String], pending: [String] = [], newer: [String] = [], compatible: [String] = []) {
+            (self.applied, self.pending, self.newer, self.compatible) = (applied, pending, newer, compatible)
+        }
     }
 
     /// Applies the missing scripts and returns their names in order. Uses its own connection. Blocks.
     ///
     /// Throws ``MigrationError``, or ``DatabaseError`` if the server cannot be reached.
-    package func apply(to conninfo: String) throws -> [String] {
+    ///
+    /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced too.
+    package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [String] {
         let connection = try Connection(to: conninfo)
+        try patiently(on: connection, createTables)
+        var names: [String] = []
+        while let name = try patiently(
+            on: connection,
+            { connection in try applyNext(on: connection, replacesNewerFunctions: replacesNewerFunctions) }
+        ) { names.append(name) }
+        if functions.contains(where: { $0.name == "grant_to_roles" }) { try patiently(on: connection, grantToRoles) }
+        return names
+    }
+
+    private func createTables(on connection: borrowing Connection) throws {
         try connection.run(
             """
-            \(Self.beginWithLock);
+            \(beginWithLock);
             CREATE TABLE IF NOT EXISTS migrations (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
             );
             CREATE TABLE IF NOT EXISTS functions (
                 name text NOT NULL PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
-            );
-            COMMIT
+            )
             """
         )
-        var names: [String] = []
-        while let name = try applyNext(on: connection) { names.append(name) }
-        return names
+        let hasColumns = try !connection.query(
+            "SELECT FROM pg_attribute WHERE attrelid = 'migrations'::regclass AND attname = 'compatible'"
+        ).isEmpty
+        // Only then, because ALTER TABLE waits for every reader of the table, such as a backup.
+        if !hasColumns {
+            try connection.run(
+                """
+                ALTER TABLE migrations ADD COLUMN compatible boolean NOT NULL DEFAULT false;
+                ALTER TABLE functions ADD COLUMN version bigint NOT NULL DEFAULT 0
+                """
+            )
+        }
+        try connection.commit()
     }
 
     /// Applies the next missing script and returns its name; nil if nothing is missing.
-    private func applyNext(on connection: borrowing Connection) throws -> String? {
-        try connection.run(Self.beginWithLock)
+    private func applyNext(on connection: borrowing Connection, replacesNewerFunctions: Bool) throws -> String? {
+        try connection.run(beginWithLock)
         let scripts = try scripts(
             after: connection.query(Self.appliedMigrations),
             and: connection.query(Self.appliedFunctions)
         )
-        guard let next = scripts.first(where: { !$0.isApplied }) else {
+        let next = scripts.first {
+            $0.state == .pending || replacesNewerFunctions && $0.isFunction && $0.state == .newer
+        }
+        guard let next, let file = next.file else {
             try connection.commit()
             return nil
         }
         do throws(DatabaseError) {
-            try apply(next, on: connection)
+            try apply(file, isFunction: next.isFunction, on: connection)
             return next.name
         } catch {
             // After a lost connection the outcome is unknown; the next run finds out.
@@ -97,34 +149,78 @@ package struct Migrations: Sendable {
         }
     }
 
-    private func apply(_ script: KnownScript, on connection: borrowing Connection) throws(DatabaseError) {
-        try connection.run(String(decoding: script.file.bytes, as: UTF8.self))
+    private func apply(
+        _ file: Schema.Script,
+        isFunction: Bool,
+        on connection: borrowing Connection
+    ) throws(DatabaseError) {
+        try connection.run(String(decoding: file.bytes, as: UTF8.self))
         guard connection.isInTransaction else {
             throw .unexpectedAnswer("the script must not end its transaction")
         }
-        let (name, checksum) = (script.file.name, script.file.checksum)
         let record: SQL =
-            if script.isFunction {
+            if isFunction {
                 """
-                INSERT INTO functions (name, checksum) VALUES (\(name), \(checksum))
-                ON CONFLICT (name) DO UPDATE SET checksum = excluded.checksum, applied_at = excluded.applied_at
+                INSERT INTO functions (name, checksum, version)
+                VALUES (\(file.name), \(file.checksum), \(functionsVersion))
+                ON CONFLICT (name) DO UPDATE
+                   SET checksum = excluded.checksum, version = excluded.version, applied_at = excluded.applied_at
                 """
             } else {
-                "INSERT INTO migrations (name, checksum) VALUES (\(name), \(checksum))"
+                """
+                INSERT INTO migrations (name, checksum, compatible)
+                VALUES (\(file.name), \(file.checksum), \(file.isCompatible))
+                """
             }
         _ = try connection.query(record)
         try connection.commit()
     }
 
-    /// Returns the applied and the missing scripts. Throws as ``apply(to:)`` does.
+    /// Runs each time, because roles may have been created since the last time. The function in the database may be
+    /// newer than this program; then it knows more tables.
+    private func grantToRoles(on connection: borrowing Connection) throws {
+        try connection.run(beginWithLock)
+        do throws(DatabaseError) {
+            _ = try connection.query("SELECT grant_to_roles()")
+            try connection.commit()
+        } catch {
+            guard error.sqlState != nil else { throw error }
+            throw MigrationError.failed("the privileges of the roles", error)
+        }
+    }
+
+    /// Runs the body, which begins and ends a transaction. Repeats it if it could not get a lock in time, or if it
+    /// deadlocked.
+    private func patiently<Value>(
+        on connection: borrowing Connection,
+        _ body: (borrowing Connection) throws -> Value
+    ) throws -> Value {
+        for _ in 1..<max(1, lockWait.attempts) {
+            do {
+                return try body(connection)
+            } catch {
+                let cause =
+                    if case MigrationError.failed(_, let cause) = error { cause } else { error as? DatabaseError }
+                guard let cause, ["55P03", "40P01"].contains(cause.sqlState) else { throw error }
+                try connection.run("ROLLBACK")
+                Thread.sleep(forTimeInterval: lockWait.pause / .seconds(1))
+            }
+        }
+        return try body(connection)
+    }
+
+    /// Returns the applied and the missing scripts. Throws as ``apply(to:replacesNewerFunctions:)`` does.
     package func status(of database: Database) async throws -> Status {
         let scripts = try await scripts(
             after: rows(Self.appliedMigrations, of: database),
             and: rows(Self.appliedFunctions, of: database)
         )
+        func names(_ state: KnownScript.State) -> [String] { scripts.filter { $0.state == state }.map(\.name) }
         return Status(
-            applied: scripts.filter(\.isApplied).map(\.name),
-            pending: scripts.filter { !$0.isApplied }.map(\.name)
+            applied: names(.applied),
+            pending: names(.pending),
+            newer: names(.newer),
+            compatible: scripts.filter(\.isCompatible).map(\.name)
         )
     }
 
@@ -138,60 +234,97 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Throws unless the database has exactly the migrations and the functions of this program.
-    package func check(_ database: Database) async throws {
-        let pending = try await status(of: database).pending
-        guard pending.isEmpty else { throw MigrationError.missing(pending) }
+    /// Throws unless the database has the migrations and the functions of this program, or compatible newer ones.
+    /// Returns the names of the newer ones.
+    @discardableResult
+    package func check(_ database: Database) async throws -> [String] {
+        let status = try await status(of: database)
+        guard status.pending.isEmpty else { throw MigrationError.missing(status.pending) }
+        return status.newer
     }
 
-    /// A script of this program, and whether the database has it.
+    /// A script of this program or of a newer one.
     private struct KnownScript {
-        let file: Schema.Script
+        /// Nil for a migration of a newer version.
+        let file: Schema.Script?
+        let name: String
         let isFunction: Bool
-        let isApplied: Bool
+        let isCompatible: Bool
+        let state: State
 
-        var name: String { isFunction ? "functions/\(file.name)" : file.name }
+        enum State {
+            case applied, pending, newer
+        }
     }
 
-    /// All scripts in the order in which they are applied. Refuses edited and unknown migrations.
+    /// All scripts in the order in which they are applied. Refuses edited migrations, and unknown ones that are not
+    /// compatible.
     ///
     /// An unknown function is ignored: a newer version may have added it, and this one does not call it.
     private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws
         -> [KnownScript]
     {
-        var appliedMigrations: Set<String> = []
+        var compatible: [String: Bool] = [:]
+        var newer: [KnownScript] = []
         for row in migrationRows {
-            let (name, checksum) = try row.decode(String.self, [UInt8].self)
-            guard let file = migrations.first(where: { $0.name == name }) else { throw MigrationError.unknown(name) }
-            guard file.checksum == checksum else { throw MigrationError.edited(name) }
-            appliedMigrations.insert(name)
+            let (name, checksum, isCompatible) = try row.decode(String.self, [UInt8].self, Bool.self)
+            compatible[name] = isCompatible
+            if let file = migrations.first(where: { $0.name == name }) {
+                guard file.checksum == checksum else { throw MigrationError.edited(name) }
+            } else {
+                guard isCompatible else { throw MigrationError.unknown(name) }
+                newer.append(.init(file: nil, name: name, isFunction: false, isCompatible: true, state: .newer))
+            }
         }
-        var appliedFunctions: [String: [UInt8]] = [:]
+        var appliedFunctions: [String: (checksum: [UInt8], version: Int)] = [:]
         for row in functionRows {
-            let (name, checksum) = try row.decode(String.self, [UInt8].self)
-            appliedFunctions[name] = checksum
+            let (name, checksum, version) = try row.decode(String.self, [UInt8].self, Int.self)
+            appliedFunctions[name] = (checksum, version)
         }
-        let migrations = migrations.map { file in
-            KnownScript(file: file, isFunction: false, isApplied: appliedMigrations.contains(file.name))
+        let known = migrations.map { file in
+            KnownScript(
+                file: file,
+                name: file.name,
+                isFunction: false,
+                isCompatible: compatible[file.name] ?? file.isCompatible,
+                state: compatible[file.name] == nil ? .pending : .applied
+            )
         }
         let functions = functions.map { file in
-            KnownScript(file: file, isFunction: true, isApplied: appliedFunctions[file.name] == file.checksum)
+            let applied = appliedFunctions[file.name]
+            let state: KnownScript.State =
+                if applied?.checksum == file.checksum { .applied } else {
+                    applied.map { $0.version > functionsVersion } == true ? .newer : .pending
+                }
+            let name = "functions/\(file.name)"
+            return KnownScript(file: file, name: name, isFunction: true, isCompatible: false, state: state)
         }
-        return migrations + functions
+        return known + newer + functions
     }
 
-    private static let appliedMigrations: SQL = "SELECT name, checksum FROM migrations ORDER BY name"
+    /// An earlier build created the tables without the columns `compatible` and `version`.
+    private static let appliedMigrations: SQL = """
+        SELECT name, checksum, coalesce((to_jsonb(migrations)->>'compatible')::boolean, false) FROM migrations
+         ORDER BY name
+        """
     /// A row counts only while a function of that name exists: a migration may have dropped it.
     private static let appliedFunctions: SQL = """
-        SELECT name, checksum FROM functions
+        SELECT name, checksum, coalesce((to_jsonb(functions)->>'version')::bigint, 0) FROM functions
          WHERE EXISTS (SELECT FROM pg_proc WHERE proname = functions.name AND pg_function_is_visible(pg_proc.oid))
         """
     /// An arbitrary number that no other program locks in this database.
     private static let lock = 0x6163_636F_756E_7473
+
     /// Begins a transaction and waits for the lock, without the timeouts that a pooler may give to every session.
-    private static let beginWithLock = """
-        BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))
+    ///
+    /// Functions that run as their owner keep the search path: the schema of the tables, and temporary tables last.
+    private var beginWithLock: String {
         """
+        BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.lock));
+        SET LOCAL lock_timeout = \(Int(lockWait.timeout / .milliseconds(1)));
+        SELECT set_config('search_path', coalesce(quote_ident(current_schema()), 'public') || ', pg_temp', true)
+        """
+    }
 }
 
 extension Schema.Script {

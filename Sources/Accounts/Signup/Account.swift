@@ -11,13 +11,14 @@ package struct Account: Sendable {
 }
 
 extension Signups {
-    /// Returns the account that a commit created.
-    package func account(_ id: ID<Account>) async throws(DatabaseError) -> Account {
-        let rows = try await database.read(
-            "SELECT \(Account.columns) FROM accounts WHERE id = \(id)"
-        )
-        guard let row = rows.first else { throw .unexpectedAnswer("the account of a committed draft is missing") }
-        return try Account(id, row)
+    /// Returns the account that a commit created. Throws `ended` if it was erased.
+    package func account(_ id: ID<Account>) async throws(FindError) -> Account {
+        let account = try await converting(to: FindError.database) { () throws(DatabaseError) -> Account? in
+            let rows = try await database.read("SELECT \(Account.columns) FROM accounts WHERE id = \(id)")
+            return try rows.first.map { row throws(DatabaseError) in try Account(id, row) }
+        }
+        guard let account else { throw .ended(.accountErased) }
+        return account
     }
 }
 

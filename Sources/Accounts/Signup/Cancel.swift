@@ -19,7 +19,7 @@ extension Signups {
             // Locks the row first, so that the later statement sees the result of a concurrent commit.
             let rows = try await database.transaction(
                 [lock(draft), end(in: table(of: draft.id), where: isRequestedRevision, as: .cancelled)]
-                    + Self.deleteBelongings
+                    + Self.deleteBelongingsExceptCodes
                     + ["SELECT EXISTS (SELECT FROM \(table(of: draft.id)) WHERE id = \(draft.id))"]
             )
             let exists = try rows[rows.count - 1].only.decode(Bool.self)

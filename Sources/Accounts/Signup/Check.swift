@@ -2,6 +2,7 @@ package enum CheckError: Error {
     case locked(next: Step?)
     case committed
     case limited(LimitReached)
+    case hashing(HashingError)
     case database(DatabaseError)
 }
 
@@ -21,12 +22,15 @@ extension Signups {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)
         if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
-        let (values, _, allRefusals) = validate(answers, to: step, of: draft)
+        let (values, inputs, allRefusals) = validate(answers, to: step, of: draft)
         var refusals = allRefusals.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []
         for field in step.fields where answers[field.name] != nil {
             if refusals.contains(where: { $0.field == field.name }) { continue }
-            let newRefusals = try await field.kind.check(values, of: field, draft, by: self)
+            var newRefusals = try await field.kind.check(values, of: field, draft, by: self)
+            do throws(HashingError) {
+                newRefusals += try await field.kind.lookUp(inputs, of: field, by: self)
+            } catch { throw .hashing(error) }
             refusals += newRefusals
             if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name) {
                 written.append((field.name, text))

@@ -57,7 +57,7 @@ extension Signups {
     }
 
     private func made(_ id: ID<Account>) async throws(CommitError) -> Account {
-        try await converting(to: CommitError.database) { () throws(DatabaseError) in try await account(id) }
+        do throws(FindError) { return try await account(id) } catch { throw .find(error) }
     }
 
     private func plan(for draft: Draft) async throws(CommitError) -> CommitPlan {
@@ -75,7 +75,7 @@ extension Signups {
     }
 
     private func write(_ plan: CommitPlan) async throws(CommitError) -> Written {
-        let limits = [charge(.commits, network.prefix)]
+        let limits = charges(.commits, of: network)
         let isRival: SQL = "email_digest = ANY (\(ByteStrings(plan.provedDigests))) AND account_id IS NULL"
         let lock: SQL = """
             SELECT id FROM drafts WHERE id = \(plan.draft.id) AND account_id IS NULL OR \(isRival)
@@ -83,23 +83,22 @@ extension Signups {
             """
         let endRivals = end(
             in: "drafts",
-            where: "\(isRival) AND EXISTS (SELECT FROM \(plan.newAccount))",
+            where: "\(isRival) AND \(Self.hasProved(plan.provedDigests)) AND EXISTS (SELECT FROM \(plan.newAccount))",
             as: .superseded,
             erasingAlso: "SELECT \(plan.draft.id) FROM \(plan.newAccount)"
         )
         do throws(DatabaseError) {
+            let registration = [lock, plan.insertAccount] + plan.insertIdentifiers + [plan.rememberRegistered]
             let rows = try await database.transaction(
-                [lock, consume(limits, when: plan.isPossible), plan.insertAccount, plan.closeDraft, endRivals]
-                    + Self.deleteBelongings + plan.insertIdentifiers + plan.statements
+                registration + [consume(limits, when: CommitPlan.isRegistered), plan.undoAccount]
+                    + [plan.closeDraft, endRivals] + Self.deleteBelongings + plan.statements
             )
-            if let exceeded = try exceeded(limits, rows[1]) { return .limited(exceeded) }
-            guard let row = rows[2].first else { return .notMade }
-            _ = try countEnded(rows[4], as: .superseded)
+            if let exceeded = try exceeded(limits, rows[registration.count]) { return .limited(exceeded) }
+            let isRegistered = try rows[registration.count - 1].only.decode(String.self) == "true"
+            guard isRegistered, let row = rows[1].first else { return .notMade }
+            _ = try countEnded(rows[registration.count + 3], as: .superseded)
             return .made(try plan.account(row))
         } catch {
-            // The primary key decides races. `isPossible` checks first, because PostgreSQL logs the value of a
-            // violation.
-            if error.violatedUniqueConstraint == "identifiers_pkey" { return .notMade }
             if case .outcomeUnknown = error { return .notMade }
             throw .database(error)
         }
@@ -152,7 +151,7 @@ extension CommitPlan {
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
         SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
                \(draft.language.rawValue), \(signups.flow.id)
-         WHERE \(isPossible) AND \(Signups.isWithinLimits)
+         WHERE \(isPossible)
         RETURNING \(Account.columns)
         """
     }
@@ -167,10 +166,33 @@ extension CommitPlan {
         """
     }
 
+    /// Inserts the identifiers that no other account has. The primary key decides races: a statement waits for a
+    /// concurrent transaction that has inserted the same identifier. A violation would be an error, and PostgreSQL logs
+    /// the value with it.
     fileprivate var insertIdentifiers: [SQL] {
         identifiers.map { kind, value in
-            "INSERT INTO identifiers (kind, value, account) SELECT \(kind), \(value), id FROM \(newAccount)"
+            """
+            INSERT INTO identifiers (kind, value, account) SELECT \(kind), \(value), id FROM \(newAccount)
+            ON CONFLICT DO NOTHING
+            """
         }
+    }
+
+    /// Stores whether the account was inserted with all its identifiers.
+    fileprivate var rememberRegistered: SQL {
+        let isRegistered: SQL = """
+            EXISTS (SELECT FROM \(newAccount))
+            AND (SELECT count(*) FROM identifiers WHERE account = \(account)) = \(identifiers.count)
+            """
+        return "SELECT \(Signups.setFlag("registered", isRegistered))"
+    }
+
+    fileprivate static let isRegistered: SQL = Signups.flag("registered")
+
+    /// Deletes the account, and with it its identifiers, if one of them is missing or a rate limit is exceeded. The
+    /// statements that follow then do nothing.
+    fileprivate var undoAccount: SQL {
+        "SELECT undo_account(\(account)) WHERE NOT (\(Self.isRegistered) AND \(Signups.isWithinLimits))"
     }
 
     /// - Parameter row: the result of ``insertAccount``.

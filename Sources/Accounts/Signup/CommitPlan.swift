@@ -11,7 +11,7 @@ package struct CommitPlan {
     var profile: [JSON.Member] = []
     /// Conditions in addition to the draft's revision.
     var conditions: [SQL] = []
-    /// The digests of the address that the draft has proved. The commit ends every other draft with this address.
+    /// The digests of the address that the draft has proved. The commit ends every other draft that has proved it.
     var provedDigests: [[UInt8]] = []
     /// Executed in this order after the account was created. Each statement selects from ``newAccount``, so that it
     /// does nothing if the account was not created.

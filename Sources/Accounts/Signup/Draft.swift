@@ -12,10 +12,10 @@ package struct Draft: Sendable {
     package let values: Values
     package let proofs: [FieldName: Proof]
     /// The time when the draft expires without further activity.
-    package let expiresAt: Date
-    let updatedAt: Date
+    package internal(set) var expiresAt: Date
+    var updatedAt: Date
     /// The time of the database when the draft was read.
-    package let now: Date
+    package internal(set) var now: Date
     /// The account that the draft has become; nil before the commit.
     package let account: ID<Account>?
     let tokenHash: [UInt8]
@@ -23,4 +23,6 @@ package struct Draft: Sendable {
     let sealed: [UInt8]
     /// The progress, if it was computed for the write.
     var progress: SignupProgress?
+    /// True if the draft has become an account that no longer exists.
+    package var isAccountErased = false
 }

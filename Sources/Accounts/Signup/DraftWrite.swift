@@ -15,14 +15,19 @@ extension Signups {
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
-        let sealed = keys.seal(change.values.sealable, for: draft.id.bytes)
+        // Each write increases the revision by one; the values are bound to it.
+        let sealed = keys.seal(
+            change.values.sealable,
+            for: .draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
+        )
         do throws(DatabaseError) {
             return change.effects.isEmpty
                 ? try await writeGrouped(change, sealed, to: draft) : try await writeAlone(change, sealed, to: draft)
         } catch {
             guard case .outcomeUnknown = error else { throw error }
             // If the row contains these encrypted bytes, the write took effect.
-            guard let now = try? await reread(draft), now.sealed == sealed else { throw error }
+            let reread = try? await Deadline.verifying { try await self.reread(draft) }
+            guard let now = reread, now.sealed == sealed else { throw error }
             return .written(now)
         }
     }
@@ -151,5 +156,5 @@ extension Signups {
 
 extension SignupProgress {
     /// The name of the step in the board and in the funnel.
-    fileprivate var step: String { next?.name.rawValue ?? "review" }
+    var step: String { next?.name.rawValue ?? "review" }
 }

@@ -32,15 +32,21 @@ extension Signups {
     static let ended: SQL = "current_setting('signup.ended')::uuid[]"
 
     /// The statements that delete what belongs to the ended drafts, and their mail that is still waiting.
-    static let deleteBelongings: [SQL] = {
-        let mails: SQL = """
-            SELECT mail FROM proofs WHERE draft = ANY (\(ended))
-            UNION ALL SELECT mail FROM handoffs WHERE draft = ANY (\(ended))
-            """
+    static let deleteBelongings = deleteRows(
+        andMails: "\(mailsWithLinks) UNION ALL SELECT mail FROM proofs WHERE draft = ANY (\(ended))"
+    )
+
+    /// The same, except that waiting mail with a code stays. Its ticket lets the owner of the address in: without it, a
+    /// stranger could use up the mails of an address and cancel each sign-up before its mail is sent.
+    static let deleteBelongingsExceptCodes = deleteRows(andMails: mailsWithLinks)
+
+    private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"
+
+    private static func deleteRows(andMails mails: SQL) -> [SQL] {
         let tables = ["handoffs"] + Kinds.all.flatMap { $0.draftTables }
         return [deleteWaiting(mails)]
             + tables.map { "DELETE FROM \(SQL(stringLiteral: $0)) WHERE draft = ANY (\(ended))" }
-    }()
+    }
 
     /// Counts the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if there was none.
     func countEnded(_ rows: Rows, as outcome: Funnel.Outcome) throws(DatabaseError) -> Bool {

@@ -5,7 +5,7 @@ package enum FindError: Error {
     /// The token was never issued, or nothing is stored about it any more.
     case unknown
     case ended(Termination)
-    /// No key of the ring opens the draft. A server with another ring may open it.
+    /// No key of the ring opens the draft. A server with another ring may open it, unless somebody has changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
@@ -13,6 +13,8 @@ package enum FindError: Error {
 package enum Termination: String, Sendable {
     case expired, cancelled, superseded
     case continuedElsewhere = "continued-elsewhere"
+    /// The draft has become an account, which was erased since. It is never stored as a reason.
+    case accountErased = "account-erased"
 }
 
 extension Signups {
@@ -27,6 +29,13 @@ extension Signups {
     }
 
     func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
+        let draft = try await findEvenIfErased(id, tokenHash: tokenHash)
+        if draft.isAccountErased { throw .ended(.accountErased) }
+        return draft
+    }
+
+    /// Like ``find(_:tokenHash:)``, but also returns a committed draft whose account was erased.
+    func findEvenIfErased(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
         guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: id, tokenHash) }
         guard record.isAlive else { throw .ended(.expired) }
         return try draft(id, tokenHash, record)
@@ -49,7 +58,8 @@ extension Signups {
     private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
         """
         SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),
-               deadline, now() < deadline AS is_alive
+               deadline, now() < deadline AS is_alive,
+               account_id IS NOT NULL AND NOT EXISTS (SELECT FROM accounts WHERE accounts.id = account_id) AS is_erased
           FROM \(table(of: id)) LEFT JOIN proofs ON proofs.draft = drafts.id,
                LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
          WHERE drafts.id = \(id) AND token_hash = \(tokenHash)
@@ -58,7 +68,8 @@ extension Signups {
 
     private func draft(_ id: ID<Draft>, _ tokenHash: [UInt8], _ record: Record) throws(FindError) -> Draft {
         let isCommitted = record.account != nil
-        guard let values = isCommitted ? Values() : open(record.sealed, of: id) else { throw .unreadable(id) }
+        let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: record.revision)
+        guard let values = isCommitted ? Values() : open(record.sealed, at: place) else { throw .unreadable(id) }
         return Draft(
             id: id,
             flow: record.flow,
@@ -73,12 +84,13 @@ extension Signups {
             now: record.now,
             account: record.account,
             tokenHash: tokenHash,
-            sealed: record.sealed
+            sealed: record.sealed,
+            isAccountErased: record.isErased
         )
     }
 
-    func open(_ sealed: [UInt8], of id: ID<Draft>) -> Values? {
-        guard let plaintext = try? keys.open(sealed, for: id.bytes) else { return nil }
+    func open(_ sealed: [UInt8], at place: SealedPlace) -> Values? {
+        guard let plaintext = try? keys.open(sealed, for: place) else { return nil }
         var values = Values(sealable: plaintext)
         values?.decode(in: flow)
         return values
@@ -108,7 +120,7 @@ private struct Record {
     let sealed: [UInt8]
     let account: ID<Account>?
     let updatedAt, now, expiresAt: Date
-    let isAlive: Bool
+    let isAlive, isErased: Bool
     let proofs: [StoredProof]
 
     /// Nil if there are no rows.
@@ -133,6 +145,7 @@ private struct Record {
         now = try columns.next()
         expiresAt = try columns.next()
         isAlive = try columns.next()
+        isErased = try columns.next()
     }
 }
 

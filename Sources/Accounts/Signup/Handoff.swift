@@ -21,6 +21,8 @@ package enum ResumeError: Error {
     case expired
     case limited(LimitReached)
     case find(FindError)
+    /// The draft kept changing.
+    case contended
     case database(DatabaseError)
 }
 
@@ -46,20 +48,65 @@ extension Signups {
     }
 
     /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
+    ///
+    /// The draft loses its password, because a link may come from a stranger: nobody must finish a sign-up with a
+    /// password that another person knows.
     package func resume(_ link: Token) async throws(ResumeError) -> (draft: Draft, token: Token) {
         let token = Token(for: link.draft)
-        do throws(ResumeError) {
-            guard try await move(link, to: token) else { throw .expired }
-        } catch {
-            // If the new token finds the draft, the move took effect.
-            guard case .database(.outcomeUnknown) = error, let draft = try? await find(token) else { throw error }
-            return (draft, token)
+        for _ in 1...Self.maximumWriteAttempts {
+            let found: Draft?
+            do throws(FindError) { found = try await draft(of: link) } catch { throw .find(error) }
+            guard let draft = found else {
+                try await chargeInvalidLink()
+                throw .expired
+            }
+            do throws(ResumeError) {
+                guard let isMoved = try await move(draft, of: link, to: token) else { continue }
+                if !isMoved { throw .expired }
+            } catch {
+                // If the new token finds the draft, the move took effect.
+                guard case .database(.outcomeUnknown) = error, let draft = await verified(token) else { throw error }
+                return (draft, token)
+            }
+            if let draft = await verified(token) { return (draft, token) }
+            do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }
-        do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
+        throw .contended
     }
 
-    /// The masked address to which the link was mailed; nil if the link is invalid. Changes nothing.
+    /// The address to which the link was mailed, with its whole domain and a masked name; nil if the link is invalid.
+    /// Changes nothing.
     package func maskedAddress(of link: Token) async throws(FindError) -> String? {
+        guard let draft = try await draft(of: link) else { return nil }
+        return provedAddress(of: draft)?.maskedName
+    }
+
+    /// The draft of a token that may have been stored; nil if it is not found.
+    func verified(_ token: Token) async -> Draft? {
+        try? await Deadline.verifying { try await self.find(token) }
+    }
+
+    /// The values without a password, and the step that then comes next.
+    private func withoutPassword(_ draft: Draft) -> (values: Values, step: String) {
+        var context = validationContext(of: draft)
+        for field in flow.fields where field.kind.takesSecret && draft.values.contains(field.name) {
+            context.values[field.name] = nil
+            context.values.validFlow = nil
+        }
+        return (context.values, SignupProgress(of: context).step)
+    }
+
+    /// An invalid link counts like a start, so that nobody can try many of them.
+    private func chargeInvalidLink() async throws(ResumeError) {
+        let charges = charges(.starts, of: network)
+        let exceeded = try await converting(to: ResumeError.database) { () throws(DatabaseError) in
+            try await consumeAlone(charges)
+        }
+        if let exceeded { throw .limited(exceeded) }
+    }
+
+    /// The draft of the link; nil if the link is invalid.
+    private func draft(of link: Token) async throws(FindError) -> Draft? {
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
                 """
@@ -70,11 +117,13 @@ extension Signups {
         }
         guard let tokenHash else { return nil }
         do throws(FindError) {
-            return provedAddress(of: try await find(link.draft, tokenHash: tokenHash))?.masked
+            return try await find(link.draft, tokenHash: tokenHash)
         } catch {
-            // The draft ended between the two reads.
-            if case .ended = error { return nil }
-            throw error
+            // The draft ended, or another link moved it, between the two reads.
+            switch error {
+            case .ended, .unknown: return nil
+            case .unreadable, .database: throw error
+            }
         }
     }
 
@@ -82,7 +131,11 @@ extension Signups {
     private func mailLink(to address: EmailAddress, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
-        let mail = outbox.seal(.init(to: address.rawValue, language: draft.language, code: (link.text, minutes)))
+        let mail = outbox.seal(
+            .init(to: address.rawValue, language: draft.language, code: (link.text, minutes)),
+            from: network,
+            on: draft.now
+        )
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
         let isAllowed: SQL = "\(Self.flag("handoff")) AND \(Self.isWithinLimits)"
@@ -94,8 +147,9 @@ extension Signups {
                SET digest = excluded.digest, mail = excluded.mail, expires_at = excluded.expires_at
             """
         let insertMail: SQL = """
-            INSERT INTO outbox (id, template, sealed, useless_after)
-            SELECT \(mail.id), 'handoff', \(mail.sealed), expires_at FROM handoffs
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                   'handoff', \(mail.sealed), expires_at FROM handoffs
              WHERE draft = \(draft.id) AND mail = \(mail.id)
             """
         let (isMailed, exceeded) = try await converting(to: HandoffError.database) { () throws(DatabaseError) in
@@ -114,45 +168,54 @@ extension Signups {
         return isMailed
     }
 
-    /// Returns false if the link is invalid. Also increases the revision, so that a concurrent write by the previous
-    /// device fails.
-    private func move(_ link: Token, to token: Token) async throws(ResumeError) -> Bool {
-        let limits = [charge(.starts, network.prefix)]
-        // A server that cannot open the draft must not use up the link.
-        let lock: SQL = """
-            SELECT \(Self.setFlag("readable", keys.hasKey(of: "sealed"))) FROM drafts
-             WHERE id = \(link.draft) AND account_id IS NULL FOR UPDATE
-            """
-        let isAllowed: SQL = "\(Self.flag("readable")) AND \(Self.isWithinLimits)"
+    /// Encrypts the values again, without the password, because they are bound to the token, and increases the
+    /// revision, so that a concurrent write by the previous device fails. Does nothing after the deadline of the request,
+    /// because then nobody would learn the new token. Returns nil if the draft changed in the meantime or the deadline has
+    /// passed, and false if the link is invalid.
+    private func move(_ draft: Draft, of link: Token, to token: Token) async throws(ResumeError) -> Bool? {
+        let limits = charges(.starts, of: network)
+        let place = SealedPlace.draft(draft.id, tokenHash: token.hash, revision: draft.revision + 1)
+        let (values, step) = withoutPassword(draft)
+        let sealed = keys.seal(values.sealable, for: place)
+        let setFlag: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
+        // Later statements wait for no other transaction.
+        let end = Int(draft.now.timeIntervalSince1970.rounded(.down)) + Deadline.secondsLeft
+        let isInTime: SQL = "\(Self.flag("current")) AND clock_timestamp() < to_timestamp(\(end))"
+        let setInTime: SQL = "SELECT \(Self.setFlag("in_time", isInTime))"
+        let isAllowed: SQL = "\(Self.flag("in_time")) AND \(Self.isWithinLimits)"
         let isValidLink: SQL = """
-            account_id IS NULL AND now() < \(deadline) AND \(isAllowed)
-            AND EXISTS (SELECT FROM handoffs
-                         WHERE draft = \(link.draft) AND digest = \(link.hash) AND now() < expires_at)
+            \(isAllowed) AND EXISTS (SELECT FROM handoffs
+                                     WHERE draft = \(draft.id) AND digest = \(link.hash) AND now() < expires_at)
             """
         let storeReason: SQL = """
             INSERT INTO endings (token_hash, reason, until)
             SELECT token_hash, 'continued-elsewhere', ends_at + interval '1 day' FROM drafts
-             WHERE id = \(link.draft) AND \(isValidLink)
+             WHERE id = \(draft.id) AND \(isValidLink)
             """
         let move: SQL = """
-            UPDATE drafts SET token_hash = \(token.hash), revision = revision + 1, updated_at = now()
-             WHERE id = \(link.draft) AND \(isValidLink) RETURNING 1
+            UPDATE drafts
+               SET token_hash = \(token.hash), revision = revision + 1, updated_at = now(), step = \(step),
+                   sealed = \(sealed)
+             WHERE id = \(draft.id) AND \(isValidLink) RETURNING 1
             """
-        let (isMoved, isReadable, exceeded) = try await converting(to: ResumeError.database) {
+        let (isMoved, isCurrent, exceeded) = try await converting(to: ResumeError.database) {
             () throws(DatabaseError) in
             let rows = try await database.transaction(
-                lock,
-                consume(limits),
+                lock(draft),
+                setFlag,
+                consume(limits, when: Self.flag("current")),
+                setInTime,
                 storeReason,
                 move,
-                "DELETE FROM handoffs WHERE draft = \(link.draft) AND digest = \(link.hash) AND \(isAllowed)"
+                """
+                DELETE FROM handoffs WHERE draft = \(draft.id) AND digest = \(link.hash) AND \(isAllowed)
+                   AND EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND token_hash = \(token.hash))
+                """
             )
-            var isReadable = true
-            if let draft = rows[0].first { isReadable = try draft.decode(String.self) == "true" }
-            return (!rows[3].isEmpty, isReadable, try self.exceeded(limits, rows[1]))
+            let isCurrent = try rows[3].only.decode(String.self) == "true"
+            return (!rows[5].isEmpty, isCurrent, try self.exceeded(limits, rows[2]))
         }
         if let exceeded { throw .limited(exceeded) }
-        if !isReadable { throw .find(.unreadable(link.draft)) }
-        return isMoved
+        return isCurrent ? isMoved : nil
     }
 }

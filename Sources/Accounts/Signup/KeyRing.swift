@@ -10,79 +10,129 @@ package enum KeyRingError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed(let entry):
-            "key \(entry) is not id:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
+            "key \(entry) is not id:v2:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
         case .repeated(let entry): "key \(entry) has the id of an earlier key"
         case .empty: "there is no key"
         }
     }
 }
 
-/// The data was encrypted with a key that is not in the ring or for another context, or was tampered with.
+/// The data was encrypted with a key that is not in the ring or for another place, or was tampered with.
 package struct UnsealingError: Error {}
 
 /// The keys that are not in the database. The first one encrypts; all of them decrypt.
 ///
-/// HKDF (RFC 5869) derives two keys from each one: for encryption (AES-256-GCM) and for keyed digests (HMAC-SHA-256).
+/// HKDF (RFC 5869) derives from each one a key for encryption (AES-256-GCM), a key for keyed digests in the database, a key
+/// for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
 package struct KeyRing: Sendable {
+    /// The form of a key decides the format of everything that is encrypted with it, so nobody who changes the database
+    /// can have data read in an older format.
+    fileprivate enum Form: UInt8 {
+        /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
+        case first = 1
+        /// `id:v2:base64`. Each value has its own key and is bound to its ``SealedPlace``; passwords have a pepper.
+        case second = 2
+    }
+
     fileprivate struct Key: Sendable {
         let id: [UInt8]
+        let form: Form
         let sealing: SymmetricKey
         let digesting: SymmetricKey
+        let naming: SymmetricKey
+        let pepper: Pepper?
+
+        /// The first bytes of everything that is encrypted with the key.
+        var head: [UInt8] { [form.rawValue, UInt8(id.count)] + id }
     }
 
     private let keys: [Key]
 
-    /// - Parameter text: `id:base64(32 bytes)[,older…]`, as in `ACCOUNTS_KEYS`.
+    /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`, as in `ACCOUNTS_KEYS`. Keys of the first form lack `v2:`.
     package init(_ text: String) throws(KeyRingError) {
         var keys: [Key] = []
         for (index, entry) in text.split(separator: ",").enumerated() {
-            let parts = entry.split(separator: ":", maxSplits: 1).map {
+            var parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespacesAndNewlines)
             }
+            let form: Form = parts.count == 3 && parts[1] == "v2" ? .second : .first
+            if form == .second { parts.remove(at: 1) }
             guard parts.count == 2, let secret = Data(base64Encoded: parts[1]), secret.count == 32,
                 (1...32).contains(parts[0].utf8.count),
                 parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) })
             else { throw .malformed(entry: index + 1) }
             if keys.contains(where: { $0.id.elementsEqual(parts[0].utf8) }) { throw .repeated(entry: index + 1) }
-            keys.append(Key(id: Array(parts[0].utf8), secret: SymmetricKey(data: secret)))
+            keys.append(Key(id: Array(parts[0].utf8), form: form, secret: SymmetricKey(data: secret)))
         }
         guard !keys.isEmpty else { throw .empty }
         self.keys = keys
     }
 
-    /// - Parameter context: the owner of the data, such as a draft's id. Decryption needs the same context.
-    /// - Returns: version 1, the key's id preceded by its length, a nonce of 12 bytes, the ciphertext, a tag of 16
-    ///   bytes.
-    package func seal(_ plaintext: [UInt8], for context: [UInt8]) -> [UInt8] {
+    /// - Parameter place: where the data will be stored. Decryption needs the same place.
+    /// - Returns: the form of the key, the key's id preceded by its length, and then, in the first form, a nonce of 12
+    ///   bytes or, in the second form, a salt of 16 bytes; the ciphertext; a tag of 16 bytes.
+    package func seal(_ plaintext: [UInt8], for place: SealedPlace) -> [UInt8] {
         let key = keys[0]
         do {
-            let box = try AES.GCM.seal(plaintext, using: key.sealing, authenticating: context)
-            return [1, UInt8(key.id.count)] + key.id + Array(box.nonce) + box.ciphertext + box.tag
+            switch key.form {
+            case .first:
+                let box = try AES.GCM.seal(plaintext, using: key.sealing, authenticating: place.row)
+                return key.head + Array(box.nonce) + box.ciphertext + box.tag
+            case .second:
+                var random = SystemRandomNumberGenerator()
+                let salt = (0..<Key.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+                let value = try key.keyOfValue(salt)
+                let associated = key.head + place.bytes
+                let box = try AES.GCM.seal(plaintext, using: value.key, nonce: value.nonce, authenticating: associated)
+                return key.head + salt + box.ciphertext + box.tag
+            }
         } catch {
             preconditionFailure("AES-256-GCM seals anything with a key of 32 bytes: \(error)")
         }
     }
 
-    package func open(_ sealed: [UInt8], for context: [UInt8]) throws(UnsealingError) -> [UInt8] {
-        guard sealed.count > 2, sealed[0] == 1, sealed.count > 2 + Int(sealed[1]) else { throw UnsealingError() }
-        let body = 2 + Int(sealed[1])
-        guard let key = keys.first(where: { $0.id.elementsEqual(sealed[2..<body]) }) else { throw UnsealingError() }
+    package func open(_ sealed: [UInt8], for place: SealedPlace) throws(UnsealingError) -> [UInt8] {
+        guard let key = keys.first(where: { sealed.starts(with: $0.head) }) else { throw UnsealingError() }
+        let body = sealed[key.head.count...]
         do {
-            return try Array(
-                AES.GCM.open(.init(combined: sealed[body...]), using: key.sealing, authenticating: context)
-            )
+            switch key.form {
+            case .first:
+                return try Array(
+                    AES.GCM.open(.init(combined: body), using: key.sealing, authenticating: place.row)
+                )
+            case .second:
+                guard body.count >= Key.saltLength + Key.tagLength else { throw UnsealingError() }
+                let value = try key.keyOfValue(Array(body.prefix(Key.saltLength)))
+                let box = try AES.GCM.SealedBox(
+                    nonce: value.nonce,
+                    ciphertext: body.dropFirst(Key.saltLength).dropLast(Key.tagLength),
+                    tag: body.suffix(Key.tagLength)
+                )
+                return try Array(AES.GCM.open(box, using: value.key, authenticating: key.head + place.bytes))
+            }
         } catch {
             throw UnsealingError()
         }
     }
 
-    /// Whether the ring has the key that encrypted the value of a column, as SQL. The key's id precedes the nonce.
-    func hasKey(of column: SQL) -> SQL {
-        let heads = keys.map { [1, UInt8($0.id.count)] + $0.id }
-        return """
-            EXISTS (SELECT FROM unnest(\(ByteStrings(heads))) AS head WHERE substr(\(column), 1, length(head)) = head)
-            """
+    /// The pepper of new passwords; nil if the first key has the first form.
+    package var pepper: Pepper? { keys[0].pepper }
+
+    /// The peppers of all keys that have one.
+    var peppers: [Pepper] { keys.compactMap(\.pepper) }
+
+    /// The ids of the keys, with the id of the pepper of each.
+    var ids: [(key: String, pepper: [UInt8]?)] {
+        keys.map { (String(decoding: $0.id, as: UTF8.self), $0.pepper?.id) }
     }
+
+    /// Whether the ring has the key that encrypted the value of a column, as SQL.
+    func hasKey(of column: SQL) -> SQL {
+        "EXISTS (SELECT FROM unnest(\(heads)) AS head WHERE substr(\(column), 1, length(head)) = head)"
+    }
+
+    /// With one of these begins every value that a key of the ring has encrypted.
+    var heads: ByteStrings { ByteStrings(keys.map(\.head)) }
 
     /// Whether the ring has a key with that id.
     func hasKey(_ id: String) -> Bool { keys.contains { $0.id.elementsEqual(id.utf8) } }
@@ -95,34 +145,70 @@ package struct KeyRing: Sendable {
 
     /// Whether the data was encrypted with the first key; the others are being phased out.
     func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
-        sealed.count > 2 && sealed.dropFirst(2).prefix(Int(sealed[1])).elementsEqual(keys[0].id)
+        sealed.starts(with: keys[0].head)
     }
 
     /// The digest under each key of the ring. The first one is for writing; the others find what was written before a
     /// rotation. Equal parts have equal digests, and values cannot be guessed without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
-        keys.map { $0.digest(parts) }
+        keys.map { KeyRing.digest(parts, under: $0.digesting) }
     }
 
     /// The digest under the first key, for data that need not outlive a rotation.
-    func digest(_ parts: [[UInt8]]) -> [UInt8] { keys[0].digest(parts) }
-}
+    func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
-extension KeyRing.Key {
-    fileprivate init(id: [UInt8], secret: SymmetricKey) {
-        func derive(_ purpose: String) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: 32)
-        }
-        self.init(id: id, sealing: derive("accounts seal 1"), digesting: derive("accounts digest 1"))
+    /// The digests under the first two keys, for rate limits, which count under both. A rotation inserts a key first
+    /// behind the first one and then before it, so two servers between two of its steps always share one of these keys,
+    /// and its counts are complete.
+    func limitDigests(_ parts: [[UInt8]]) -> [[UInt8]] {
+        keys.prefix(2).map { Self.digest(parts, under: $0.digesting) }
     }
 
+    /// A digest under a key of its own, so that no name in the log is also in the database.
+    func pseudonym(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].naming) }
+
     /// A length precedes each part, so that different lists of parts never give the same bytes.
-    fileprivate func digest(_ parts: [[UInt8]]) -> [UInt8] {
-        var hmac = HMAC<SHA256>(key: digesting)
+    private static func digest(_ parts: [[UInt8]], under key: SymmetricKey) -> [UInt8] {
+        var hmac = HMAC<SHA256>(key: key)
         for part in parts {
             withUnsafeBytes(of: UInt32(part.count).bigEndian) { hmac.update(data: $0) }
             hmac.update(data: part)
         }
         return Array(hmac.finalize())
+    }
+}
+
+extension KeyRing.Key {
+    fileprivate static let saltLength = 16
+    fileprivate static let tagLength = 16
+
+    fileprivate init(id: [UInt8], form: KeyRing.Form, secret: SymmetricKey) {
+        func derive(_ purpose: String, _ length: Int = 32) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: length)
+        }
+        func bytes(_ key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
+        self.init(
+            id: id,
+            form: form,
+            sealing: derive("accounts seal \(form.rawValue)"),
+            digesting: derive("accounts digest 1"),
+            naming: derive("accounts pseudonym 1"),
+            // The PHC string format has room for 8 bytes.
+            pepper: form == .second
+                ? Pepper(id: bytes(derive("accounts pepper id 1", 8)), key: bytes(derive("accounts pepper 1"))) : nil
+        )
+    }
+
+    /// The key and the nonce of one value, from a random salt. Random nonces of 96 bits under one key would permit 2^32
+    /// values only (NIST SP 800-38D §8.3); two values with the same salt of 128 bits are as unlikely up to 2^48 values.
+    fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
+        let derived = HKDF<SHA256>.expand(
+            pseudoRandomKey: sealing,
+            info: Data("accounts value 2".utf8) + salt,
+            outputByteCount: 44
+        )
+        return try derived.withUnsafeBytes { bytes in
+            (SymmetricKey(data: bytes[..<32]), try AES.GCM.Nonce(data: bytes[32...]))
+        }
     }
 }

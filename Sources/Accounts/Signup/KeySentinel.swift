@@ -21,10 +21,15 @@ extension KeyRing {
     package func mismatch(with database: Database) async throws(DatabaseError) -> KeyMismatch? {
         var row = try await database.read(Self.selectSentinel).first
         if row == nil {
-            let draft = try await database.read("SELECT id, sealed FROM drafts WHERE account_id IS NULL LIMIT 1").first
-            if let (id, sealed) = try draft?.decode(ID<Draft>.self, [UInt8].self),
-                (try? open(sealed, for: id.bytes)) == nil
-            {
+            let draft = try await database.read(
+                "SELECT id, token_hash, revision, sealed FROM drafts WHERE account_id IS NULL LIMIT 1"
+            ).first
+            if let (id, tokenHash, revision, sealed) = try draft?.decode(
+                ID<Draft>.self,
+                [UInt8].self,
+                Int.self,
+                [UInt8].self
+            ), (try? open(sealed, for: .draft(id, tokenHash: tokenHash, revision: revision))) == nil {
                 return mismatch(of: sealed)
             }
             // Another server may insert it at the same moment: the row that is in the table decides.
@@ -58,9 +63,9 @@ extension KeyRing {
     }
 
     private static let selectSentinel: SQL = "SELECT sealed FROM key_sentinel"
-    private static let sentinelContext = Array("key sentinel".utf8)
+    private static let sentinelPlace = SealedPlace(table: "key_sentinel", row: Array("key sentinel".utf8))
 
-    private func sealedSentinel() -> [UInt8] { seal([], for: Self.sentinelContext) }
+    private func sealedSentinel() -> [UInt8] { seal([], for: Self.sentinelPlace) }
 
-    private func opensSentinel(_ sealed: [UInt8]) -> Bool { (try? open(sealed, for: Self.sentinelContext)) != nil }
+    private func opensSentinel(_ sealed: [UInt8]) -> Bool { (try? open(sealed, for: Self.sentinelPlace)) != nil }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// An error of an act that is retried when another request has changed the draft.
 package protocol RetriedActError: Error {
     static func find(_ error: FindError) -> Self
-    /// The draft kept changing.
+    /// The draft kept changing, or too many requests wait for it.
     static var contended: Self { get }
 }
 
@@ -19,12 +19,21 @@ extension Signups {
     /// Runs an act in the draft's turn until it returns a result; nil means that the draft has changed.
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
-    /// one read and one write. Other servers, a cancel and a hand-off to another device can still interfere.
+    /// one read and one write. If too many wait already, or the deadline of the request passes first, the error is
+    /// `contended`. Other servers, a cancel and a hand-off to another device can still interfere.
     func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
     ) async throws(Failure) -> Result {
-        let hasWaited = await turns.begin(draft.id)
+        let hasWaited: Bool
+        do throws(DraftTurns.Refusal) {
+            hasWaited = try await turns.begin(draft.id)
+        } catch {
+            switch error {
+            case .busy: throw .contended
+            case .cancelled: throw .find(.database(.cancelled))
+            }
+        }
         defer { turns.end(draft.id) }
         var draft = draft
         if hasWaited { draft = try await reread(draft, orThrow: Failure.find) }
@@ -63,44 +72,4 @@ func converting<Result, Failure: Error>(
     _ work: () async throws(DatabaseError) -> Result
 ) async throws(Failure) -> Result {
     do throws(DatabaseError) { return try await work() } catch { throw failure(error) }
-}
-
-/// Makes the requests of this process act on one draft one after another.
-final class DraftTurns: Sendable {
-    /// The requests that wait for a draft, in the order of their arrival; no entry means that no request acts on the
-    /// draft.
-    private let waiting = Mutex<[ID<Draft>: [CheckedContinuation<Void, Never>]]>([:])
-
-    /// - Returns: whether the request had to wait for others.
-    func begin(_ draft: ID<Draft>) async -> Bool {
-        let isFree = waiting.withLock { waiting in
-            if waiting[draft] != nil { return false }
-            waiting[draft] = []
-            return true
-        }
-        if isFree { return false }
-        await withCheckedContinuation { turn in
-            let isFree = waiting.withLock { waiting in
-                if waiting[draft] == nil {
-                    waiting[draft] = []
-                    return true
-                }
-                waiting[draft]?.append(turn)
-                return false
-            }
-            if isFree { turn.resume() }
-        }
-        return true
-    }
-
-    func end(_ draft: ID<Draft>) {
-        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
-            guard let turns = waiting[draft], !turns.isEmpty else {
-                waiting[draft] = nil
-                return nil
-            }
-            return waiting[draft]?.removeFirst()
-        }
-        next?.resume()
-    }
 }

@@ -7,34 +7,41 @@ package struct Signups: Sendable {
     let database: Database
     let keys: KeyRing
     let hashing: HashingPool
+    /// Nil if there is no list.
+    let breached: BreachedPasswords?
     let images: ImagePool
     let outbox: Outbox
     package let metrics: Metrics
     package let funnel: Funnel
     package let partitions: DraftPartitions
-    let turns = DraftTurns()
+    let turns: DraftTurns
     /// The network of the client, by which rate limits count.
     private(set) var network = Network.unknown
 
+    /// - Parameter waitingRequests: the maximum number of requests that wait for others to write to the same draft.
     package init(
         flow: Flow,
         serviceName: String,
         database: Database,
         keys: KeyRing,
         hashing: HashingPool,
+        breached: BreachedPasswords? = nil,
         images: ImagePool,
         outbox: Outbox,
-        metrics: Metrics = Metrics()
+        metrics: Metrics = Metrics(),
+        waitingRequests: Int = 4
     ) {
         self.flow = flow
         self.serviceName = serviceName
         self.database = database
         self.keys = keys
         self.hashing = hashing
+        self.breached = breached
         self.images = images
         self.outbox = outbox
         self.metrics = metrics
         funnel = Funnel(metrics: metrics)
+        turns = DraftTurns(waiting: waitingRequests)
         partitions = DraftPartitions(life: flow.expiry.absolute)
     }
 

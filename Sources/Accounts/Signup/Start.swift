@@ -8,42 +8,61 @@ package enum StartError: Error {
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token) {
-        let id = ID<Draft>()
-        let token = Token(for: id)
-        let values = Values()
-        let sealed = keys.seal(values.sealable, for: id.bytes)
-        let limits = [charge(.starts, network.prefix)]
-        let insert: SQL = """
-            INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)
-            SELECT \(id), \(token.hash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
-                   \(language.rawValue), \(flow.id), \(flow.steps[0].name.rawValue), \(sealed)
-             WHERE \(Self.isWithinLimits)
-            RETURNING now(), \(deadline), revision
-            """
+        var (draft, token) = newDraft(in: language)
+        let limits = charges(.starts, of: network)
+        let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(consume(limits), insert)
-            return (try rows[1].first?.decode(Date.self, Date.self, Int.self), try self.exceeded(limits, rows[0]))
+            return (try rows[1].first?.decode(Date.self, Date.self), try self.exceeded(limits, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }
-        guard let (now, expiresAt, revision) = row else {
+        guard let (now, expiresAt) = row else {
             throw .database(.unexpectedAnswer("no draft was inserted, but no limit is exceeded"))
         }
+        (draft.now, draft.updatedAt, draft.expiresAt) = (now, now, expiresAt)
+        funnel.entered(draft.step, of: flow)
+        return (draft, token)
+    }
+
+    /// A draft that is not stored yet, with the times of this process, and its token.
+    func newDraft(with values: Values = Values(), in language: Language) -> (draft: Draft, token: Token) {
+        let (id, now) = (ID<Draft>(), Date())
+        let token = Token(for: id)
+        let context = ValidationContext(
+            flow: flow,
+            now: now,
+            language: language,
+            serviceName: serviceName,
+            values: values,
+            proofs: [:]
+        )
         let draft = Draft(
             id: id,
             flow: flow.id,
             language: language,
-            step: flow.steps[0].name.rawValue,
-            revision: revision,
+            step: SignupProgress(of: context).step,
+            revision: 1,
             values: values,
             proofs: [:],
-            expiresAt: expiresAt,
+            expiresAt: now,
             updatedAt: now,
             now: now,
             account: nil,
             tokenHash: token.hash,
-            sealed: sealed
+            sealed: keys.seal(values.sealable, for: .draft(id, tokenHash: token.hash, revision: 1))
         )
-        funnel.entered(draft.step, of: flow)
         return (draft, token)
+    }
+
+    /// Inserts a new draft, and returns the time of the database and the expiry.
+    func insert(_ draft: Draft, when condition: SQL) -> SQL {
+        let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
+        return """
+            INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed, email_digest)
+            SELECT \(draft.id), \(draft.tokenHash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
+                   \(draft.language.rawValue), \(draft.flow), \(draft.step), \(draft.sealed), \(digest)
+             WHERE \(condition)
+            RETURNING now(), \(deadline)
+            """
     }
 }

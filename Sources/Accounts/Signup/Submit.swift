@@ -151,6 +151,8 @@ extension Signups {
         )
         let isSkipped = step.isOptional && step.isBlank(answers)
         guard unmet.isEmpty || isSkipped else { throw .refused(step.sorted(unmet)) }
+        let found = try await lookUp(inputs, of: step, completed)
+        guard found.isEmpty else { throw .refused(step.sorted(found)) }
         submission.change.values.answered.insert(step.name)
         for field in step.fields { try await field.kind.submit(field, &submission) }
         try await consumeLimits(for: &submission)
@@ -160,6 +162,23 @@ extension Signups {
         let change = submission.change
         // A code that is submitted twice, for example by a double click, has had its effect already.
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
+    }
+
+    /// The refusals of answers that are found by reading from a disk, which happens once for each submission.
+    private func lookUp(
+        _ inputs: [FieldName: any Sendable],
+        of step: Step,
+        _ completed: CompletedWork
+    ) async throws(SubmitError) -> [Refusal] {
+        var refusals: [Refusal] = []
+        for field in step.fields where inputs[field.name] != nil {
+            refusals += try await completed.once(field.name, "lookup") { () throws(SubmitError) -> [Refusal] in
+                do throws(HashingError) {
+                    return try await field.kind.lookUp(inputs, of: field, by: self)
+                } catch { throw .hashing(error) }
+            }
+        }
+        return refusals
     }
 
     /// Consumes the rate limits of slow work, if the submission needs any. Throws before the work begins if a rate limit or

@@ -15,16 +15,8 @@ package struct Token: Sendable {
 
     /// Returns nil if the text cannot be a token of this service.
     package init?(_ text: String) {
-        let base64 = text.utf8.map { character in
-            switch character {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            case UInt8(ascii: "+"), UInt8(ascii: "/"): UInt8(ascii: "!")
-            default: character
-            }
-        }
-        guard base64.count == 64, let data = Data(base64Encoded: Data(base64)), data.count == 48 else { return nil }
-        self.init(bytes: Array(data))
+        guard let bytes = [UInt8](base64URL: text, count: 48) else { return nil }
+        self.init(bytes: bytes)
     }
 
     private init(bytes: [UInt8]) {
@@ -34,7 +26,28 @@ package struct Token: Sendable {
     }
 
     /// The characters of the token. They are secret, and must never be in a URL or a log.
-    package var text: String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+    package var text: String { bytes.base64URL }
+}
+
+extension [UInt8] {
+    /// Base64url (RFC 4648 §5). The number of bytes must be a multiple of 3, so that there is no padding.
+    var base64URL: String {
+        Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+    }
+
+    /// Reads ``base64URL`` of so many bytes. Returns nil for any other text.
+    init?(base64URL text: String, count: Int) {
+        let base64 = text.utf8.map { character in
+            switch character {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            case UInt8(ascii: "+"), UInt8(ascii: "/"): UInt8(ascii: "!")
+            default: character
+            }
+        }
+        guard base64.count == count / 3 * 4, let data = Data(base64Encoded: Data(base64)), data.count == count else {
+            return nil
+        }
+        self = Array(data)
     }
 }

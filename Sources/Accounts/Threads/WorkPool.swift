@@ -38,24 +38,30 @@ final class WorkPool<Resource: Sendable>: Sendable {
     }
 
     /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
-    /// fewer jobs needs the place.
+    /// fewer jobs needs the place or the deadline of the request passes.
     ///
-    /// - Parameter network: the network that causes the work. Networks are served in turn.
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.
+    ///
+    /// - Parameter network: the network that causes the work. Networks are served in turn.
     func run<Answer: Sendable>(
         for network: Network = .unknown,
         _ work: @escaping @Sendable (Resource) -> Answer
     ) async throws(WorkRejection) -> Answer {
         let ticket = dispatcher.queue.withLock { $0.makeTicket() }
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { caller in
-                dispatcher.enter(Job(work, for: caller), with: ticket, from: network)
-                // If the task was cancelled before the job was in the queue, the handler below did not find it.
-                if Task.isCancelled { dispatcher.withdraw(ticket) }
+        let outcome = await Deadline.limiting {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { caller in
+                    dispatcher.enter(Job(work, for: caller), with: ticket, from: network)
+                    // What has happened before the job was in the queue has not found it.
+                    if Task.isCancelled { dispatcher.withdraw(ticket) }
+                    if Deadline.hasPassed { dispatcher.giveUp(ticket, of: network) }
+                }
+            } onCancel: {
+                dispatcher.withdraw(ticket)
             }
-        } onCancel: {
-            dispatcher.withdraw(ticket)
+        } orGiveUp: { [dispatcher] in
+            dispatcher.giveUp(ticket, of: network)
         }
         return try outcome.get()
     }
@@ -129,6 +135,14 @@ extension WorkPool {
 
         func withdraw(_ ticket: WorkQueue<Job>.Ticket) {
             queue.withLock { $0.withdraw(ticket) }?.reject(.cancelled)
+        }
+
+        /// Rejects the job as `busy` if it is still waiting.
+        func giveUp(_ ticket: WorkQueue<Job>.Ticket, of network: Network) {
+            let late = queue.withLock { queue in queue.withdraw(ticket).map { ($0, queue.wait(of: network)) } }
+            guard let (job, wait) = late else { return }
+            rejected()
+            job.reject(.busy(wait: wait))
         }
 
         func close() {

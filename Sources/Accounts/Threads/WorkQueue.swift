@@ -1,6 +1,7 @@
 /// Why a ``WorkPool`` did not do the work.
 package enum WorkRejection: Error, Hashable, Sendable {
-    /// All workers are busy, and the queue is full or the wait would be too long. `wait` is the estimated wait.
+    /// All workers are busy, and the queue is full, the wait would be too long, or the deadline of the request has passed.
+    /// `wait` is the estimated wait.
     case busy(wait: Duration)
     /// The task was cancelled while its work waited.
     case cancelled
@@ -34,8 +35,9 @@ struct WorkQueue<Job> {
     /// The maximum time that a job may wait for a worker.
     private let maximumWait: Duration
     /// The waiting jobs of each network, the oldest first. The networks stand in the order of their next turn; none is
-    /// without jobs.
-    private var shares: [(network: Network, entries: [Entry])] = []
+    /// without jobs. All networks of one ``Network/site`` count as one, because they may belong to one subscriber, who
+    /// would otherwise have 65,536 turns.
+    private var shares: [(site: Network, entries: [Entry])] = []
     private var tickets = 0
     private var isStopped = false
     /// The number of jobs that workers have taken and not finished.
@@ -60,7 +62,7 @@ struct WorkQueue<Job> {
     func wait(of network: Network) -> Duration {
         if waiting + running < workers { return .zero }
         let own = share(of: network)
-        let ahead = shares.reduce(0) { $0 + ($1.network == network ? own : min($1.entries.count, own + 1)) }
+        let ahead = shares.reduce(0) { $0 + ($1.site == network.site ? own : min($1.entries.count, own + 1)) }
         return averageDuration * (ahead + 1) / max(1, workers)
     }
 
@@ -68,7 +70,7 @@ struct WorkQueue<Job> {
     var waiting: Int { shares.reduce(0) { $0 + $1.entries.count } }
 
     private func share(of network: Network) -> Int {
-        shares.first { $0.network == network }?.entries.count ?? 0
+        shares.first { $0.site == network.site }?.entries.count ?? 0
     }
 
     mutating func makeTicket() -> Ticket {
@@ -107,12 +109,12 @@ struct WorkQueue<Job> {
         if let rejection = rejection(of: network) { throw rejection }
         var displaced: (job: Job, network: Network)?
         if isFull, let greediest {
-            displaced = (shares[greediest].entries.removeLast().job, shares[greediest].network)
+            displaced = (shares[greediest].entries.removeLast().job, shares[greediest].site)
         }
-        if let index = shares.firstIndex(where: { $0.network == network }) {
+        if let index = shares.firstIndex(where: { $0.site == network.site }) {
             shares[index].entries.append(Entry(ticket: ticket, job: job))
         } else {
-            shares.append((network, [Entry(ticket: ticket, job: job)]))
+            shares.append((network.site, [Entry(ticket: ticket, job: job)]))
         }
         return displaced
     }

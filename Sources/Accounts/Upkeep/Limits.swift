@@ -7,6 +7,9 @@ package struct Limit: Hashable, Sendable {
         self.count = count
         self.period = period
     }
+
+    /// The number of slots among which large counts are divided: each has 500 to 999 hits.
+    var slots: Int { max(1, count / 500) }
 }
 
 /// The rate limits. The database counts all but `revisions`, for all servers together.
@@ -19,8 +22,14 @@ package struct Limits: Sendable {
         /// Mails to one address that one client network causes. A stranger therefore cannot use up the limit of the
         /// owner.
         case mailsToAddressFromNetwork = "mails_to_address_from_network"
+        /// The same over a longer period, so that one network never reaches `mailsToAddress`.
+        case mailsToAddressFromNetworkPerDay = "mails_to_address_from_network_per_day"
         case mailsToAddress = "mails_to_address"
         case mailsFromNetwork = "mails_from_network"
+        /// All mails that clients cause.
+        case mails
+        /// Codes entered for an address by one client network, so that one network never reaches `guessesForAddress`.
+        case guessesForAddressFromNetwork = "guesses_for_address_from_network"
         /// Codes entered for an address, in all drafts together.
         case guessesForAddress = "guesses_for_address"
         /// Usernames that a draft checks.
@@ -49,8 +58,11 @@ package struct Limits: Sendable {
         case .starts: Limit(120, per: .seconds(600))
         case .commits: Limit(100, per: .seconds(3600))
         case .mailsToAddressFromNetwork: Limit(5, per: .seconds(3600))
+        case .mailsToAddressFromNetworkPerDay: Limit(10, per: .seconds(86_400))
         case .mailsToAddress: Limit(30, per: .seconds(86_400))
         case .mailsFromNetwork: Limit(100, per: .seconds(3600))
+        case .mails: Limit(10_000, per: .seconds(3600))
+        case .guessesForAddressFromNetwork: Limit(25, per: .seconds(86_400))
         case .guessesForAddress: Limit(100, per: .seconds(86_400))
         case .usernameChecks: Limit(60, per: .seconds(3600))
         case .passwordHashes: Limit(20, per: .seconds(3600))
@@ -63,7 +75,9 @@ package struct Limits: Sendable {
     init(of flow: inout FlowEntry) throws(FlowFileError) {
         self.init(byName: [:], revisions: 600)
         guard var entry = try flow.entry("limits") else { return }
-        for name in Name.allCases { byName[name] = try entry.limit(name.rawValue) }
+        for name in Name.allCases {
+            byName[name] = try entry.limit(name.rawValue, upTo: name == .mails ? 100_000 : 2000)
+        }
         revisions = try entry.integer("revisions", in: 10...1_000_000) ?? revisions
         try entry.finish()
     }
@@ -80,9 +94,13 @@ package struct LimitReached: Error, Hashable, Sendable {
 /// One event that counts against a limit.
 package struct Charge: Sendable {
     let name: String
+    /// The limit as clients see it.
     let limit: Limit
-    /// A keyed digest of what the limit is counted by, such as an address or a network.
-    let subject: [UInt8]
+    /// The keyed digests of what the limit is counted by, such as an address or a network
+    /// (``KeyRing/limitDigests(_:)``).
+    let subjects: [[UInt8]]
+    /// The number of events of the subject: that of the limit, or the share of one of its slots.
+    let quota: Int
 }
 
 extension Signups {
@@ -91,7 +109,52 @@ extension Signups {
     }
 
     func charge(_ name: String, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
-        Charge(name: name, limit: limit, subject: keys.digest([Array("limit".utf8), Array(name.utf8)] + subject))
+        Charge(name: name, limit: limit, subjects: digests(name, subject), quota: limit.count)
+    }
+
+    /// The charges for an event of a client: one for its IPv4 address, or one each for its /64, /56 and /48 of IPv6,
+    /// which have different digests because their lengths differ.
+    func charges(_ name: Limits.Name, of network: Network) -> [Charge] {
+        network.blocks.map { block in
+            let one = flow.limits[name]
+            let limit = Limit(one.count * block.multiple, per: one.period)
+            return block.multiple == 1
+                ? charge(name.rawValue, limit, [block.prefix]) : slotCharge(name, limit, [block.prefix])
+        }
+    }
+
+    /// The charge for an event of all clients together.
+    func chargeForAll(_ name: Limits.Name) -> Charge { slotCharge(name, flow.limits[name], []) }
+
+    /// The number of events of ``chargeForAll(_:)`` in the last period, as SQL.
+    func hitsForAll(_ name: Limits.Name) -> SQL {
+        let limit = flow.limits[name]
+        let subjects = (0..<limit.slots).map { slotSubjects(name, [], $0, of: limit.slots)[0] }
+        return """
+            (SELECT count(*) FROM limits, unnest(hits) AS hit
+              WHERE subject = ANY (\(ByteStrings(subjects)))
+                AND hit > now() - make_interval(secs => \(limit.period.seconds)))
+            """
+    }
+
+    /// A charge against one slot of a limit, drawn at random. The row of a subject contains the time of each hit, and is
+    /// locked until the transaction ends; with slots the rows stay short, and many transactions count at the same time.
+    private func slotCharge(_ name: Limits.Name, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
+        let slots = limit.slots
+        return Charge(
+            name: name.rawValue,
+            limit: limit,
+            subjects: slotSubjects(name, subject, Int.random(in: 0..<slots), of: slots),
+            quota: limit.count / slots
+        )
+    }
+
+    private func slotSubjects(_ name: Limits.Name, _ subject: [[UInt8]], _ slot: Int, of slots: Int) -> [[UInt8]] {
+        digests(name.rawValue, slots == 1 ? subject : subject + [Array("\(slot)".utf8)])
+    }
+
+    private func digests(_ name: String, _ subject: [[UInt8]]) -> [[UInt8]] {
+        keys.limitDigests([Array("limit".utf8), Array(name.utf8)] + subject)
     }
 
     /// A statement that counts one event against each limit, or against none if one of them is exceeded. In that case
@@ -111,17 +174,19 @@ extension Signups {
             ? consume([])
             : """
             SELECT number, wait, \(Self.setFlag("exceeded", "true"))
-              FROM exceeded_limit(\(ByteStrings(charges.map(\.subject))), \(quotas(of: charges))) WHERE \(condition)
+              FROM exceeded_limit(\(ByteStrings(charges.flatMap(\.subjects))), \(quotas(of: charges)))
+             WHERE \(condition)
             """
     }
 
     /// Decodes the rows of ``consume(_:when:)``; nil if no limit was exceeded.
     func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
         guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
-        guard charges.indices.contains(number - 1) else {
+        let counted = charges.flatMap { charge in charge.subjects.map { _ in charge } }
+        guard counted.indices.contains(number - 1) else {
             throw .unexpectedAnswer("there is no limit number \(number)")
         }
-        let charge = charges[number - 1]
+        let charge = counted[number - 1]
         return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
     }
 
@@ -135,17 +200,18 @@ extension Signups {
     /// - Parameter others: count instead of `charges` if the condition is false. Their limits must be the same.
     func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
         let subjects: SQL = """
-            CASE WHEN \(condition) THEN \(ByteStrings(charges.map(\.subject)))
-                 ELSE \(ByteStrings(others.map(\.subject))) END
+            CASE WHEN \(condition) THEN \(ByteStrings(charges.flatMap(\.subjects)))
+                 ELSE \(ByteStrings(others.flatMap(\.subjects))) END
             """
         return "take_from_limits(\(subjects), \(quotas(of: charges)))"
     }
 
-    /// The maximum numbers and the periods in seconds, as two arrays.
+    /// The maximum numbers and the periods in seconds, as two arrays with one element for each subject.
     private func quotas(of charges: [Charge]) -> SQL {
         var (counts, periods): (SQL, SQL) = ("", "")
-        for (index, charge) in charges.enumerated() {
-            counts = index == 0 ? "\(charge.limit.count)" : "\(counts), \(charge.limit.count)"
+        let counted = charges.flatMap { charge in charge.subjects.map { _ in charge } }
+        for (index, charge) in counted.enumerated() {
+            counts = index == 0 ? "\(charge.quota)" : "\(counts), \(charge.quota)"
             periods = index == 0 ? "\(charge.limit.period.seconds)" : "\(periods), \(charge.limit.period.seconds)"
         }
         return "ARRAY[\(counts)]::bigint[], ARRAY[\(periods)]::bigint[]"

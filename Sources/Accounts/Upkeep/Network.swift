@@ -1,9 +1,11 @@
 internal import Foundation
 
-/// The network of a client, by which limits count: an IPv4 address, or the first 64 bits of an IPv6 address, which
-/// belong to one subscriber.
+/// The network of a client, by which limits count: an IPv4 address, or the first 64 bits of an IPv6 address.
+///
+/// One subscriber may have from one /64 of IPv6 to 65,536 of them: providers assign a /56 or a /48 (RFC 6177, RIPE-690).
+/// So a limit for each client applies to all ``blocks``, or to the ``site``.
 package struct Network: Hashable, Sendable {
-    /// Four bytes for IPv4, eight for IPv6, none if the address is unknown.
+    /// Four bytes for IPv4, eight for IPv6, six for a ``site`` of IPv6, none if the address is unknown.
     let prefix: [UInt8]
 
     /// All clients with an unknown address share this network.
@@ -16,6 +18,22 @@ package struct Network: Hashable, Sendable {
     package init(_ address: IPAddress) {
         prefix = address.bytes.count == 4 ? address.bytes : Array(address.bytes.prefix(8))
     }
+
+    /// An IPv4 address, or a /64, /56 or /48 of IPv6.
+    package struct Block: Hashable, Sendable {
+        let prefix: [UInt8]
+        /// How many times the number of a /64 or an IPv4 address all clients in this block may have together.
+        package let multiple: Int
+    }
+
+    /// The IPv4 address; or the /64, /56 and /48 of IPv6, which may have one, four and sixteen times the number.
+    package var blocks: [Block] {
+        guard prefix.count == 8 else { return [Block(prefix: prefix, multiple: 1)] }
+        return [(8, 1), (7, 4), (6, 16)].map { Block(prefix: Array(prefix.prefix($0)), multiple: $1) }
+    }
+
+    /// The largest network that may belong to one subscriber: the IPv4 address, or the /48 of IPv6.
+    var site: Network { prefix.count == 8 ? Network(prefix: Array(prefix.prefix(6))) : self }
 }
 
 /// An IPv4 or IPv6 address in bytes. An IPv4 address that is mapped into IPv6 becomes IPv4 again (RFC 4291 §2.5.5.2).

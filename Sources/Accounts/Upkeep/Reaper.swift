@@ -168,6 +168,7 @@ package struct Reaper: Sendable {
         ("leases", "until < now()"),
         ("funnel_daily", "day < now() - interval '400 days'"),
         ("handoffs", "expires_at < now()"),
+        ("tickets", "expires_at < now()"),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",

@@ -1,4 +1,4 @@
-// Child processes without privileges. This header uses no system types: if two imported modules included the same
+// Processes without privileges. This header uses no system types: if two imported modules included the same
 // system header, every Swift file that uses its types would have to import both.
 
 /// Starts a program with the descriptor as its standard input and output, /dev/null as its standard error, no other
@@ -29,8 +29,14 @@ int await_process(int process);
 int reap_process(int process, struct ending *ending);
 
 /// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, and
-/// exiting. All other system calls fail (seccomp(2)). The kernel kills the process when the thread that started it
+/// exiting. All other system calls fail (seccomp(2)), and so does allocating memory that can be executed. The kernel kills the process when the thread that started it
 /// ends.
 ///
 /// - Returns: 0, or -1 with `errno`, for example if the system does not support this.
 int confine_to_computing(void);
+
+/// Makes the kernel write no core dump of this process, and keeps processes of the same user from reading its memory
+/// (PR_SET_DUMPABLE in prctl(2)). A program that this process starts is not affected.
+///
+/// - Returns: 0, or -1 with `errno`.
+int forbid_dumps(void);

@@ -9,7 +9,10 @@ struct ImageWorkerCommand: ParsableCommand {
         shouldDisplay: false
     )
 
+    @Flag(name: .customLong(ImageSandbox.optionalFlag), help: .hidden)
+    var isSandboxOptional = false
+
     func run() {
-        ImageWorker.run()
+        ImageWorker.run(in: isSandboxOptional ? .optional : .required)
     }
 }

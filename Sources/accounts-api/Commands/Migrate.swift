@@ -7,24 +7,37 @@ struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Applies the migrations that the database lacks.",
         discussion: """
-            Several servers may run this at the same time: one applies the migrations, the others wait.
+            Several servers may run this at the same time: one applies the migrations, the others wait. Each run also \
+            gives the roles accounts_serve and accounts_operate their privileges.
+
+            SQL functions that a newer version has applied stay, because they serve this version too.
 
             EXAMPLES
               accounts-api migrate --status
               accounts-api migrate
+              accounts-api migrate --replace-newer-functions
             """
     )
 
     @Option(\.databaseURL) var databaseURL: String?
     @Flag(help: "Only lists applied and pending migrations; exits with 1 if any are pending.") var status = false
+    @Flag(help: "Also replaces functions that a newer version has applied, by those of this version.")
+    var replaceNewerFunctions = false
     @Flag(help: "Prints JSON.") var json = false
+
+    func validate() throws {
+        if status, replaceNewerFunctions {
+            throw ValidationError("pass either --status or --replace-newer-functions, not both")
+        }
+    }
 
     func run() async throws {
         let conninfo = try SettingSource([\.databaseURL: databaseURL]).read(\.databaseURL)
         if status {
             try await show(conninfo)
         } else {
-            report(applied: try Migrations().apply(to: conninfo), pending: [])
+            let applied = try Migrations().apply(to: conninfo, replacesNewerFunctions: replaceNewerFunctions)
+            report(.init(applied: applied))
         }
     }
 
@@ -42,22 +55,20 @@ struct Migrate: AsyncParsableCommand {
             throw error
         }
         await database.shutdown()
-        report(applied: status.applied, pending: status.pending)
+        report(status)
         if !status.pending.isEmpty { throw ExitCode(1) }
     }
 
-    private func report(applied: [String], pending: [String]) {
+    private func report(_ status: Migrations.Status) {
+        let lists = [("applied", status.applied), ("pending", status.pending), ("newer", status.newer)]
         if json {
-            print(
-                JSON.object([
-                    .init("applied", .array(applied.map(JSON.string))),
-                    .init("pending", .array(pending.map(JSON.string))),
-                ]).text
-            )
+            let all = lists + [("compatible", status.compatible)]
+            print(JSON.object(all.map { .init($0, .array($1.map(JSON.string))) }).text)
             return
         }
-        for name in applied { print("\(name)  applied") }
-        for name in pending { print("\(name)  pending") }
-        if applied.isEmpty, pending.isEmpty { print("the schema is up to date") }
+        for (state, names) in lists {
+            for name in names { print("\(name)  \(state)\(status.compatible.contains(name) ? ", compatible" : "")") }
+        }
+        if lists.allSatisfy({ $0.1.isEmpty }) { print("the schema is up to date") }
     }
 }

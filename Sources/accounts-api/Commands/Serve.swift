@@ -25,8 +25,9 @@ struct Serve: AsyncParsableCommand {
     var migrate = false
 
     func run() async throws {
+        let dumpsRemain = MemoryDumps.forbid()
         let settings = try Settings(flags.source)
-        try await settings.checkPorts()
+        try settings.checkPorts()
         // Writing to a closed connection then returns an error instead of killing the server.
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
@@ -36,6 +37,7 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
         let logger = Logger(label: "accounts")
         for warning in settings.warnings { logger.warning(warning.message, metadata: warning.metadata) }
+        if let dumpsRemain { logger.warning("cannot forbid core dumps", metadata: ["reason": "\(dumpsRemain)"]) }
         if migrate {
             for name in try Migrations().apply(to: settings.databaseURL) {
                 logger.notice("migrated", metadata: ["migration": "\(name)"])
@@ -70,9 +72,22 @@ struct Server {
     func run(on database: Database, _ metrics: Metrics) async throws {
         do {
             try Argon2.selfTest()
-            try await Migrations().check(database)
+            let newer = try await Migrations().check(database)
+            if !newer.isEmpty {
+                logger.notice("the schema is newer", metadata: ["scripts": "\(newer.joined(separator: ", "))"])
+            }
+            let excess = try await database.rightsBeyondServing()
+            if !excess.isEmpty {
+                logger.warning(
+                    "the database role may do more than serve",
+                    metadata: ["reason": "it \(excess.joined(separator: " and "))"]
+                )
+            }
             for setting in try await database.settingsThatLogValues() {
-                logger.warning("PostgreSQL may log what people type; set it to 0", metadata: ["setting": "\(setting)"])
+                logger.warning(
+                    "PostgreSQL may log what people type; set it to 0 or off",
+                    metadata: ["setting": "\(setting)"]
+                )
             }
             let keyMismatch = try await settings.keys.mismatch(with: database)
             if let keyMismatch {
@@ -99,19 +114,23 @@ struct Server {
             priority: settings.argon2Priority,
             metrics: metrics
         )
+        let breached = settings.breachedPasswords.map { BreachedPasswords($0, logger: logger) }
         let images = ImagePool(
             // Works even if the file of the executable has been replaced since the start.
             program: "/proc/self/exe",
+            sandbox: settings.imageSandbox,
             workers: settings.imageWorkers,
             metrics: metrics,
             logger: logger
         )
         let outbox = Outbox(keys: settings.keys)
-        let smtp = settings.smtpURL.server.map { SMTPMailer(to: $0) }
+        let smtp = settings.smtpURL.server.map { server in
+            (0..<settings.smtpConnections).map { _ in SMTPMailer(to: server) }
+        }
         let sender = OutboxSender(
             outbox: outbox,
             database: database,
-            mailer: smtp ?? TerminalMailer(),
+            mailers: smtp ?? [TerminalMailer()],
             from: settings.mailFrom,
             serviceName: settings.serviceName,
             publicURL: settings.publicURL,
@@ -124,6 +143,7 @@ struct Server {
             database: database,
             keys: settings.keys,
             hashing: hashing,
+            breached: breached,
             images: images,
             outbox: outbox,
             metrics: metrics
@@ -148,16 +168,35 @@ struct Server {
         do {
             try await withThrowingDiscardingTaskGroup { tasks in
                 tasks.addTask { await handle(signals, shutdown, group) }
+                tasks.addTask { await tryImages(images) }
                 try await group.run()
                 tasks.cancelAll()
             }
         } catch {
-            await smtp?.shutdown()
+            await shutDown(smtp ?? [])
             throw error
         }
-        await smtp?.shutdown()
+        await shutDown(smtp ?? [])
         hashing.shutdown()
+        breached?.shutdown()
         images.shutdown()
+    }
+
+    /// Shuts all of them down at the same time, because each may still close its connection.
+    private func shutDown(_ mailers: [SMTPMailer]) async {
+        await withDiscardingTaskGroup { tasks in
+            for mailer in mailers { tasks.addTask { await mailer.shutdown() } }
+        }
+    }
+
+    /// Logs why images cannot be processed, before the first upload. The server starts meanwhile.
+    private func tryImages(_ images: ImagePool) async {
+        guard settings.flow.fields.contains(where: \.kind.takesFile), let error = await images.trial() else { return }
+        if case .rejected = error { return }
+        logger.error(
+            "images cannot be processed; fields of kind \"image\" answer 503",
+            metadata: ["reason": "\(error)"]
+        )
     }
 
     /// Starts a graceful shutdown on the first signal, after the shutdown delay. Exits immediately on the second.

@@ -1,6 +1,6 @@
 import Accounts
 
-/// Counts the open connections of each client network. A trusted proxy is not counted: its connections carry the
+/// Counts the open connections of each client network; a /56 and a /48 of IPv6 may have 4 and 16 times as many. A trusted proxy is not counted: its connections carry the
 /// requests of many clients.
 final class ClientConnections: Sendable {
     private let proxies: Proxies

@@ -1,32 +1,41 @@
 import Accounts
 import Synchronization
 
-/// Limits the number of concurrent operations, in total and for one client network.
+/// Limits the number of concurrent operations, in total and for each client: for its IPv4 address, or for its /64, /56 and
+/// /48 of IPv6.
 final class ConcurrencyLimiter: Sendable {
-    private let maximum, maximumPerClient: Int
-    private let acquired = Mutex<(total: Int, byClient: [Network: Int])>((0, [:]))
+    private let maximum, maximumPerClient, maximumPerBlock: Int
+    private let acquired = Mutex<(total: Int, byBlock: [Network.Block: Int])>((0, [:]))
 
-    init(_ maximum: Int = .max, perClient maximumPerClient: Int) {
-        (self.maximum, self.maximumPerClient) = (maximum, maximumPerClient)
+    /// - Parameter maximumPerBlock: the most that a /56 or /48 may have, whose maximum is otherwise 4 or 16 times that of a
+    ///   client.
+    init(_ maximum: Int = .max, perClient maximumPerClient: Int, perBlock maximumPerBlock: Int = .max) {
+        (self.maximum, self.maximumPerClient, self.maximumPerBlock) = (maximum, maximumPerClient, maximumPerBlock)
     }
 
     /// Returns false if a limit is reached. Release each slot that was acquired.
     func acquire(for client: Network) -> Bool {
-        acquired.withLock { acquired in
-            guard acquired.total < maximum, acquired.byClient[client, default: 0] < maximumPerClient else {
-                return false
+        let blocks = client.blocks
+        return acquired.withLock { acquired in
+            let isAllowed = blocks.allSatisfy { block in
+                acquired.byBlock[block, default: 0] < min(maximumPerClient * block.multiple, maximumPerBlock)
             }
+            guard acquired.total < maximum, isAllowed else { return false }
             acquired.total += 1
-            acquired.byClient[client, default: 0] += 1
+            for block in blocks { acquired.byBlock[block, default: 0] += 1 }
             return true
         }
     }
 
     func release(of client: Network) {
+        let blocks = client.blocks
         acquired.withLock { acquired in
-            guard let count = acquired.byClient[client] else { return }
+            guard blocks.allSatisfy({ acquired.byBlock[$0] != nil }) else { return }
             acquired.total -= 1
-            acquired.byClient[client] = count > 1 ? count - 1 : nil
+            for block in blocks {
+                let count = acquired.byBlock[block, default: 0] - 1
+                acquired.byBlock[block] = count > 0 ? count : nil
+            }
         }
     }
 }

@@ -112,6 +112,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if isDraining { context.read() }
     }
 
+    /// Reads nothing after the last request: the HTTP parser would keep all that follows a request with `Upgrade` in
+    /// memory until the answer is written.
+    func read(context: ChannelHandlerContext) {
+        if !hasLastRequest || isReading { context.read() }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if ignoresInput { return }
         switch error as? HTTPParserError {

@@ -19,7 +19,7 @@ struct RequestScope: RequestContext {
     let peer: IPAddress?
     /// The network of the client, by which rate limits count.
     var network = Network.unknown
-    /// The draft of the request, for middleware that runs outside ``DraftLookup``.
+    /// What is found out about the request, for middleware that runs outside of where it is.
     let subject = Subject()
     var credentials = Session.Credentials()
     var step: Step?
@@ -36,20 +36,41 @@ struct RequestScope: RequestContext {
     }
 }
 
-/// Passes the draft to outer middleware. A context is copied on the way in, but all copies share this object.
+/// Passes the draft, the step and a refusal to outer middleware. A context is copied on the way in, but all copies share
+/// this object.
 final class Subject: Sendable {
     struct Description {
         let id: ID<Draft>
         let language: Language
     }
 
-    private let description = Mutex<Description?>(nil)
+    private struct State {
+        var draft: Description?
+        var step: StepName?
+        var event: SecurityEvent?
+    }
 
-    var draft: Description? { description.withLock { $0 } }
+    private let state = Mutex(State())
+
+    var draft: Description? { state.withLock { $0.draft } }
+    var step: StepName? { state.withLock { $0.step } }
+    /// The refusal of the request if it may be a part of abuse.
+    var event: SecurityEvent? { state.withLock { $0.event } }
 
     func set(_ draft: Draft) {
         let newDescription = Description(id: draft.id, language: draft.language)
-        description.withLock { $0 = newDescription }
+        state.withLock { $0.draft = newDescription }
+    }
+
+    func set(_ step: Step) {
+        let name = step.name
+        state.withLock { $0.step = name }
+    }
+
+    /// Called for the problem that answers the request.
+    func set(_ problem: Problem) {
+        let event = SecurityEvent(problem)
+        state.withLock { $0.event = event }
     }
 }
 
@@ -57,13 +78,18 @@ final class Subject: Sendable {
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
+    /// The token of the cookie; nil if the token was not in a cookie.
+    let cookie: Token?
     let representation: Representation
     let network: Network
+    let subject: Subject
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
         coreContext = context.coreContext
+        cookie = context.credentials.hasCookie ? context.credentials.token : nil
+        subject = context.subject
         network = context.network
         representation = context.representation
         self.draft = draft
@@ -81,12 +107,14 @@ struct StepContext: ChildRequestContext {
     var answers: Answers
     /// A body that is not read yet.
     let formWithFiles: FormWithFiles?
+    let subject: Subject
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
         guard let draft = context.draft else { throw Problem.noDraft }
         guard let step = context.step else { throw Problem.unknownStep }
         coreContext = context.coreContext
+        subject = context.subject
         network = context.network
         representation = context.representation
         self.draft = draft

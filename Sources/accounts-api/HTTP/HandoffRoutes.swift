@@ -23,18 +23,46 @@ struct HandoffRoutes: Sendable {
         )
     }
 
-    /// The target of the link in the mail. Mail scanners open links, so this changes nothing. The answer is always a
-    /// page.
+    /// The target of the link in the mail. The code is in the fragment of the link, which browsers do not send: the
+    /// script of the page posts it, and a person without script types it. The answer is always a page.
+    ///
+    /// Mails of earlier versions have the code in the query.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard let link = request.uri.queryParameters["code"].flatMap({ Token(String($0)) }) else {
+        guard let code = request.uri.queryParameters["code"] else {
+            return pages.response(pages.enterLinkCode(in: context.language), in: context.language)
+        }
+        guard let link = Token(String(code)) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
+        return try await pages.response(confirmation(of: link, context), in: context.language)
+    }
+
+    /// The page for a code that is not confirmed yet. Mail scanners open links and run their scripts, so this changes
+    /// nothing.
+    func confirmation(of link: Token, _ context: RequestScope) async throws -> Page {
         let address = try await signups.maskedAddress(of: link)
-        return pages.response(pages.resume(link, of: address, in: context.language), in: context.language)
+        let replacesOther = try await hasOtherDraft(context, than: link)
+        return pages.resume(link, of: address, replacingOther: replacesOther, in: context.language)
+    }
+
+    /// Whether the cookie opens another unfinished sign-up, which the person would lose.
+    private func hasOtherDraft(_ context: RequestScope, than link: Token) async throws(FindError) -> Bool {
+        guard let token = context.credentials.token, token.draft != link.draft else { return false }
+        do throws(FindError) { return try await signups.find(token).account == nil } catch {
+            switch error {
+            case .unknown, .ended: return false
+            case .unreadable: return true
+            case .database: throw error
+            }
+        }
     }
 
     @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Answer {
-        let body = try ResumeRequest(context.answers, in: context.language)
+        let body = try ResumeRequest(
+            context.answers,
+            isPage: context.representation == .page,
+            in: context.language
+        )
         let (draft, token) = try await signups.from(context.network).resume(body.link)
         return representations.answer(draft, with: token, isBearer: body.isBearer, session: session, status: .ok)
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 
 extension HTTPField.Name {
+    static let clearSiteData = Self("Clear-Site-Data")!
     static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
     static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")!
     static let forwardedFor = Self("X-Forwarded-For")!

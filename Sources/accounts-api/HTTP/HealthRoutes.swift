@@ -8,11 +8,15 @@ struct HealthRoutes: Sendable {
     let shutdown: ShutdownSignal
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
+    /// The time in which the database must answer.
+    let patience: Duration
 
     /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
-        Answer(json: ["status": "live"]).response
+        Self.isLive
     }
+
+    static var isLive: Response { Answer(json: ["status": "live"]).response }
 
     /// Succeeds if the service can do its work and is not shutting down.
     @Sendable func ready(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -27,7 +31,7 @@ struct HealthRoutes: Sendable {
         get async {
             if shutdown.isUnderWay { return "The server is stopping." }
             if let keyMismatch { return "The keys do not fit the database: \(keyMismatch)." }
-            return await database.isUp ? nil : "The database is unavailable."
+            return await database.isUp(within: patience) ? nil : "The database is unavailable."
         }
     }
 }

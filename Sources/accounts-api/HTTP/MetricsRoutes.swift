@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The handler of the metrics, which are for monitoring and not for the public.
+/// What is for monitoring and not for the public: the metrics, and the liveness of the process, which the public listener
+/// cannot tell while clients use all of its connections.
 struct MetricsRoutes: Sendable {
     let monitor: Monitor
 
@@ -16,6 +17,7 @@ struct MetricsRoutes: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: monitor.exposition()))
             )
         }
+        router.get("health/live") { _, _ in HealthRoutes.isLive }
         return router
     }
 }

@@ -99,6 +99,7 @@ struct OpenAPI {
             ]
         case .start: name = "Start"
         case .resume: name = "Resume"
+        case .redeem: name = "Redeem"
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }

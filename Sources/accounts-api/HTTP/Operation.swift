@@ -16,8 +16,8 @@ struct Operation: Sendable {
     /// The act of an operation, and its name in the OpenAPI description.
     enum Act: String, Sendable {
         case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
-            check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, openAPI,
-            live
+            check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, askToRedeem,
+            redeem, openAPI, live
         case ready, listProblems, showProblem
     }
 
@@ -42,7 +42,7 @@ struct Operation: Sendable {
     }
 
     enum Body: Sendable {
-        case none, start, resume, answers, someAnswers, image
+        case none, start, resume, redeem, answers, someAnswers, image
     }
 
     /// A handler, by the context that it needs.
@@ -79,7 +79,7 @@ struct Operation: Sendable {
         }
     }
     /// Whether the operation reads or writes encrypted data.
-    var needsKeys: Bool { needsDraft || [.start, .askToResume, .resume].contains(act) }
+    var needsKeys: Bool { needsDraft || [.start, .askToResume, .resume, .askToRedeem, .redeem].contains(act) }
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
@@ -121,6 +121,8 @@ extension Operation.Act {
         case .handOff: "Mails a link that continues the sign-up on another device"
         case .askToResume: "Shows a page that asks whether to continue on this device; the link stays valid"
         case .resume: "Moves the sign-up to this device; the token of the previous device becomes invalid"
+        case .askToRedeem: "Shows a page that asks whether to mail another code; the link in the mail stays valid"
+        case .redeem: "Exchanges the ticket in a mail for a sign-up with its address, and mails another code"
         case .openAPI: "Returns this description"
         case .live: "Succeeds if the process answers"
         case .ready: "Succeeds if the service can process requests"
@@ -133,6 +135,7 @@ extension Operation.Act {
         switch self {
         case .start: .start
         case .resume: .resume
+        case .redeem: .redeem
         case .submit, .submitForm: .answers
         case .check: .someAnswers
         case .putPhoto: .image
@@ -145,9 +148,9 @@ extension Operation.Act {
     /// The problems of this act, in addition to those of every request.
     var problems: [Problem.Slug] {
         switch self {
-        case .start, .resume: [.validationFailed, .rateLimited]
+        case .start, .resume, .redeem: [.validationFailed, .rateLimited]
         case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
-        case .askToResume, .showProblem: [.notFound]
+        case .askToResume, .askToRedeem, .showProblem: [.notFound]
         case .show, .schema, .openAPI, .live, .ready, .listProblems: []
         case .review, .askToCancel: [.alreadyCommitted]
         case .cancel, .cancelForm: [.alreadyCommitted, .staleRevision]
@@ -155,7 +158,7 @@ extension Operation.Act {
         case .showStep: [.stepLocked, .alreadyCommitted]
         case .submit, .submitForm, .clear:
             [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
-        case .check: [.stepLocked, .alreadyCommitted, .rateLimited]
+        case .check: [.stepLocked, .alreadyCommitted, .rateLimited, .busy]
         case .showPhoto: [.alreadyCommitted, .notFound]
         case .putPhoto:
             [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy, .notFound]

@@ -26,7 +26,7 @@ struct PhotoRoutes: Sendable {
     @Sendable func put(_ request: Request, _ context: FieldContext) async throws -> Response {
         let revision = try request.expectedRevision(of: context.draft)
         return try await uploads.withImage(of: request, context) { image in
-            let draft = try await signups.keep(
+            let draft = try await signups.from(context.network).keep(
                 image,
                 in: context.field,
                 at: context.step,

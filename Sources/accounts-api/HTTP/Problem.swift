@@ -9,6 +9,8 @@ struct Problem: Error {
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
+    /// The name of the rate limit that is exceeded.
+    var limit: String?
 
     typealias Slug = ProblemKind
 

@@ -15,25 +15,39 @@ extension DatabaseError: ProblemConvertible {
                 "The database is unavailable. Saved answers are not lost. Try again in a moment.",
                 headers: [.retryAfter: "1"]
             )
-        case .refused(let diagnosis) where ["57014", "55P03", "53300", "53400"].contains(diagnosis.sqlState):
-            // Statement or lock timeout, too many connections, configuration limit: the server is overloaded.
-            Problem(
-                .unavailable,
-                "The database is overloaded. Try again in a moment.",
-                headers: [.retryAfter: "2"]
-            )
+        case .refused where isTemporary: overloaded(context.logger)
         case .cancelled: .cancelled
         case .refused, .unexpectedAnswer: nil
         }
+    }
+
+    /// The client may try again. Operators learn the reason from the log, because it can be a full disk.
+    private func overloaded(_ logger: Logger) -> Problem {
+        logger.warning("\(self)")
+        return Problem(
+            .unavailable,
+            "The database is overloaded. Try again in a moment.",
+            headers: [.retryAfter: "2"]
+        )
     }
 }
 
 extension HashingError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .rejected(let error): .busy(error, "Too many passwords are being hashed. Try again in a moment.")
+        case .rejected(let error):
+            .busy(error, "Too many passwords are being checked or hashed. Try again in a moment.")
+        case .unknownPepper: unknownPepper(context.logger)
         case .tooCostly, .argon2: nil
         }
+    }
+}
+
+extension HashingError {
+    /// Another server, or this one after its key ring is repaired, can compare the password. So it is kept.
+    private func unknownPepper(_ logger: Logger) -> Problem {
+        logger.error("no key of the ring has the pepper of a password")
+        return .keysMissing
     }
 }
 
@@ -109,7 +123,7 @@ extension CheckError: ProblemConvertible {
         case .locked(let next): .locked(next)
         case .committed: .committed
         case .limited(let reached): .limited(reached)
-        case .database(let error): context.problem(for: error)
+        case .hashing(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
     }
 }
@@ -180,6 +194,18 @@ extension ResumeError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .expired: .refused([Refusal("code", .codeExpired)], in: context.language)
+        case .contended: .contended
+        case .limited(let reached): .limited(reached)
+        case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension RedeemError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .expired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
+        case .unreadable: .keysMissing
         case .limited(let reached): .limited(reached)
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -240,7 +266,7 @@ extension Problem {
     /// With the fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
     static func limited(_ reached: LimitReached) -> Problem {
         let (name, wait) = (reached.name, reached.wait.seconds)
-        return Problem(
+        var problem = Problem(
             .rateLimited,
             "The rate limit is exceeded. Try again after the time in Retry-After.",
             headers: [
@@ -249,6 +275,8 @@ extension Problem {
                 .rateLimit: "\"\(name)\";r=0;t=\(wait)",
             ]
         )
+        problem.limit = name
+        return problem
     }
 
     static let contended = Problem(

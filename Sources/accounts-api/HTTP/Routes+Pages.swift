@@ -13,11 +13,18 @@ extension Routes {
     ) async throws -> Response {
         let language = context.language
         do {
+            if act == .resume, context.answers["confirmed"] == nil {
+                let body = try ResumeRequest(context.answers, isPage: true, in: language)
+                var page = try await handoff.confirmation(of: body.link, context)
+                if page.status == .gone { page.status = .unprocessableContent }
+                return pages.response(page, in: language)
+            }
             return try await pages.response(to: act, handle(request, context), in: language)
-        } catch  where act == .resume {
+        } catch  where act == .resume || act == .redeem {
             let problem = problem(for: error, language, context.logger)
             guard problem.slug == .validationFailed else { throw problem }
-            var page = pages.resume(nil, of: nil, in: language)
+            var page =
+                act == .resume ? pages.resume(nil, of: nil, in: language) : pages.ticket(nil, for: nil, in: language)
             page.status = problem.slug.status
             return pages.response(page, in: language)
         }
@@ -36,6 +43,7 @@ extension Routes {
         } catch  where act == .commit {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
+            context.subject.set(problem)
             let review = representations.review(draft)
             return pages.response(pages.review(review, of: draft, after: problem, in: language), in: language)
         }
@@ -69,6 +77,7 @@ extension Routes {
         } catch {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
+            context.subject.set(problem)
             let shown = try await signup.showStep(request, context).json ?? .null
             page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }

@@ -16,6 +16,7 @@ struct Routes: Sendable {
     let uploads: Uploads
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
+    let patience: Patience
     private let documents = Documents()
 
     init(
@@ -26,7 +27,8 @@ struct Routes: Sendable {
         trustedProxies: [IPBlock] = [],
         assets: Assets = .builtIn,
         shutdown: ShutdownSignal = ShutdownSignal(),
-        keyMismatch: KeyMismatch? = nil
+        keyMismatch: KeyMismatch? = nil,
+        patience: Patience = Patience()
     ) {
         self.signups = signups
         self.database = database
@@ -34,6 +36,7 @@ struct Routes: Sendable {
         self.allowedOrigins = allowedOrigins
         self.shutdown = shutdown
         self.keyMismatch = keyMismatch
+        self.patience = patience
         pages = Pages(signups: signups, assets: assets)
         session = Session(isSecure: publicURL.hasPrefix("https://"))
         proxies = Proxies(trusted: trustedProxies)
@@ -43,12 +46,15 @@ struct Routes: Sendable {
     var representations: Representations { Representations(signups: signups) }
     var signup: SignupRoutes { SignupRoutes(signups: signups, representations: representations, session: session) }
 
-    private var handoff: HandoffRoutes {
+    var handoff: HandoffRoutes {
         HandoffRoutes(signups: signups, representations: representations, session: session, pages: pages)
     }
+    private var ticket: TicketRoutes { TicketRoutes(signup: signup, pages: pages) }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
-    private var health: HealthRoutes { HealthRoutes(database: database, shutdown: shutdown, keyMismatch: keyMismatch) }
+    private var health: HealthRoutes {
+        HealthRoutes(database: database, shutdown: shutdown, keyMismatch: keyMismatch, patience: patience.readiness)
+    }
     private var document: DocumentRoutes {
         DocumentRoutes(representations: representations, documents: documents) { description }
     }
@@ -85,6 +91,14 @@ struct Routes: Sendable {
                 .plain(handoff.askToResume)
             ),
             .init(.post, "signup/resume", .resume, responses: [.ok: .draft], .open(handoff.resume)),
+            .init(
+                .get,
+                "signup/ticket",
+                .askToRedeem,
+                responses: [.ok: .page, .gone: .page],
+                .plain(ticket.askToRedeem)
+            ),
+            .init(.post, "signup/ticket", .redeem, responses: [.created: .draft], .open(ticket.redeem)),
             .init(.get, "signup/:step", .showStep, responses: [.ok: .step], .step(signup.showStep)),
             .init(.put, "signup/:step", .submit, responses: [.ok: .draft], .step(signup.submit)),
             .init(.post, "signup/:step", .submitForm, responses: [.ok: .draft], .step(signup.submit)),
@@ -135,7 +149,7 @@ extension Routes {
         // Middleware, the outermost first.
         router.add(middleware: CORS(allowedOrigins: allowedOrigins))
         router.add(middleware: securityHeaders)
-        router.add(middleware: RequestLog(metrics: signups.metrics))
+        router.add(middleware: RequestLog(signups: signups, proxies: proxies))
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,
@@ -144,6 +158,7 @@ extension Routes {
                 languages: signups.flow.languages
             )
         )
+        router.add(middleware: RequestDeadline(patience: patience))
         router.add(middleware: URILimit())
         router.add(middleware: CORSPreflight(allowedOrigins: allowedOrigins))
         let operations = operations
@@ -174,7 +189,7 @@ extension Routes {
         switch operation.act.body {
         case .none: break
         case .start: group.add(middleware: BodyReader(secretMembers: [], isRequired: false))
-        case .resume: group.add(middleware: BodyReader(secretMembers: []))
+        case .resume, .redeem: group.add(middleware: BodyReader(secretMembers: []))
         case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
         case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())

@@ -20,7 +20,7 @@ struct Schemas {
             ),
             .init("Resend", Self.object(["resend_after": Self.count])),
             .init("Handoff", Self.object(["resend_after": Self.count, "expires_in": Self.count])),
-            .init("Resume", Self.resume), .init("Flow", flowSchema),
+            .init("Resume", Self.resume), .init("Redeem", Self.redeem), .init("Flow", flowSchema),
             .init("Field", Self.field), .init("Health", Self.object(["status": Self.string])),
             .init("Next", Self.object(["step": Self.string, "href": Self.string])),
             .init("StepSummary", Self.object(Self.summary)), .init("Problem", Self.problem),
@@ -49,6 +49,13 @@ struct Schemas {
     private static let resume: JSON = [
         "type": "object", "additionalProperties": false, "required": ["code"],
         "properties": ["code": string, "transport": ["enum": ["cookie", "bearer"]]],
+    ]
+
+    private static let redeem: JSON = [
+        "type": "object", "additionalProperties": false, "required": ["ticket"],
+        "properties": [
+            "ticket": string, "transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]],
+        ],
     ]
 
     private func fields(of step: Step) -> JSON {

@@ -38,6 +38,14 @@ struct Session: Sendable {
         "\(cookieName)=\(token.text); Path=/; \(attributes)"
     }
 
+    /// The cookie after the commit. It lives long enough to read the last page and to repeat a commit whose answer was
+    /// lost; then the next person at the same browser does not see the account.
+    func setShortCookie(_ token: Token) -> String {
+        "\(cookieName)=\(token.text); Path=/; Max-Age=\(Self.secondsAfterCommit); \(attributes)"
+    }
+
+    static let secondsAfterCommit = 900
+
     var clearCookie: String { "\(cookieName)=; Path=/; Max-Age=0; \(attributes)" }
 
     private var attributes: String { (isSecure ? "Secure; " : "") + "HttpOnly; SameSite=Lax" }

@@ -26,7 +26,7 @@ struct SignupRoutes: Sendable {
 
     /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a
     /// new sign-up would replace its cookie.
-    private func openDraft(of token: Token?) async throws(FindError) -> Draft? {
+    func openDraft(of token: Token?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
         do throws(FindError) {
             let draft = try await signups.find(token)
@@ -46,7 +46,11 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        return Answer(status: .noContent, headers: [.setCookie: session.clearCookie])
+        // The pages are never stored, but browsers keep some of them for the button "back".
+        return Answer(
+            status: .noContent,
+            headers: [.setCookie: session.clearCookie, .clearSiteData: "\"cache\""]
+        )
     }
 
     /// Asks the person to confirm, for browsers without script.
@@ -115,6 +119,8 @@ struct SignupRoutes: Sendable {
             context.draft,
             at: request.expectedRevision(of: context.draft)
         )
-        return Answer(json: ["account": representations.account(account)], status: isNew ? .created : .ok)
+        var answer = Answer(json: ["account": representations.account(account)], status: isNew ? .created : .ok)
+        if let cookie = context.cookie { answer.headers[.setCookie] = session.setShortCookie(cookie) }
+        return answer
     }
 }

@@ -10,13 +10,9 @@ struct StartRequest {
     ///   - languages: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of languages: [Language]) throws {
         var transport = TokenTransport(body, otherMembers: ["locale"])
-        let locale = body["locale"].map { $0.json ?? false } ?? .null
-        if locale != .null, locale.string == nil {
-            transport.refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
-        }
+        let requested = transport.locale(of: body)
         if !transport.refusals.isEmpty { throw Problem.refused(transport.refusals, in: negotiated) }
         isBearer = transport.isBearer
-        let requested = locale.string.flatMap(Language.init(tag:))
         language = requested.flatMap { languages.contains($0) ? $0 : nil } ?? negotiated
     }
 }

@@ -13,4 +13,13 @@ struct TokenTransport {
         if transport != "cookie", transport != "bearer" { refusals.append(Refusal("transport", .notAllowed)) }
         isBearer = transport == "bearer"
     }
+
+    /// The language in the member `locale`; nil if there is none or it is unknown.
+    mutating func locale(of body: Answers) -> Language? {
+        let locale = body["locale"].map { $0.json ?? false } ?? .null
+        if locale != .null, locale.string == nil {
+            refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
+        }
+        return locale.string.flatMap(Language.init(tag:))
+    }
 }

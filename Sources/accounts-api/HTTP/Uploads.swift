@@ -9,7 +9,8 @@ struct Uploads: Sendable {
     /// A client with too many concurrent uploads is refused as `busy`, so that other clients do not wait for them.
     private let all = ConcurrencyLimiter(perClient: 4)
     /// For uploads that are larger than other bodies: each needs about 10 MiB of memory while it is read.
-    private let large = ConcurrencyLimiter(8, perClient: 2)
+    /// A /48 of IPv6 may be one client, and leaves half of the slots to others.
+    private let large = ConcurrencyLimiter(8, perClient: 2, perBlock: 4)
 
     init(signups: Signups) {
         self.signups = signups

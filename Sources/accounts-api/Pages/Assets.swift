@@ -99,7 +99,7 @@ struct Assets: Sendable {
         ("step", PackageResources.step_mustache), ("codes", PackageResources.codes_mustache),
         ("review", PackageResources.review_mustache), ("done", PackageResources.done_mustache),
         ("cancel", PackageResources.cancel_mustache), ("resume", PackageResources.resume_mustache),
-        ("problems", PackageResources.problems_mustache),
+        ("ticket", PackageResources.ticket_mustache), ("problems", PackageResources.problems_mustache),
         ("message", PackageResources.message_mustache), ("label", PackageResources.label_mustache),
         ("message-of-field", PackageResources.message_of_field_mustache),
         ("field-input", PackageResources.field_input_mustache),

@@ -34,6 +34,9 @@ struct Pages: Sendable {
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.contentLanguage] = language.rawValue
         headers[.contentSecurityPolicy] = Self.contentPolicy(nonce)
+        // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
+        // origin check refuses.
+        headers[.referrerPolicy] = "same-origin"
         return Response(
             status: page.status,
             headers: headers,
@@ -61,13 +64,13 @@ extension Pages {
             return response(done(answer.json?["account"] ?? .object([]), in: language), in: language)
         case .review:
             return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
-        case .start, .show, .resume, .submit, .submitForm, .clear:
+        case .start, .show, .resume, .redeem, .submit, .submitForm, .clear:
             if let codes = answer.json?["recovery_codes"] {
                 return response(recoveryCodes(codes, next: next ?? "/signup", in: language), in: language)
             }
             return Self.seeOther(next ?? "/signup", answer.headers)
         case .commit:
-            return Self.seeOther("/signup")
+            return Self.seeOther("/signup", answer.headers)
         case .cancel, .cancelForm:
             return Self.seeOther("/signup?\(Self.gaveUp)", answer.headers)
         case .askToCancel:
@@ -124,8 +127,10 @@ extension Pages {
     /// Asks whether to continue the sign-up on this device. Mail scanners open links, so the link stays valid until the
     /// form is posted.
     ///
-    /// - Parameter address: the masked address of the sign-up; nil if the link is not valid any more.
-    func resume(_ link: Token?, of address: String?, in language: Language) -> Page {
+    /// - Parameters:
+    ///   - address: the masked address of the sign-up; nil if the link is not valid any more.
+    ///   - replacingOther: whether this browser has another unfinished sign-up.
+    func resume(_ link: Token?, of address: String?, replacingOther: Bool = false, in language: Language) -> Page {
         let name = signups.serviceName
         let text =
             address.map { language.messages.resume($0, serviceName: name) }
@@ -133,9 +138,47 @@ extension Pages {
         var members: [JSON.Member] = [.init("text", .string(text.text))]
         if let button = text.button, let link {
             members += [.init("button", .string(button)), .init("code", .string(link.text))]
+            if replacingOther { members.append(.init("warning", .string(language.messages.text(.handOffReplaces)))) }
         }
         return Page(
             template: .resume,
+            title: text.title,
+            status: address == nil ? .gone : .ok,
+            members: members
+        )
+    }
+
+    /// Asks for the code of a link. The script sends the code of the link that was opened.
+    func enterLinkCode(in language: Language) -> Page {
+        Page(
+            template: .resume,
+            title: language.messages.linkExpired(serviceName: signups.serviceName).title,
+            members: [.init("asks_for_code", .bool(true))]
+        )
+    }
+
+    /// Asks whether to mail another code. Mail scanners open links, so the link stays valid until the form is posted.
+    ///
+    /// - Parameters:
+    ///   - address: the masked address of the ticket; nil if the ticket is not valid any more.
+    ///   - replacesSignup: whether the browser has an open sign-up, which it can then no longer reach.
+    func ticket(
+        _ ticket: Ticket?,
+        for address: String?,
+        replacesSignup: Bool = false,
+        in language: Language
+    ) -> Page {
+        let name = signups.serviceName
+        let text =
+            address.map { language.messages.ticket($0, serviceName: name) }
+            ?? language.messages.ticketExpired(serviceName: name)
+        var members: [JSON.Member] = [.init("text", .string(text.text))]
+        if let button = text.button, let ticket {
+            members += [.init("button", .string(button)), .init("ticket", .string(ticket.text))]
+            if replacesSignup { members.append(.init("warning", .string(language.messages.text(.replacesSignup)))) }
+        }
+        return Page(
+            template: .ticket,
             title: text.title,
             status: address == nil ? .gone : .ok,
             members: members
@@ -173,6 +216,7 @@ extension Pages {
                 case .cancelled: .gaveUp
                 case .superseded: .committedElsewhere
                 case .continuedElsewhere: .goneElsewhere
+                case .accountErased: .accountErased
                 case .expired, nil: .overdue
                 }
             }

@@ -97,8 +97,9 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The token does not open a sign-up any more. `reason` says why: `expired`, `cancelled`, \
-                    `superseded` (another sign-up for the same address was committed), or `continued-elsewhere` (it \
-                    was moved to another device).
+                    `superseded` (another sign-up that had verified the same address was committed), \
+                    `continued-elsewhere` (it was moved to another device), or `account-erased` (it became an account, \
+                    which was deleted).
                     """,
                 remedy:
                     "Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other device."
@@ -149,7 +150,7 @@ extension ProblemKind {
         case .rateLimited:
             Explanation(
                 meaning: """
-                    A limit is reached, for this sign-up, this client network or this e-mail address. \
+                    A limit is reached, for this sign-up, this client network, this e-mail address or all mails. \
                     `RateLimit-Policy` has its name, and how often (`q`) within how many seconds (`w`) the service \
                     permits the action.
                     """,

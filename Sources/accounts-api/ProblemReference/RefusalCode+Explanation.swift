@@ -45,8 +45,10 @@ extension Refusal.Code {
             )
         case .common:
             Explanation(
-                meaning:
-                    "The password is on the list of common passwords, or is a repetition, a sequence or a keyboard pattern.",
+                meaning: """
+                    The password is on a list of common or leaked passwords, or is a repetition, a sequence or a keyboard \
+                    pattern.
+                    """,
                 remedy: "Ask for another password; several unrelated words are a good one."
             )
         case .containsIdentifier:

@@ -18,7 +18,10 @@ struct SettingTable: Sendable {
         "ACCOUNTS_KEYS",
         default: .required,
         hasFlag: false,
-        "encryption keys as id:base64(32 bytes)[,others…]; the first key encrypts new data; the others only decrypt",
+        """
+        encryption keys as id:v2:base64(32 bytes)[,others…]; the first key encrypts new data; the others only decrypt, \
+        and verify passwords. A key without v2: has the first form, without a pepper for passwords
+        """,
         parse: { try KeyRing($0) }
     )
     let listen = Setting(
@@ -75,6 +78,12 @@ struct SettingTable: Sendable {
         """,
         parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
+    let smtpConnections = Setting(
+        "SMTP_CONNECTIONS",
+        default: .text("10"),
+        "connections of each server to SMTP_URL, and so mails sent at the same time; fewer if the mail server allows fewer",
+        parse: integer(in: 1...64)
+    )
     let mailFrom = Setting(
         "MAIL_FROM",
         default: .text("no-reply@localhost"),
@@ -105,6 +114,18 @@ struct SettingTable: Sendable {
         All clients behind a proxy that is not listed count as one client and share its rate limits
         """,
         parse: { try items(of: $0).map(block) }
+    )
+    /// Nil if it is not set.
+    let breachedPasswords = Setting<BreachedList?>(
+        "BREACHED_PASSWORDS_FILE",
+        default: .empty(nil),
+        completion: .file(extensions: ["txt"]),
+        """
+        sorted file with a hash of a breached password in each line, as HASH or HASH:COUNT: SHA-1 with 40 or NTLM with \
+        32 hexadecimal digits. If the lines have only the first digits, at least 10, write sha1: or ntlm: before the \
+        path. The passwords are refused
+        """,
+        parse: { try BreachedList($0) }
     )
     let argon2Memory = Setting(
         "ARGON2_MEMORY_KIB",
@@ -154,6 +175,15 @@ struct SettingTable: Sendable {
         default: .text("1"),
         "images processed at the same time, each in its own process, which briefly uses up to 320 MiB",
         parse: integer(in: 1...16)
+    )
+    let imageSandbox = Setting(
+        "IMAGE_SANDBOX",
+        default: .text("required"),
+        """
+        required refuses images, with 503, where the kernel refuses the seccomp filter that confines their decoders; \
+        optional then decodes them without it
+        """,
+        parse: oneOf(ImageSandbox.self)
     )
     let databaseConnections = Setting(
         "DATABASE_CONNECTIONS",

@@ -57,7 +57,10 @@ struct OperatorCommandTests {
             ] {
                 let run = try await CommandRun.of(
                     ["drafts", "list", "--json"] + options,
-                    settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
+                    settings: [
+                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
+                        "USER": "mina",
+                    ]
                 )
                 guard case .array(let drafts) = try JSON.read(Array(run.output.utf8)) else {
                     Issue.record("no list: \(run.output)")
@@ -116,6 +119,24 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test func `a draft whose account was deleted can be listed and shown`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let account = try await service.signups.commit(draft).account
+            try session.run("DELETE FROM accounts")
+            let list = try await command("drafts", "list")
+            #expect(list.status == 0 && list.output.contains("\(draft.id)"))
+            let shown = try await command("drafts", "show", "\(draft.id)")
+            #expect(shown.status == 0 && shown.output.hasSuffix("account   \(account.id), deleted\n"))
+            let detail = try await command("drafts", "show", "\(draft.id)", "--json")
+            #expect(try JSON.read(Array(detail.output.utf8))["account_deleted"] == true)
+            #expect(
+                try await command("drafts", "why", "\(draft.id)").output
+                    == "nothing is missing: the draft became an account, which was deleted\n"
+            )
+        }
+    }
+
     @Test func `drafts expire deletes a draft, and its owner gets the reason expired`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
@@ -138,7 +159,8 @@ struct OperatorCommandTests {
             #expect(try await command("drafts", "purge").status == 2)
             let trial = try await command("drafts", "purge", "--email", "lee@example.com", "--dry-run")
             #expect(trial.output == "would delete 2 drafts\n")
-            #expect(try audit() == [])
+            #expect(try Set(audit()) == ["mina: find drafts \(old.id)", "mina: find drafts \(recent.id)"])
+            try session.run("TRUNCATE audit")
             let aged = try await command(
                 "drafts",
                 "purge",
@@ -232,9 +254,15 @@ struct OperatorCommandTests {
             )
             let json = try JSON.read(Array(revealed.output.utf8))
             #expect(json["values"]?["birth_date"] == "2001-02-28" && json["credentials"] == ["password"])
-            #expect(try audit() == ["jun: reveal account \(account.id)"])
+            #expect(
+                try audit() == [
+                    "mina: find account \(account.id)", "jun: find account \(account.id)",
+                    "jun: reveal account \(account.id)",
+                ]
+            )
             let missing = try await command("accounts", "show", "lee@example.com")
             #expect(missing.status == 1 && missing.output.isEmpty)
+            #expect(try audit().last == "mina: find account", "that there is no account is an answer, too")
             let invalid = try await command("accounts", "show", "no address")
             #expect(invalid.status == 2 && invalid.errorOutput.contains("invalid e-mail address \"no address\""))
         }
@@ -340,6 +368,19 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test func `a search for an address writes an audit record with the role of the database`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            for address in ["kim@example.com", "lee@example.com"] {
+                #expect(try await command("drafts", "list", "--email", address).status == 0)
+            }
+            #expect(try await command("drafts", "list").status == 0)
+            #expect(try audit() == ["mina: find drafts \(kim.id)", "mina: find drafts"])
+            let isKnown = try session.query("SELECT bool_and(role = session_user) FROM audit").only.decode(Bool.self)
+            #expect(isKnown)
+        }
+    }
+
     // MARK: - Failures
 
     @Test(arguments: [
@@ -348,6 +389,8 @@ struct OperatorCommandTests {
         (["drafts", "show", "01a1fdb2-1117-7906-a197-83af84022e4d"], 1),
         (["drafts", "list", "--older-than", "soon"], 2),
         (["outbox", "retry", "01a1fdb2-1117-7906-a197-83af84022e4d", "--operator", "mina"], 1),
+        (["drafts", "list", "--email", "kim@example.com"], 2), (["accounts", "show", "kim@example.com"], 2),
+        (["drafts", "purge", "--email", "kim@example.com", "--dry-run"], 2),
     ])
     func `a failed command writes only to standard error`(arguments: [String], status: Int) async throws {
         let run = try await CommandRun.of(

@@ -1,6 +1,8 @@
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import TestSupport
 import Testing
 
@@ -202,6 +204,40 @@ struct ConnectionGuardTests {
                 #expect(response.hasSuffix(method == "HEAD" ? "\r\n\r\n" : #"{"status":"live"}"#))
             }
         }
+    }
+
+    @Test(arguments: [("h2c", [1, 2, 2]), (nil, [1, 2, 3])])
+    func `nothing is read after a request with Upgrade, whose answer may take long`(upgrade: String?, reads: [Int])
+        throws
+    {
+        final class ReadCounter: ChannelOutboundHandler {
+            typealias OutboundIn = Never
+            var count = 0
+
+            func read(context: ChannelHandlerContext) {
+                count += 1
+                context.read()
+            }
+        }
+        let counter = ReadCounter()
+        let connection = ConnectionGuard(
+            limits: ConnectionLimits(),
+            clients: ClientConnections(maximum: 1, behind: Proxies(trusted: [])),
+            shutdown: ShutdownSignal()
+        ) { _ in (HTTPResponseHead(version: .http1_1, status: .badRequest), ByteBuffer()) }
+        let channel = EmbeddedChannel(handlers: [counter, connection])
+        var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/signup", headers: ["Host": "x"])
+        if let upgrade { head.headers.add(name: "Upgrade", value: upgrade) }
+        var counts: [Int] = []
+        channel.read()
+        counts.append(counter.count)
+        try channel.writeInbound(HTTPServerRequestPart.head(head))
+        channel.read()
+        counts.append(counter.count)
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        channel.read()
+        counts.append(counter.count)
+        #expect(counts == reads)
     }
 
     @Test func `HTTP/1.0 with keep-alive and HTTP/1.1 keep the connection`() async throws {

@@ -60,9 +60,10 @@ struct CrowdTests {
         let gate = DispatchSemaphore(value: 0)
         let pool = try HashingPool(parameters: parameters, workers: 1, queue: 1) {
             password,
+            pepper,
             arena throws(Argon2Error) in
             gate.wait()
-            return try Argon2.hash(password.secret, with: parameters, in: arena)
+            return try Argon2.hash(password.secret, with: parameters, pepper: pepper, in: arena)
         }
         try await TestServer.with(hashing: pool) { site in
             // The requests to one draft are serialised, so the test needs three drafts.

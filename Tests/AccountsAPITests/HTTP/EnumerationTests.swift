@@ -98,4 +98,55 @@ struct EnumerationTests {
             #expect(observations[1] == observations[0] && observations[2] == observations[0])
         }
     }
+
+    @Test(arguments: [false, true])
+    func `a stranger's draft does not show when the owner of its address creates an account`(isDelivered: Bool)
+        async throws
+    {
+        try await TestServer.with { site in
+            // The address of one draft becomes an account, and that of the other does not.
+            let people = [Self.pending: site.visitor(), Self.new: site.visitor()]
+            for (address, stranger) in people {
+                try await stranger.start()
+                try await stranger.put("email", ["email": .string(address)])
+            }
+            if isDelivered { try await site.service.deliver() }
+            let reads = ["/signup", "/signup/email", "/signup/code"]
+            func bodies() async throws -> [String] {
+                let stranger = try #require(people[Self.pending])
+                var bodies: [String] = []
+                for path in reads {
+                    let response = try await stranger.send(.get, path)
+                    bodies.append(
+                        "\(response.status) \(response.headers[.eTag] ?? "") "
+                            + response.body.replacing(
+                                #/"(expires_in|resend_after)":[0-9]+|"server_time":"[^"]*"/#,
+                                with: ""
+                            )
+                    )
+                }
+                return bodies
+            }
+            let before = try await bodies()
+            let owner = site.visitor()
+            try await owner.start()
+            try await owner.fill(email: Self.pending)
+            #expect(try await owner.commit().status == 201)
+            #expect(try await bodies() == before)
+            try await site.service.deliver()
+
+            func expectEqual(_ send: (Visitor, String) async throws -> Response, _ status: Int) async throws {
+                let observations = try await observeEach(send, people)
+                #expect(observations.count == 2 && observations.allSatisfy { $0 == observations.first })
+                #expect(observations.first?.status == status)
+            }
+            try await expectEqual({ person, _ in try await person.put("code", ["code": "000000"]) }, 422)
+            try await expectEqual({ person, _ in try await person.send(.get, "/signup/code") }, 200)
+            try await expectEqual({ person, _ in try await person.commit() }, 409)
+            try TestSupport.Session().letPass("1 minute")
+            try await expectEqual({ person, _ in try await person.send(.post, "/signup/code/resend") }, 202)
+            try await expectEqual({ try await $0.put("email", ["email": .string($1)]) }, 200)
+            try await expectEqual({ person, _ in try await person.send(.delete, "/signup") }, 204)
+        }
+    }
 }

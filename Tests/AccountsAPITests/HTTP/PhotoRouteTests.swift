@@ -269,7 +269,15 @@ struct PhotoRouteTests {
         _ = try await kim.put(image("plain.png"), in: Self.path, at: server.port)
         let before = try server.maximumMemory()
         // Five kilobytes with 6,300 by 6,300 pixels, which need 159 MB when they are decoded.
-        for _ in 0..<3 { #expect(try await kim.put(image("vast.png"), in: Self.path, at: server.port).status == 204) }
+        for _ in 0..<3 {
+            var response: Response
+            // A busy machine may not decode one before the deadline of the request.
+            repeat {
+                try Task.checkCancellation()
+                response = try await kim.put(image("vast.png"), in: Self.path, at: server.port)
+            } while response.status == 503
+            #expect(response.status == 204)
+        }
         #expect(try server.maximumMemory() - before < 32 << 20)
         #expect(await server.end(by: SIGTERM) == 0)
     }

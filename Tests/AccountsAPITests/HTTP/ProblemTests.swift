@@ -355,7 +355,7 @@ struct ProblemTests {
             if reason == "expired" {
                 try Session().run("UPDATE drafts SET updated_at = now() - interval '24 hours'")
             } else {
-                try await kim.put("email", ["email": "kim@example.com"])
+                try await kim.fill(through: "code")
                 let other = site.visitor()
                 try await other.start()
                 try await other.fill()
@@ -365,6 +365,31 @@ struct ProblemTests {
             #expect(response.status == 410)
             #expect(response.slug == "draft-expired")
             #expect(response.json["reason"] == .string(reason))
+        }
+    }
+
+    @Test func `a sign-up whose account was deleted has ended, and another one can begin`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill()
+            #expect(try await kim.commit().status == 201)
+            try Session().run("DELETE FROM accounts")
+            let responses = [
+                try await kim.send(.get, "/signup"), try await kim.send(.get, "/signup/email"),
+                try await kim.put("email", ["email": "kim@example.com"]), try await kim.commit(),
+                try await kim.send(.post, "/signup/handoff"), try await kim.send(.delete, "/signup"),
+            ]
+            for response in responses {
+                #expect(response.status == 410 && response.slug == "draft-expired")
+                #expect(response.json["reason"] == "account-erased")
+            }
+            let token = try #require(kim.tokenText)
+            let page = try await site.send(.get, "/signup", [.accept: "text/html", .cookie: "signup=\(token)"])
+            #expect(page.status == 410 && page.body.contains("The account of this sign-up was deleted."))
+            #expect(!site.log.lines.contains { $0["level"] == "error" })
+            #expect(try await kim.start().status == 201)
+            #expect(try await kim.put("email", ["email": "kim@example.com"]).status == 200)
         }
     }
 
@@ -399,6 +424,31 @@ struct ProblemTests {
             }
             let draft = try await kim.send(.get, "/signup").json
             #expect(draft["values"]?["email"] == "kim@example.com" && draft["revision"] == 2)
+        }
+    }
+
+    @Test func `a password whose pepper the server lacks is 503, and is kept`() async throws {
+        let old = "old:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await TestServer.with(keys: old) { site in
+            let kim = site.visitor()
+            try await kim.start()
+            _ = try await kim.fill(through: "password")
+            let token = try #require(kim.tokenText)
+            try await TestSignups.with(keys: "\(TestSignups.keys),\(old)") { service in
+                _ = try await Operator(service.signups, name: "mina").rotateKeys()
+            }
+            try await TestServer.with { other in
+                let visitor = other.visitor()
+                visitor.tokenText = token
+                let before = try await visitor.send(.get, "/signup").json
+                // The address is long enough to be the password, so the server has to compare it.
+                let response = try await visitor.put("email", ["email": "first.second.third@example.com"])
+                #expect(response.status == 503 && response.slug == "unavailable")
+                #expect(response.headers[.retryAfter] != nil && response.headers[.setCookie] == nil)
+                let after = try await visitor.send(.get, "/signup").json
+                #expect(after["revision"] == before["revision"] && after["values"] == before["values"])
+                #expect(other.log.lines.contains { $0["level"] == "error" })
+            }
         }
     }
 
@@ -444,6 +494,29 @@ struct ProblemTests {
             #expect(response.json["request_id"] == .string(id))
             let line = site.log.lines.first { $0["level"] == "error" && $0["request_id"] == .string(id) }
             #expect(line?["error"]?.string?.contains("42703") == true)
+        }
+    }
+
+    @Test(arguments: ["53100", "53200", "58030"])
+    func `a database that lacks space, memory or a working disk is 503, and the log has the reason`(state: String)
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try Session().run(
+                """
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
+                    AS $$ BEGIN RAISE EXCEPTION 'simulated' USING ERRCODE = '\(state)'; END $$;
+                CREATE TRIGGER fail BEFORE UPDATE ON drafts FOR EACH ROW EXECUTE FUNCTION fail()
+                """
+            )
+            let response = try await kim.put("email", #"{"email":"kim@example.com"}"#)
+            #expect(response.status == 503 && response.slug == "unavailable")
+            #expect(response.headers[.retryAfter] == "2")
+            #expect(site.log.text.contains("database refused: \(state)"))
+            try Session().run("DROP TRIGGER fail ON drafts")
+            #expect(try await kim.put("email", #"{"email":"kim@example.com"}"#).status == 200)
         }
     }
 
@@ -494,6 +567,9 @@ struct ProblemTests {
                 #expect(response.headers[.requestID]?.isEmpty == false)
                 #expect(response.headers[.server] == nil)
             }
+            // A browser sends the origin of a form only if its page may send a referrer to the same origin.
+            let page = try await site.send(.get, "/signup", [.accept: "text/html"])
+            #expect(page.headers[.referrerPolicy] == "same-origin" && !page.body.contains("name=\"referrer\""))
         }
     }
 

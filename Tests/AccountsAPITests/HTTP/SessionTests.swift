@@ -27,6 +27,45 @@ struct SessionTests {
         }
     }
 
+    @Test func `the cookie lives for a quarter of an hour after the commit, and a bearer token is in no cookie`()
+        async throws
+    {
+        try await TestServer.with(publicURL: "https://accounts.example") { site in
+            let kim = site.visitor(.bearer)
+            try await kim.start()
+            try await kim.fill()
+            #expect(try await kim.commit().headers[.setCookie] == nil)
+
+            let token = try #require(kim.tokenText)
+            let cookie = "__Host-signup=\(token)"
+            for headers: HTTPFields in [
+                [.cookie: cookie],
+                [
+                    .cookie: cookie, .accept: "text/html", .secFetchSite: "same-origin",
+                    .contentType: "application/x-www-form-urlencoded",
+                ],
+            ] {
+                let response = try await site.send(.post, "/signup/commit", bytes: [], headers)
+                #expect(
+                    response.headers[.setCookie]
+                        == "\(cookie); Path=/; Max-Age=900; Secure; HttpOnly; SameSite=Lax"
+                )
+            }
+        }
+    }
+
+    @Test func `a cancelled sign-up leaves nothing in the browser`() async throws {
+        try await TestServer.with { site in
+            for path in ["/signup", "/signup/cancel"] {
+                let kim = site.visitor()
+                try await kim.start()
+                let response = try await kim.send(path == "/signup" ? .delete : .post, path)
+                #expect(response.headers[.clearSiteData] == "\"cache\"")
+                #expect(response.headers[.setCookie]?.contains("Max-Age=0") == true)
+            }
+        }
+    }
+
     @Test func `two different tokens in a request are refused, and two equal ones are accepted`() async throws {
         try await TestServer.with { site in
             let (kim, lee) = (site.visitor(), site.visitor(.bearer))

@@ -206,13 +206,36 @@ struct PageTests {
             #expect(try await desk.post("/signup/handoff").has("The link is on its way"))
             let phone = PageVisitor(site, language: "ko")
             let link = try await site.link()
-            let page = try await phone.open(link)
-            #expect(page.has("k•••@e•••.com") && page.has("여기에서 계속하기"))
-            #expect(try await phone.post("/signup/resume", "code=\(site.code(in: link))").path == "/signup/password")
-            let used = try await phone.post("/signup/resume", "code=\(site.code(in: link))")
+            let code = site.code(in: link)
+            #expect(try await phone.open("/signup/resume").has("이메일에 있는 코드"))
+            let page = try await phone.post("/signup/resume", "code=\(code)")
+            #expect(page.status == 200 && page.has("k•••@example.com") && page.has("여기에서 계속하기"))
+            #expect(!page.has("끝내지 않은 다른 가입"))
+            #expect(try await desk.open("/signup").status == 200, "the question changes nothing")
+            #expect(try await phone.post("/signup/resume", "code=short").status == 422)
+            #expect(try await phone.post("/signup/resume", "code=\(code)&confirmed=yes").path == "/signup/password")
+            let used = try await phone.post("/signup/resume", "code=\(code)&confirmed=yes")
             #expect(used.status == 422 && used.has("만료된 링크"))
+            #expect(try await phone.post("/signup/resume", "code=\(code)").status == 422)
             let old = try await desk.open("/signup")
             #expect(old.status == 410 && old.has("continues on another device"))
+        }
+    }
+
+    @Test func `a link of another sign-up replaces the one of this browser only after a warning`() async throws {
+        try await TestServer.with { site in
+            let stranger = PageVisitor(site)
+            _ = try await stranger.fill(through: "password", email: "stranger@example.org")
+            _ = try await stranger.post("/signup/handoff")
+            let code = try await site.linkCode()
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "code")
+            let page = try await kim.post("/signup/resume", "code=\(code)")
+            #expect(page.has("s•••@example.org") && page.has("This browser has another unfinished sign-up"))
+            #expect(try await kim.open("/signup").path == "/signup/password", "nothing has changed")
+            // The password of the stranger is gone, so the next step is the password and not the profile.
+            let moved = try await kim.post("/signup/resume", "code=\(code)&confirmed=yes")
+            #expect(moved.path == "/signup/password")
         }
     }
 

@@ -73,7 +73,8 @@ struct CrashTests {
         #expect(try count("SELECT count(DISTINCT email) FROM accounts WHERE email_proved_at IS NOT NULL") == 100)
         #expect(try count("SELECT count(*) FROM identifiers") == 200)
         #expect(
-            try count("SELECT count(*) FROM credentials WHERE secret LIKE '$argon2id$v=19$m=7168,t=5,p=1$%'") == 100
+            try count("SELECT count(*) FROM credentials WHERE secret LIKE '$argon2id$v=19$m=7168,t=5,p=1,keyid=%'")
+                == 100
         )
         #expect(try count("SELECT count(*) FROM consents WHERE accepted") == 100)
         #expect(try count("SELECT count(*) FROM drafts WHERE account_id IS NOT NULL AND sealed = ''") == 100)

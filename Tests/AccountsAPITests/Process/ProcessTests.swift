@@ -77,6 +77,37 @@ struct ProcessTests {
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
+    @Test func `a server that cannot confine image processes says so at its start, and refuses images`() async throws {
+        let script = Repository.root.appending(path: "Tests/AccountsTests/Images/without-seccomp.py").path
+        let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
+        let mails = Mails()
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            mails: mails,
+            by: ["/usr/bin/env", python, script]
+        )
+        while !server.log.contains("images cannot be processed") {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(server.log.contains("the kernel refuses the seccomp filter of the image process"))
+        let kim = SignupClient("kim@example.com", mails: mails)
+        try await kim.begin(at: server.port)
+        for step in ["email", "code", "password"] { try await kim.step(step, at: server.port) }
+        let image = Repository.root.appending(path: "Tests/Fuzzing/corpus/image/plain.png")
+        let refused = try await kim.put(Array(Data(contentsOf: image)), in: "/signup/profile/photo", at: server.port)
+        #expect(refused.status == 503 && refused.slug == "unavailable")
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `the server writes no core dump`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        let limits = try String(contentsOfFile: "/proc/\(server.pid)/limits", encoding: .utf8)
+        #expect(limits.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("Max core file size 0 0"))
+        #expect(!server.log.contains("cannot forbid core dumps"))
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a stalled client does not block the shutdown`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,

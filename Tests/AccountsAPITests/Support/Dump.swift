@@ -4,7 +4,8 @@ import Testing
 /// Dumps and restores databases with the programs of PostgreSQL.
 enum Dump {
     static func of(_ conninfo: String) throws -> String {
-        let dump = try process("pg_dump", ["--dbname=\(conninfo)"])
+        // The cluster of the restored database may lack the roles, and `migrate` gives them their privileges again.
+        let dump = try process("pg_dump", ["--dbname=\(conninfo)", "--no-privileges"])
         let output = Pipe()
         dump.standardOutput = output
         try dump.run()

@@ -15,15 +15,19 @@ final class ServerProcess: Sendable {
     private let output: Output
 
     /// Starts `accounts-api` and returns when it serves.
+    ///
+    /// - Parameter launcher: a command that replaces itself by the program in its last arguments.
     static func start(
         database: String,
         arguments: [String] = ["serve"],
         settings: [String: String] = [:],
-        mails: Mails = Mails()
+        mails: Mails = Mails(),
+        by launcher: [String] = []
     ) async throws -> ServerProcess {
         let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
+        let command = launcher + [program.path] + arguments
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",

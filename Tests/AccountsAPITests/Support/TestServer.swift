@@ -27,15 +27,25 @@ struct TestServer: Sendable {
         conninfo: String? = nil,
         keys: String = TestSignups.keys,
         hashing: HashingPool? = nil,
+        breached: BreachedPasswords? = nil,
         flow: String? = nil,
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
         connections: ConnectionLimits = ConnectionLimits(),
         keyMismatch: KeyMismatch? = nil,
+        waitingRequests: Int = .max,
+        patience: Patience = .lavish,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
-        try await TestSignups.with(flow: flow, keys: keys, conninfo: conninfo, hashing: hashing, limits: limits) {
-            service in
+        try await TestSignups.with(
+            flow: flow,
+            keys: keys,
+            conninfo: conninfo,
+            hashing: hashing,
+            breached: breached,
+            limits: limits,
+            waitingRequests: waitingRequests
+        ) { service in
             let log = CapturedLog()
             let routes = Routes(
                 signups: service.signups,
@@ -43,7 +53,8 @@ struct TestServer: Sendable {
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins,
                 trustedProxies: trustedProxies,
-                keyMismatch: keyMismatch
+                keyMismatch: keyMismatch,
+                patience: patience
             )
             let contract = try Contract(routes.description)
             let app = Application(
@@ -82,4 +93,9 @@ struct TestServer: Sendable {
     func visitor(_ transport: Visitor.Transport = .cookie, headers: HTTPFields = [:]) -> Visitor {
         Visitor(site: self, transport: transport, headers: headers)
     }
+}
+
+extension Patience {
+    /// Longer than any test takes, except tests of deadlines.
+    static let lavish = Patience(request: .seconds(120), readiness: .seconds(120))
 }

@@ -46,9 +46,12 @@ struct OutboxTests {
             _ = try await service.signups.commit(service.fill(service.start(in: .korean)))
             _ = try await service.fill(service.start(in: .korean), through: "email")
             try await service.deliver()
-            let code = try #require(Mailbox.code(in: service.mailbox.mails[0].text))
+            let mail = try #require(service.mailbox.mails.first)
+            let code = try #require(Mailbox.code(in: mail.text))
+            let link = try #require(mail.text.split(separator: "\n").last { $0.hasPrefix("http") }).description
+            #expect(link.hasPrefix("http://localhost:8080/signup/ticket?ticket="))
             let expected = [
-                Korean().verificationCode(code, minutes: 10, serviceName: "Acme"),
+                Korean().verificationCode(code, minutes: 10, link: link, serviceName: "Acme"),
                 Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
                 Korean().alreadyRegistered(serviceName: "Acme"),
             ]

@@ -35,7 +35,7 @@ struct SMTPMailerTests {
 
     @Test func `a Korean mail arrives unchanged`() async throws {
         let catcher = try await MailCatcher.start()
-        let text = Language.korean.messages.verificationCode("012345", minutes: 10, serviceName: "서비스")
+        let text = Language.korean.messages.verificationCode("012345", minutes: 10, link: nil, serviceName: "서비스")
         let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
 
         let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
@@ -162,6 +162,49 @@ struct SMTPMailerTests {
         await mailer.shutdown()
         #expect(try client.receive(upTo: "\r\n") == "QUIT\r\n")
         client.hangUp()
+    }
+
+    @Test func `a mail uses the connection that was opened before it`() async throws {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only())
+        let mail = try mail()
+        async let connected: Void = mailer.connect()
+        let client = try await server.accept()
+        try await onThread { try client.takeNothing() }
+        try await connected
+        async let sent = mailer.failure(sending: mail)
+        try await onThread { try client.takeMail(isFirst: false) }
+        #expect(await sent == nil)
+        client.hangUp()
+        await mailer.shutdown()
+    }
+
+    @Test func `connecting to a server that refuses causes a temporary error`() async throws {
+        let catcher = try await MailCatcher.start()
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        try await mailer.connect()
+        try await catcher.stop()
+        let error = await #expect(throws: MailError.self) { try await mailer.connect() }
+        #expect(error?.isTemporary == true)
+        await mailer.shutdown()
+    }
+
+    @Test func `a server that dies in the middle of a mail causes a temporary error, and the next mail reconnects`()
+        async throws
+    {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only())
+        let mail = try mail()
+        async let first = mailer.failure(sending: mail)
+        let dying = try await server.accept()
+        try await onThread { try dying.dieAfterRecipient() }
+        #expect(await first?.isTemporary == true)
+        async let second = mailer.failure(sending: mail)
+        let client = try await server.accept()
+        try await onThread { try client.takeMail() }
+        #expect(await second == nil)
+        client.hangUp()
+        await mailer.shutdown()
     }
 
     @Test func `STARTTLS is used if the server offers it`() async throws {
@@ -396,15 +439,41 @@ private final class SilentServer: Sendable {
         }
 
         /// Accepts one mail, as an SMTP server does.
-        func takeMail() throws {
-            sendLine("220 ready")
+        ///
+        /// - Parameter isFirst: whether the connection is new, so that the server greets first.
+        func takeMail(isFirst: Bool = true) throws {
+            if isFirst { try greet() }
             for (end, reply) in [
-                ("\r\n", "250 hello"), ("\r\n", "250 sender"), ("\r\n", "250 recipient"), ("\r\n", "354 go on"),
+                ("\r\n", "250 sender"), ("\r\n", "250 recipient"), ("\r\n", "354 go on"),
                 ("\r\n.\r\n", "250 taken"),
             ] {
                 try receive(upTo: end)
                 sendLine(reply)
             }
+        }
+
+        /// Accepts a connection without a mail.
+        func takeNothing() throws {
+            try greet()
+            #expect(try receive(upTo: "\r\n") == "NOOP\r\n")
+            sendLine("250 nothing")
+        }
+
+        /// Closes the connection when the mail's text should begin.
+        func dieAfterRecipient() throws {
+            try greet()
+            for reply in ["250 sender", "250 recipient"] {
+                try receive(upTo: "\r\n")
+                sendLine(reply)
+            }
+            try receive(upTo: "\r\n")
+            hangUp()
+        }
+
+        private func greet() throws {
+            sendLine("220 ready")
+            try receive(upTo: "\r\n")
+            sendLine("250 hello")
         }
 
         @discardableResult

@@ -410,6 +410,10 @@ struct FlowFileTests {
             "version: 1", "version: 1\nlimits: {starts: 5/2d}",
             "flow.yaml:3: \"starts\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"5/2d\""
         ),
+        (
+            "version: 1", "version: 1\nlimits: {mails: 100001/1h}",
+            "flow.yaml:3: \"mails\" must be a count up to 100000 and a period up to a day, such as 5/1h, not \"100001/1h\""
+        ),
         ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: unknown key \"logins\""),
         (
             "version: 1", "version: 1\nlimits: {revisions: 9}",
@@ -470,17 +474,21 @@ struct FlowFileTests {
         )
         #expect(limits[.mailsToAddressFromNetwork] == Limit(5, per: .seconds(3600)))
         #expect(limits[.mailsToAddress] == Limit(30, per: .seconds(86_400)))
+        #expect(limits[.mailsToAddressFromNetworkPerDay] == Limit(10, per: .seconds(86_400)))
         #expect(limits[.mailsFromNetwork] == Limit(100, per: .seconds(3600)))
+        #expect(limits[.mails] == Limit(10_000, per: .seconds(3600)))
+        #expect(limits[.guessesForAddressFromNetwork] == Limit(25, per: .seconds(86_400)))
         #expect(limits[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
         #expect(limits[.usernameChecks] == Limit(60, per: .seconds(3600)) && limits.revisions == 600)
         let file = Self.file("name: text, kind: text")
-            .replacing("version: 1", with: "version: 1\nlimits: {starts: 7/1d, revisions: 10}")
+            .replacing("version: 1", with: "version: 1\nlimits: {starts: 7/1d, mails: 100000/1d, revisions: 10}")
         let changed = try Flow(yaml: file, file: "flow.yaml").limits
         #expect(changed[.starts] == Limit(7, per: .seconds(86_400)) && changed.revisions == 10)
+        #expect(changed[.mails] == Limit(100_000, per: .seconds(86_400)))
         #expect(changed[.commits] == limits[.commits])
     }
 
-    @Test(arguments: ["review", "commit", "schema", "handoff", "resume", "cancel"])
+    @Test(arguments: ["review", "commit", "schema", "handoff", "resume", "ticket", "cancel"])
     func `a reserved step name is refused`(name: String) {
         let file = Self.file("name: text, kind: text").replacing("name: first", with: "name: \(name)")
         #expect(Self.refusal(of: file) == "flow.yaml:5: the name \"\(name)\" is reserved: use another")

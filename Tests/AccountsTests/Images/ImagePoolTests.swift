@@ -41,12 +41,99 @@ struct ImagePoolTests {
         }
     }
 
-    @Test(arguments: ["exit 0", "exit 1", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
+    @Test(arguments: ["exit 0", "exit 1", "exit 2", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
     func `worker output that is not a photo causes an error`(_ script: String) async throws {
         let error = await #expect(throws: ImageError.self) {
             try await shell("cat >/dev/null; \(script)").photo(of: .onFile("plain.png"))
         }
         #expect(error?.isNoWorker == true)
+    }
+
+    /// What a worker that was taken over could send instead of a photo.
+    enum Forgery: CaseIterable, Sendable {
+        case rubbish, truncated, trailingBytes, trailingPhoto, trailingVideo, tooLarge, tooSmall, turned, otherFormat
+
+        func bytes(from photo: [UInt8]) throws -> [UInt8] {
+            switch self {
+            case .rubbish: [0xFF, 0xD8, 0xFF] + Array("rubbish".utf8)
+            case .truncated: Array(photo.dropLast(2))
+            case .trailingBytes: photo + [0, 0]
+            case .trailingPhoto: photo + photo
+            case .trailingVideo: photo + [0, 0, 0, 8] + Array("ftypmp42".utf8)
+            case .tooLarge: try resized(photo, to: 1024)
+            case .tooSmall: try resized(photo, to: 511)
+            case .turned: try .onFile("turned-6.jpg")
+            case .otherFormat: try .onFile("plain.png")
+            }
+        }
+
+        /// Changes the size in the header of the frame (SOF0).
+        private func resized(_ photo: [UInt8], to side: Int) throws -> [UInt8] {
+            let frame = try #require(photo.indices.dropLast(9).first { photo[$0...].starts(with: [0xFF, 0xC0]) })
+            var photo = photo
+            let size = [UInt8(side >> 8), UInt8(side & 0xFF)]
+            photo.replaceSubrange(frame + 5..<frame + 9, with: size + size)
+            return photo
+        }
+    }
+
+    @Test(arguments: Forgery.allCases)
+    func `a worker can store nothing but a photo`(_ forgery: Forgery) async throws {
+        let photo = try Photo(of: .onFile("plain.png"))
+        let sent = try await Self.photo(sending: photo.jpeg)
+        #expect(sent.jpeg == photo.jpeg)
+        let forged = try forgery.bytes(from: photo.jpeg)
+        let error = await #expect(throws: ImageError.self) { try await Self.photo(sending: forged) }
+        #expect(error?.isNoWorker == true)
+    }
+
+    /// What the pool makes of the output of a worker that sends these bytes.
+    private static func photo(
+        sending output: [UInt8],
+        exit status: Int = 0,
+        sandbox: ImageSandbox = .required
+    ) async throws -> Photo {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data(output).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let script = "cat >/dev/null; cat '\(file.path)'; exit \(status)"
+        return try await ImagePool(program: "/bin/sh", arguments: ["-c", script], sandbox: sandbox)
+            .photo(of: .onFile("plain.png"))
+    }
+
+    @Test func `a network that fills the queue gives a place to another network`() async throws {
+        // Each worker waits for a line of the pipe, so the queue is full until the test writes.
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let gate = try #require(FileHandle(forUpdatingAtPath: path))
+        let script = "cat >/dev/null; read line <'\(path)'; exit 3"
+        let pool = ImagePool(program: "/bin/sh", arguments: ["-c", script], workers: 1, queue: 2)
+        let (attacker, person) = (
+            Network(try #require(IPAddress("192.0.2.1"))), Network(try #require(IPAddress("192.0.2.2")))
+        )
+        let image = try [UInt8].onFile("plain.png")
+        @Sendable func outcome(for network: Network) async -> ImageError? {
+            do throws(ImageError) { _ = try await pool.photo(of: image, for: network) } catch { return error.untimed }
+            return nil
+        }
+        let first = Task { await outcome(for: attacker) }
+        while pool.running == 0 { await Task.yield() }
+        let others = [Task { await outcome(for: attacker) }, Task { await outcome(for: attacker) }]
+        while pool.waiting < 2 { await Task.yield() }
+        let late = Task { await outcome(for: person) }
+        // One image of the attacker loses its place to the person.
+        var displaced: ImageError?
+        await withTaskGroup(of: ImageError?.self) { group in
+            for task in others { group.addTask { await task.value } }
+            displaced = await group.next() ?? nil
+            gate.write(Data("\n\n\n".utf8))
+            let last = await group.next() ?? nil
+            #expect(last == .fault(.unsupported))
+        }
+        #expect(displaced == .rejected(.busy(wait: .zero)))
+        #expect(await first.value == .fault(.unsupported))
+        #expect(await late.value == .fault(.unsupported))
     }
 
     @Test func `a missing worker program causes an error with the reason`() async throws {
@@ -115,17 +202,59 @@ struct ImagePoolTests {
         #expect(try file("oom_score_adj") == "1000\n")
     }
 
+    @Test func `a pool of workers passes its trial`() async {
+        #expect(await TestSignups.images.trial() == nil)
+        #expect(await shell("cat >/dev/null; exit 5").trial() == .noWorker("exit status 5"))
+    }
+
+    /// Runs the real worker where the kernel refuses further seccomp filters.
+    private static func pool(withoutSeccomp sandbox: ImageSandbox) -> ImagePool {
+        let script = Repository.root.appending(path: "Tests/AccountsTests/Images/without-seccomp.py").path
+        let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
+        return ImagePool(
+            program: "/usr/bin/env",
+            arguments: [python, script, TestSignups.program.path, "image-worker"],
+            sandbox: sandbox
+        )
+    }
+
+    @Test func `without seccomp no image is decoded`() async throws {
+        let pool = Self.pool(withoutSeccomp: .required)
+        let refusal = ImageError.noWorker("the kernel refuses the seccomp filter of the image process")
+        #expect(await pool.trial() == refusal)
+        await #expect(throws: refusal) { try await pool.photo(of: .onFile("plain.png")) }
+    }
+
+    @Test func `without seccomp images are decoded if the sandbox is optional`() async throws {
+        let image = try [UInt8].onFile("plain.png")
+        #expect(try await Self.pool(withoutSeccomp: .optional).photo(of: image).jpeg == Photo(of: image).jpeg)
+    }
+
     @Test func `a system that cannot confine workers is reported once`() async throws {
         let reports = Mutex(0)
-        let script = "cat >/dev/null; printf '\\377\\330'; exit 2"
-        let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script]) { reports.withLock { $0 += 1 } }
+        // The worker sends no photo, which does not matter here.
+        let script = "cat >/dev/null; exit 2"
+        let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script], sandbox: .optional) {
+            reports.withLock { $0 += 1 }
+        }
         try await onThread {
-            for _ in 0..<3 {
-                let photo = try process.photo(of: [1])
-                #expect(photo.jpeg == [0xFF, 0xD8])
-            }
+            for _ in 0..<3 { #expect(throws: ImageError.self) { try process.photo(of: [1]) } }
         }
         #expect(reports.withLock { $0 } == 1)
+    }
+
+    @Test func `a worker that was not confined is not believed if the sandbox is required`() async throws {
+        let photo = try Photo(of: .onFile("plain.png"))
+        #expect(try await Self.photo(sending: photo.jpeg, exit: 2, sandbox: .optional).jpeg == photo.jpeg)
+        await #expect(throws: ImageError.noWorker("exit status 2")) {
+            try await Self.photo(sending: photo.jpeg, exit: 2)
+        }
+    }
+
+    @Test(arguments: ["baseline.jpg", "progressive.jpg", "plain.png", "lossy.webp", "lossless.webp"])
+    func `the confined worker decodes every format`(_ name: String) async throws {
+        let image = try [UInt8].onFile(name)
+        #expect(try await TestSignups.images.photo(of: image).jpeg == Photo(of: image).jpeg)
     }
 
     @Test func `an image is refused immediately if the queue is full`() async throws {

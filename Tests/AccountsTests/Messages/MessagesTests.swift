@@ -59,16 +59,19 @@ struct MessagesTests {
 
     @Test(arguments: Language.allCases)
     func `the code is on a line of its own and not in the subject`(language: Language) {
-        let mail = language.messages.verificationCode("012345", minutes: 10, serviceName: "Accounts")
+        let link = "https://example.com/signup/ticket?ticket=AAAA"
+        let mail = language.messages.verificationCode("012345", minutes: 10, link: link, serviceName: "Accounts")
+        #expect(mail.text.hasSuffix("\n\n\(link)"), "the link comes after the code, on a line of its own")
+        #expect(!mail.subject.contains("://"))
         #expect(mail.text.split(separator: "\n").contains("012345"))
         #expect(mail.text.contains("10"))
         #expect(!mail.subject.contains("012345"))
     }
 
     @Test(arguments: Language.allCases)
-    func `every mail names the service and contains no link`(language: Language) {
+    func `every mail names the service, and contains no other link`(language: Language) {
         let mails = [
-            language.messages.verificationCode("012345", minutes: 1, serviceName: "Accounts"),
+            language.messages.verificationCode("012345", minutes: 1, link: nil, serviceName: "Accounts"),
             language.messages.alreadyRegistered(serviceName: "Accounts"),
             language.messages.accountCreated(serviceName: "Accounts", address: "person@example.com"),
         ]

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Accounts
@@ -122,6 +123,15 @@ struct PHCStringTests {
         #expect(phc.description == "argon2id \(costs)")
     }
 
+    @Test(arguments: [[0], Array(0...7)] as [[UInt8]])
+    func `the id of a pepper follows the costs, in base64 without padding`(id: [UInt8]) throws {
+        let base64 = Data(id).base64EncodedString().replacing("=", with: "")
+        let text = "$argon2id$v=19$m=64,t=1,p=1,keyid=\(base64)$\(Self.salt)$\(Self.tag)"
+        let phc = try PHCString(text)
+        #expect(phc.keyID == id && phc.rawValue == text)
+        #expect(try PHCString(Argon2Tests.known).keyID == nil)
+    }
+
     @Test(arguments: [
         "m=262145,t=2,p=1", "m=65536,t=11,p=1", "m=65536,t=2,p=5", "m=7,t=1,p=1", "m=31,t=1,p=4", "m=0,t=0,p=0",
         "m=-8,t=1,p=1", "m=65536,t=0,p=1", "m=65536,t=2,p=0", "m=9223372036854775807,t=2,p=1",
@@ -146,6 +156,14 @@ struct PHCStringTests {
         "$argon2id$v=19$t=2,m=65536,p=1$\(salt)$\(tag)",
         "$argon2id$v=19$m=65536,t=2$\(salt)$\(tag)",
         "$argon2id$v=19$m=65536,t=2,p=1,keyid=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=AAECAwQFBgcI$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=AAECAwQFBgc=$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=AAECAwQFBgd$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,keyid=AAECAwQFBgc,p=1$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=AAECAwQFBgc,keyid=AAECAwQFBgc$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,keyid=AAECAwQFBgc,data=AAEC$\(salt)$\(tag)",
+        "$argon2id$v=19$m=65536,t=2,p=1,data=AAEC$\(salt)$\(tag)",
         "$argon2id$v=19$m=99999999999999999999,t=2,p=1$\(salt)$\(tag)",
         "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$\(tag)$",
         "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$\(tag)\n",

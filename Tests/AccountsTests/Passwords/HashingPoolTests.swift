@@ -66,6 +66,21 @@ struct WorkQueueTests {
         #expect((0..<6).map { _ in queue.next().job } == ["a1", "b1", "c1", "a2", "b2", "a3"])
     }
 
+    @Test func `all networks of one /48 of IPv6 share a turn`() throws {
+        var queue = WorkQueue<String>(workers: 1, queue: 4, maximumWait: .seconds(60))
+        let person = try network("192.0.2.1")
+        for job in 1...4 {
+            let attacker = try network("2001:db8:7:\(job)::1")
+            try queue.enter("attack \(job)", with: queue.makeTicket(), from: attacker)
+        }
+        try queue.enter("person", with: queue.makeTicket(), from: person)
+        let fresh = try network("2001:db8:7:ffff::1")
+        #expect(throws: WorkRejection.busy(wait: .zero)) {
+            try queue.enter("attack 5", with: queue.makeTicket(), from: fresh)
+        }
+        #expect((0..<5).map { _ in queue.next().job } == ["attack 1", "person", "attack 2", "attack 3", "attack 4"])
+    }
+
     @Test func `a network that fills the queue gives its newest place to another network`() throws {
         var queue = WorkQueue<String>(workers: 1, queue: 3, maximumWait: .seconds(60))
         let (attacker, person) = (try network("192.0.2.1"), try network("192.0.2.2"))
@@ -166,7 +181,7 @@ struct HashingPoolTests {
     }
 
     @Test func `an error of the library reaches the caller`() async throws {
-        let pool = try HashingPool(parameters: Self.cheap, workers: 1, queue: 1) { _, _ throws(Argon2Error) in
+        let pool = try HashingPool(parameters: Self.cheap, workers: 1, queue: 1) { _, _, _ throws(Argon2Error) in
             throw Argon2Error(code: -22)
         }
         await #expect(throws: HashingError.argon2(Argon2Error(code: -22))) {
@@ -223,6 +238,23 @@ struct HashingPoolTests {
         #expect(pool.waiting == 0)
         work.release(1)
         _ = try await running
+    }
+
+    @Test(arguments: [Duration.milliseconds(20), .zero])
+    func `a password leaves the queue at the deadline of its request, and is not hashed`(time: Duration) async throws {
+        let work = HeldWork()
+        let pool = try work.pool(queue: 1)
+        async let running = pool.hash(SharedSecret(text: "running"))
+        await work.begun()
+        await #expect(throws: HashingError.rejected(.busy(wait: .zero))) {
+            try await Deadline.$current.withValue(Deadline(in: time)) {
+                try await pool.hash(SharedSecret(text: "waiting"))
+            }
+        }
+        #expect(pool.waiting == 0 && pool.running == 1)
+        work.release(1)
+        _ = try await running
+        #expect(work.count == 1)
     }
 
     @Test func `a running hash is finished and returned even if its caller is cancelled`() async throws {
@@ -289,7 +321,10 @@ private final class CountedWork: Sendable {
 
     func pool(workers: Int, queue: Int) throws -> HashingPool {
         let cheap = Argon2Tests.cheap
-        return try HashingPool(parameters: cheap, workers: workers, queue: queue) { shared, arena throws(Argon2Error) in
+        return try HashingPool(parameters: cheap, workers: workers, queue: queue) {
+            shared,
+            _,
+            arena throws(Argon2Error) in
             self.count.withLock { $0.begin() }
             defer { self.count.withLock { $0.now -= 1 } }
             return try Argon2.hash(shared.secret, with: cheap, in: arena)
@@ -311,7 +346,10 @@ private final class HeldWork: Sendable {
     }
 
     func pool(queue: Int) throws -> HashingPool {
-        try HashingPool(parameters: Argon2Tests.cheap, workers: 1, queue: queue) { shared, arena throws(Argon2Error) in
+        try HashingPool(parameters: Argon2Tests.cheap, workers: 1, queue: queue) {
+            shared,
+            _,
+            arena throws(Argon2Error) in
             self.beginning.yield()
             self.gate.wait()
             self.finished.add(1, ordering: .relaxed)

@@ -199,6 +199,65 @@ struct LaneTests {
         }
     }
 
+    @Test func `a caller is answered at the deadline, whether its statement was sent or not`() async throws {
+        try await LaneUnderTest.lend { lane in
+            let gate = try Session()
+            try gate.run("SELECT pg_advisory_lock(1)")
+            let sent = lane.submit("INSERT INTO notes (id) SELECT 1 FROM pg_advisory_xact_lock(1)")
+            try await gate.waitUntilSomebodyIsBlocked()
+            let waiting = lane.submit("INSERT INTO notes (id) VALUES (2)")
+            #expect(lane.queue.expire(at: .now + .seconds(3600)) == nil)
+            #expect(await sent.failure()?.isOutcomeUnknown == true)
+            #expect(await waiting.failure()?.isUnavailable == true)
+            try gate.run("SELECT pg_advisory_unlock(1)")
+            #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
+        }
+        // What was sent has taken effect, and what was not is never sent.
+        #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 1)
+    }
+
+    @Test func `a locked table delays a group only a few times`() async throws {
+        let holder = try Session()
+        try holder.run("BEGIN; LOCK TABLE notes")
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                [lane.submit(Self.waitBriefly)] + (0..<20).map { _ in lane.submit("SELECT FROM notes") }
+            }
+            #expect(try await jobs[0].rows().count == 1)
+            for (number, job) in jobs.enumerated().dropFirst() {
+                let failure = await job.failure()
+                // All are answered although the table is still locked.
+                #expect(
+                    number <= Lane.maximumLockTimeouts ? failure?.sqlState == "55P03" : failure?.isUnavailable == true
+                )
+            }
+            try holder.run("COMMIT")
+            #expect(try await lane.submit("SELECT FROM notes").rows().isEmpty)
+            let timeout = try await lane.submit("SELECT current_setting('lock_timeout')").rows().only
+            #expect(try timeout.decode(String.self) == "5s")
+        }
+    }
+
+    @Test func `a locked row fails only its own statement`() async throws {
+        try session.run("INSERT INTO parents VALUES (1)")
+        let holder = try Session()
+        try holder.run("BEGIN; SELECT FROM parents WHERE id = 1 FOR UPDATE")
+        try await LaneUnderTest.lend { lane in
+            let jobs = try await lane.together { lane in
+                [lane.submit(Self.waitBriefly), lane.submit("UPDATE parents SET id = 2 WHERE id = 1")]
+                    + (0..<20).map { lane.submit("INSERT INTO notes (id) VALUES (\($0)) RETURNING id") }
+            }
+            #expect(await jobs[1].failure()?.sqlState == "55P03")
+            for (number, job) in jobs.dropFirst(2).enumerated() {
+                #expect(try await job.rows().only.decode(Int.self) == number)
+            }
+        }
+        #expect(try session.count("notes") == 20)
+    }
+
+    /// Shortens the waits for locks in the group that it is in.
+    private static let waitBriefly: SQL = "SELECT set_config('lock_timeout', '50ms', true)"
+
     @Test func `statements and rows larger than any buffer do not block each other`() async throws {
         try await LaneUnderTest.lend { lane in
             // The buffer of a socket has less than one megabyte.

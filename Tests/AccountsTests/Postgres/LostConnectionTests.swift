@@ -49,13 +49,13 @@ struct LostConnectionTests {
         let name = try Session().query("SELECT current_database()::text").only.decode(String.self)
         try Session().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
         let database = Database(FreshDatabase.current.conninfo, logger: .silent)
-        while await database.isUp {}
+        while await database.isUp() {}
         let error = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
         #expect(error?.description.contains("read-only") == true)
         let session = try Session()
         try session.run("SET default_transaction_read_only = off")
         try session.run("ALTER DATABASE \"\(name)\" RESET default_transaction_read_only")
-        while await !database.isUp { await Task.yield() }
+        while await !database.isUp() { await Task.yield() }
         await database.shutdown()
     }
 

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TestSupport
 import Testing
@@ -115,6 +116,73 @@ struct MigrationsTests {
         #expect(try Session().count("migrations") == 0)
     }
 
+    @Test func `a version serves on newer migrations that are compatible, and refuses the first that is not`()
+        async throws
+    {
+        let first = migration("0001-first", "CREATE TABLE first ()")
+        let compatible = Schema.Script("0002-compatible", Array("SELECT 1".utf8), isCompatible: true)
+        let older = Migrations([first])
+        _ = try Migrations([first, compatible]).apply(to: conninfo)
+        try await withDatabase { database in
+            #expect(try await older.check(database) == ["0002-compatible"])
+            let status = try await older.status(of: database)
+            #expect(status.applied == ["0001-first"] && status.pending == [])
+            #expect(status.newer == ["0002-compatible"] && status.compatible == ["0002-compatible"])
+            #expect(try older.apply(to: conninfo) == [])
+
+            _ = try Migrations([first, compatible, migration("0003-breaking", "SELECT 1")]).apply(to: conninfo)
+            let refused = await #expect(throws: MigrationError.self) { try await older.check(database) }
+            #expect(refused?.description.contains("0003-breaking, on which this version cannot serve") == true)
+            #expect(throws: MigrationError.self) { try older.apply(to: conninfo) }
+        }
+    }
+
+    @Test func `the tables of an earlier build get the columns that they lack`() async throws {
+        let columns = "name text PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()"
+        try Session().run("CREATE TABLE migrations (\(columns)); CREATE TABLE functions (\(columns))")
+        let program = Migrations([migration("0001-first", "CREATE TABLE first ()")])
+        try await withDatabase { database in
+            #expect(try await program.status(of: database).pending == ["0001-first"])
+            #expect(try program.apply(to: conninfo) == ["0001-first"])
+            try await program.check(database)
+        }
+    }
+
+    /// A program whose second migration changes the table that the first one creates.
+    private func alteringProgram(_ lockWait: Migrations.LockWait) throws -> Migrations {
+        let first = migration("0001-first", "CREATE TABLE first ()")
+        _ = try Migrations([first]).apply(to: conninfo)
+        let second = migration("0002-second", "ALTER TABLE first ADD COLUMN number int")
+        return Migrations([first, second], lockWait: lockWait)
+    }
+
+    @Test func `a migration that waits for a lock lets other statements pass, and is tried again`() async throws {
+        let program = try alteringProgram(.init(timeout: .milliseconds(200), pause: .zero, attempts: 1000))
+        let (reader, other) = (try Session(), try Session())
+        try reader.run("BEGIN; SELECT FROM first")
+        let conninfo = conninfo
+        async let applied = onThread { try program.apply(to: conninfo) }
+        try await other.waitUntilSomebodyIsBlocked()
+        // Queues behind the migration until the migration gives up.
+        try other.run("SELECT FROM first")
+        try reader.run("COMMIT")
+        #expect(try await applied == ["0002-second"])
+    }
+
+    @Test func `a migration that never gets its lock fails and changes nothing`() throws {
+        let program = try alteringProgram(.init(timeout: .milliseconds(1), pause: .zero, attempts: 3))
+        let reader = try Session()
+        try reader.run("BEGIN; SELECT FROM first")
+        let error = #expect(throws: MigrationError.self) { try program.apply(to: conninfo) }
+        guard case .failed("0002-second", let cause)? = error else {
+            Issue.record("unexpected error: \(String(describing: error))")
+            return
+        }
+        #expect(cause.sqlState == "55P03")
+        try reader.run("COMMIT")
+        #expect(try program.apply(to: conninfo) == ["0002-second"])
+    }
+
     @Test func `migrating without a server fails`() {
         #expect(throws: DatabaseError.self) { try Migrations().apply(to: "host=/nowhere") }
     }
@@ -137,7 +205,7 @@ struct SQLFunctionTests {
         #expect(try call("count_numbers") == 0)
     }
 
-    @Test func `a function that differs is replaced, also by an older version`() async throws {
+    @Test func `a function that differs is replaced, also by another build of the same version`() async throws {
         let (older, newer) = (program([function("answer", "SELECT 41")]), program([function("answer", "SELECT 42")]))
         _ = try older.apply(to: conninfo)
         try await withDatabase { database in
@@ -153,6 +221,26 @@ struct SQLFunctionTests {
             await #expect(throws: MigrationError.self) { try await older.check(database) }
             #expect(try older.apply(to: conninfo) == ["functions/answer"])
             #expect(try call("answer") == 41)
+        }
+    }
+
+    @Test func `an older version keeps newer functions, unless it is told to replace them`() async throws {
+        let older = program([function("answer", "SELECT 41")], version: 1)
+        let newer = program([function("answer", "SELECT 42")], version: 2)
+        _ = try older.apply(to: conninfo)
+        #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+        try await withDatabase { database in
+            let newerFunctions = try await older.check(database)
+            #expect(newerFunctions == ["functions/answer"])
+            #expect(try await older.status(of: database).newer == ["functions/answer"])
+            #expect(try older.apply(to: conninfo) == [])
+            #expect(try call("answer") == 42)
+
+            #expect(try older.apply(to: conninfo, replacesNewerFunctions: true) == ["functions/answer"])
+            #expect(try call("answer") == 41)
+            await #expect(throws: MigrationError.self) { try await newer.check(database) }
+            #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+            #expect(try call("answer") == 42)
         }
     }
 
@@ -194,8 +282,8 @@ struct SQLFunctionTests {
         #expect(try call("answer") == 42)
     }
 
-    private func program(_ functions: [Schema.Script]) -> Migrations {
-        Migrations([table], functions: functions)
+    private func program(_ functions: [Schema.Script], version: Int = 0) -> Migrations {
+        Migrations([table], functions: functions, version: version)
     }
 
     private func function(_ name: String, _ body: String) -> Schema.Script {
@@ -225,10 +313,26 @@ struct SchemaFilesTests {
     }
 
     @Test func `migrations are applied in the order of their numbers`() {
-        for (number, migration) in zip(1..., Schema.migrations) {
-            let prefix = "\("000\(number)".suffix(4))-"
-            #expect(migration.name.hasPrefix(prefix))
-        }
+        let numbers = Schema.migrations.map { String($0.name.prefix(5)) }
+        #expect(numbers.allSatisfy { $0.wholeMatch(of: /[0-9]{4}-/) != nil })
+        #expect(numbers == Set(numbers).sorted())
+    }
+
+    /// The digest of all functions, for each version of them. Add a line with each change, and never change one.
+    private static let versions = [
+        "efac3002f82f5fd53108cc60bbd1c1bfabb7b89155998b0090f53e698b0e810a"
+    ]
+
+    @Test func `the version of the functions grows with each change`() {
+        let digest = SHA256.hash(data: Schema.functions.flatMap(\.bytes)).map {
+            let digits = String($0, radix: 16)
+            return digits.count == 1 ? "0\(digits)" : digits
+        }.joined()
+        #expect(Schema.functionsVersion == Self.versions.count)
+        #expect(
+            Self.versions.last == digest,
+            "a function has changed: add its digest to the list, and 1 to Schema.functionsVersion"
+        )
     }
 
     @Test func `a function file replaces only the function with its name`() {

@@ -147,6 +147,42 @@ struct WaitingTests {
         #expect(admissions.count { $0 == .taken(wake: true) } == wakes)
     }
 
+    @Test func `the jobs whose deadline has passed leave the queue`() {
+        let start = ContinuousClock.now
+        let jobs = [2, 1, 4, 3].map { Job(["SELECT 1"], by: start + .seconds($0)) }
+        var waiting = Waiting(capacity: 9, lanes: 1)
+        for job in jobs { _ = waiting.add(job, at: start) }
+        let early = waiting.expire(at: start)
+        #expect(early.unsent.isEmpty && early.sent.isEmpty && early.next == start + .seconds(1))
+        let expired = waiting.expire(at: start + .seconds(2))
+        #expect(expired.unsent.map(ObjectIdentifier.init) == jobs.prefix(2).map(ObjectIdentifier.init))
+        #expect(expired.sent.isEmpty && expired.next == start + .seconds(3))
+        #expect(waiting.jobs.map(ObjectIdentifier.init) == jobs.suffix(2).map(ObjectIdentifier.init))
+    }
+
+    @Test func `the deadline of a sent job counts until its group has ended`() {
+        let start = ContinuousClock.now
+        let jobs = [1, 2].map { Job(["SELECT 1"], by: start + .seconds($0)) }
+        var waiting = Waiting(capacity: 9, lanes: 1)
+        for job in jobs { _ = waiting.add(job, at: start) }
+        let group = waiting.takeGroup()!
+        waiting.closeGroup(group.number)
+        let expired = waiting.expire(at: start + .seconds(1))
+        #expect(expired.unsent.isEmpty && expired.next == start + .seconds(2))
+        #expect(expired.sent.map(ObjectIdentifier.init) == [ObjectIdentifier(jobs[0])])
+        waiting.endGroup(group.number)
+        let ended = waiting.expire(at: start + .seconds(2))
+        #expect(ended.sent.isEmpty && ended.next == nil)
+    }
+
+    @Test func `a job whose deadline has passed is refused`() {
+        let start = ContinuousClock.now
+        var waiting = Waiting(capacity: 9, lanes: 1)
+        let job = Job(["SELECT 1"], by: start)
+        #expect(waiting.add(job, at: start) == .refused(Waiting.overdue))
+        #expect(waiting.add(job, at: start - .seconds(1)) == .taken(wake: false))
+    }
+
     private func read() -> Job { Job(["SELECT 1"]) }
     private func write(_ row: UUID) -> Job { Job(["UPDATE"], writes: row) }
 }

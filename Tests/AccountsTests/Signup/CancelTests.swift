@@ -74,7 +74,15 @@ struct CancelTests {
             let draft = try await service.readyDraft()
             let holder = try Session()
             try holder.run("BEGIN")
-            try holder.query("UPDATE drafts SET account_id = gen_random_uuid(), sealed = '' WHERE id = \(draft.id)")
+            try holder.query(
+                """
+                WITH account AS (
+                    INSERT INTO accounts (id, profile, locale, flow)
+                    VALUES (gen_random_uuid(), '{}', 'en', \(draft.flow)) RETURNING id
+                )
+                UPDATE drafts SET account_id = account.id, sealed = '' FROM account WHERE drafts.id = \(draft.id)
+                """
+            )
             let cancellation = Task { await outcome { try await service.signups.cancel(draft) } }
             try await session.waitUntilSomebodyIsBlocked()
             try holder.run("COMMIT")

@@ -59,7 +59,8 @@ struct CommitTests {
                 Issue.record("FieldAnswer.password must create a secret")
                 return
             }
-            #expect(try await service.signups.hashing.verify(password, against: hash))
+            let pepper = try service.signups.keys.pepper(of: hash)
+            #expect(try await service.signups.hashing.verify(password, against: hash, pepper: pepper))
         }
     }
 
@@ -72,8 +73,10 @@ struct CommitTests {
             _ = try await service.signups.commit(draft)
             let hash = try PHCString(session.query("SELECT secret FROM credentials").only.decode(String.self))
             let hashing = service.signups.hashing
-            #expect(try await hashing.verify(SharedSecret(text: "another pass phrase"), against: hash))
-            #expect(try await !hashing.verify(SharedSecret(text: "a pass phrase of mine"), against: hash))
+            let pepper = try service.signups.keys.pepper(of: hash)
+            for (text, isRight) in [("another pass phrase", true), ("a pass phrase of mine", false)] {
+                #expect(try await hashing.verify(SharedSecret(text: text), against: hash, pepper: pepper) == isRight)
+            }
         }
     }
 
@@ -309,7 +312,7 @@ struct CommitTests {
         #expect(try await session.deadlocks() == 0)
     }
 
-    @Test func `a commit supersedes the other drafts for its address, and no others`() async throws {
+    @Test func `a commit supersedes the other drafts that have proved its address, and no others`() async throws {
         try await TestSignups.with { service in
             let unproved = try await service.fill(service.start(), through: "email")
             let ready = try await service.readyDraft(username: "rival")
@@ -322,14 +325,24 @@ struct CommitTests {
             try await service.signups.handOff(ready)
             _ = try await service.signups.commit(draft)
             let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting' ORDER BY created_at")
-            // The waiting code of one rival and the waiting link of another were deleted.
+            // The waiting code of an unproved draft and the waiting link of the rival were deleted.
             #expect(try waiting.only.decode(String.self) == "account-created")
-            for rival in [unproved, ready, late] {
-                #expect(await outcome { try await service.signups.reread(rival) } == "superseded")
-                #expect(await outcome { try await service.signups.commit(rival) } != "done")
-                #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(rival.id))"))
-                #expect(try session.isTrue("NOT EXISTS (SELECT FROM leases WHERE draft = \(rival.id))"))
+            #expect(await outcome { try await service.signups.reread(ready) } == "superseded")
+            #expect(await outcome { try await service.signups.commit(ready) } != "done")
+            #expect(try session.isTrue("NOT EXISTS (SELECT FROM proofs WHERE draft = \(ready.id))"))
+            #expect(try session.isTrue("NOT EXISTS (SELECT FROM leases WHERE draft = \(ready.id))"))
+            for unproved in [unproved, late] {
+                #expect(await outcome { try await service.signups.reread(unproved) } == "done")
+                #expect(await outcome { try await service.signups.commit(unproved) } != "done")
+                #expect(
+                    try session.isTrue(
+                        "EXISTS (SELECT FROM proofs WHERE draft = \(unproved.id) AND code_digest IS NULL)"
+                    )
+                )
             }
+            #expect(
+                try session.isTrue("EXISTS (SELECT FROM proofs WHERE draft = \(other.id) AND code_digest IS NOT NULL)")
+            )
             for bystander in [other, formerRival, empty] {
                 #expect(await outcome { try await service.signups.reread(bystander) } == "done")
             }
@@ -383,6 +396,90 @@ struct CommitTests {
                     )
                 case let (change, commit): Issue.record("outcome of the change: \(change), of the commit: \(commit)")
                 }
+            }
+        }
+    }
+
+    /// Inserts an account with that identifier, in the open transaction of the session.
+    private func insertRival(_ kind: String, _ value: String, by rival: Session) throws {
+        try rival.query(
+            """
+            WITH account AS (
+                INSERT INTO accounts (id, profile, locale, flow)
+                VALUES (gen_random_uuid(), '{}', 'en', 'default@1') RETURNING id
+            ) INSERT INTO identifiers (kind, value, account) SELECT \(kind), \(value), id FROM account
+            """
+        )
+    }
+
+    @Test(arguments: [("email", "kim@example.com"), ("username", "kim")])
+    func `a commit that loses an identifier to a concurrent transaction writes nothing`(kind: String, value: String)
+        async throws
+    {
+        try await TestSignups.with { service in
+            let other = try await service.readyDraft(username: "other")
+            let draft = try await service.readyDraft()
+            let rival = try Session()
+            try rival.run("BEGIN")
+            try insertRival(kind, value, by: rival)
+            let before = try rival.dump()
+            let commit = Task { await outcome { try await service.signups.commit(draft) } }
+            // The commit has passed the check, and waits for the primary key.
+            try await session.waitUntilSomebodyIsBlocked()
+            try rival.run("COMMIT")
+            #expect(await commit.value == "taken: \(kind)")
+            #expect(try session.dump() == before)
+            #expect(await outcome { try await service.signups.reread(other) } == "done")
+        }
+    }
+
+    @Test(arguments: [("email", "kim@example.com"), ("username", "kim")])
+    func `a commit continues if the concurrent transaction with its identifier is rolled back`(
+        kind: String,
+        value: String
+    ) async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.readyDraft()
+            let rival = try Session()
+            try rival.run("BEGIN")
+            try insertRival(kind, value, by: rival)
+            let commit = Task { try await service.signups.commit(draft) }
+            try await session.waitUntilSomebodyIsBlocked()
+            try rival.run("ROLLBACK")
+            #expect(try await commit.value.isNew)
+            #expect(try session.number(of: "accounts") == 1)
+            #expect(try session.number(of: "identifiers") == 2)
+        }
+    }
+
+    @Test func `a refused commit because of a rate limit writes nothing`() async throws {
+        var limits = Limits.lavish
+        limits.byName[.commits] = Limit(1, per: .seconds(3600))
+        try await TestSignups.with(limits: limits) { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))
+            let draft = try await service.readyDraft()
+            let before = try session.dump()
+            #expect(await outcome { try await service.signups.commit(draft) } == "too many: commits")
+            #expect(try session.dump() == before)
+        }
+    }
+
+    @Test func `PostgreSQL does not log the address for which two transactions race`() async throws {
+        let settings = ["log_statement=all", "log_parameter_max_length=0", "log_parameter_max_length_on_error=0"]
+        try await Cluster.withRunning(settings: settings) { cluster in
+            _ = try Migrations().apply(to: cluster.conninfo)
+            try await TestSignups.with(conninfo: cluster.conninfo) { service in
+                let draft = try await service.readyDraft()
+                let (rival, observer) = (try Session(to: cluster.conninfo), try Session(to: cluster.conninfo))
+                try rival.run("BEGIN")
+                try insertRival("email", "kim@example.com", by: rival)
+                let commit = Task { await outcome { try await service.signups.commit(draft) } }
+                try await observer.waitUntilSomebodyIsBlocked()
+                try rival.run("COMMIT")
+                #expect(await commit.value == "taken: email")
+                let log = try cluster.log()
+                #expect(log.contains("INSERT INTO identifiers"), "every statement is in the log")
+                #expect(!log.contains("kim@example.com") && !log.contains("identifiers_pkey"))
             }
         }
     }

@@ -61,6 +61,23 @@ struct FindTests {
         }
     }
 
+    @Test func `a committed draft whose account was deleted is reported as account-erased`() async throws {
+        try await TestSignups.with { service in
+            let (draft, token) = try await service.signups.start(in: .english)
+            let ready = try await service.fill(draft)
+            let id = try await service.signups.commit(ready).account.id
+            let committed = try await service.signups.find(token)
+            try session.run("DELETE FROM accounts")
+            #expect(await outcome { try await service.signups.find(token) } == "account-erased")
+            #expect(await outcome { try await service.signups.account(id) } == "account-erased")
+            for draft in [ready, committed] {
+                #expect(await outcome { try await service.signups.commit(draft) } == "account-erased")
+            }
+            #expect(await outcome { try await service.signups.cancel(ready) } == "account-erased")
+            #expect(try await service.signups.commit(service.readyDraft()).isNew)
+        }
+    }
+
     // MARK: - Expiry
 
     @Test func `a draft without changes expires after a day`() async throws {
@@ -216,5 +233,49 @@ struct FindTests {
         try session.query(
             "SELECT convert_from(substr(sealed, 3, get_byte(sealed, 1)), 'UTF8') FROM drafts"
         ).only.decode(String.self)
+    }
+
+    // MARK: - A changed database
+
+    @Test func `a draft is unreadable with the token hash of another draft`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            // Whoever can write the database puts the hash of a known token into the row of Kim.
+            let token = Token(for: kim.id)
+            try session.query("UPDATE drafts SET token_hash = \(token.hash) WHERE id = \(kim.id)")
+            #expect(await outcome { try await service.signups.find(token) } == "unreadable")
+            try session.query("UPDATE drafts SET token_hash = \(kim.tokenHash) WHERE id = \(kim.id)")
+            #expect(try await service.signups.reread(kim).values == kim.values)
+        }
+    }
+
+    @Test func `the values of an earlier revision are unreadable`() async throws {
+        try await TestSignups.with { service in
+            let before = try await service.fill(service.start(), through: "email")
+            let after = try await service.submit(["email": "lee@example.com"], to: "email", of: before)
+            #expect(after.revision == before.revision + 1)
+            try session.query("UPDATE drafts SET sealed = \(before.sealed) WHERE id = \(before.id)")
+            #expect(await outcome { try await service.signups.reread(after) } == "unreadable")
+        }
+    }
+
+    @Test func `a draft of a first-form key opens and moves to the second form with its next write`() async throws {
+        let old = "old:" + Data(repeating: 11, count: 32).base64EncodedString()
+        let draft = try await TestSignups.with(keys: old) { try await $0.fill($0.start(), through: "email") }
+        #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 1") == 1)
+        try await TestSignups.with(keys: "\(TestSignups.keys),\(old)") { service in
+            let now = try await service.signups.reread(draft)
+            #expect(now.values == draft.values)
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: now)
+            #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 2") == 1)
+        }
+    }
+
+    @Test func `a draft can be extended without being encrypted again`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            #expect(try await Operator(service.signups, name: "mina").extend(draft.id) != nil)
+            #expect(try await service.signups.reread(draft).values == draft.values)
+        }
     }
 }

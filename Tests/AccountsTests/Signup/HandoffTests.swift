@@ -18,8 +18,11 @@ struct HandoffTests {
             let draft = try await service.fill(started)
             try await service.signups.handOff(draft)
             let (moved, token) = try await service.signups.resume(service.link())
-            #expect(moved.id == draft.id && moved.values == draft.values)
-            #expect(moved.proofs["code"]?.isProved == true)
+            #expect(moved.id == draft.id && moved.proofs["code"]?.isProved == true)
+            #expect(draft.values.contains("password") && !moved.values.contains("password"))
+            for field in ["email", "username", "birth_date", "terms"] as [FieldName] {
+                #expect(moved.values.json(of: field) == draft.values.json(of: field))
+            }
             #expect(try await service.signups.find(token).revision == draft.revision + 1)
             #expect(await outcome { try await service.signups.find(before) } == "continued-elsewhere")
             #expect(
@@ -28,8 +31,43 @@ struct HandoffTests {
             )
             #expect(await outcome { try await service.signups.cancel(draft) } == "continued-elsewhere")
             #expect(await outcome { try await service.signups.commit(draft) } == "continued-elsewhere")
-            let (_, isNew) = try await service.signups.commit(moved)
-            #expect(isNew)
+            #expect(await outcome { try await service.signups.commit(moved) } == "incomplete: password, confirmation")
+            let password: Answers = [
+                "password": .password("another pass phrase"), "confirmation": .password("another pass phrase"),
+            ]
+            let ready = try await service.submit(password, to: "password", of: moved)
+            #expect(try await service.signups.commit(ready).isNew)
+        }
+    }
+
+    @Test func `a draft without a password moves unchanged`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let moved = try await service.signups.resume(service.link()).draft
+            #expect(moved.values == draft.values && moved.revision == draft.revision + 1)
+        }
+    }
+
+    @Test func `a password that the first device sets meanwhile does not move`() async throws {
+        try await TestSignups.with(connections: 9) { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            let password: Answers = [
+                "password": .password("the stranger's own words"),
+                "confirmation": .password("the stranger's own words"),
+            ]
+            async let writes = atOnce(5) { _ in
+                await outcome { try await service.submit(password, to: "password", of: draft) }
+            }
+            let ending = await outcome { try await service.signups.resume(link) }
+            #expect(try await writes.allSatisfy { ["done", "continued-elsewhere", "contended"].contains($0) })
+            if ending == "done" {
+                #expect(try session.number(of: "drafts WHERE step = 'password'") == 1)
+            } else {
+                #expect(ending == "contended")
+            }
         }
     }
 
@@ -83,6 +121,37 @@ struct HandoffTests {
             }
             #expect(try session.dump(except: "limits") == before)
             #expect(await outcome { try await service.signups.resume(link) } == "done")
+        }
+    }
+
+    @Test func `the moved values are bound to the new token`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let (moved, token) = try await service.signups.resume(service.link())
+            #expect(moved.sealed != draft.sealed)
+            try session.query("UPDATE drafts SET sealed = \(draft.sealed) WHERE id = \(draft.id)")
+            #expect(await outcome { try await service.signups.find(token) } == "unreadable")
+        }
+    }
+
+    @Test func `a link and a write at the same time lose neither`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            async let late = outcome {
+                try await service.submit(
+                    TestSignups.answers(email: "", username: "")["password"]!,
+                    to: "password",
+                    of: draft
+                )
+            }
+            let (moved, token) = try await service.signups.resume(link)
+            #expect(["done", "continued-elsewhere"].contains(await late))
+            let now = try await service.signups.find(token)
+            #expect(now.values.contains("password") == (await late == "done"))
+            #expect(now.values == moved.values && now.proofs["code"]?.isProved == true)
         }
     }
 
@@ -187,6 +256,37 @@ struct HandoffTests {
         }
     }
 
+    @Test func `a link that a rate limit refuses changes nothing, and stays valid`() async throws {
+        var limits = Limits.lavish
+        limits.byName[.starts] = Limit(1, per: .seconds(3600))
+        try await TestSignups.with(limits: limits) { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            let before = try session.dump()
+            #expect(await outcome { try await service.signups.resume(link) } == "too many: starts")
+            #expect(try session.dump() == before)
+            try session.letPass("1 hour")
+            #expect(try await service.signups.reread(draft).values.contains("password"))
+        }
+    }
+
+    @Test func `a link that is opened too late for an answer moves nothing`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            try await service.signups.handOff(draft)
+            let link = try await service.link()
+            // The move would have to be complete a second before the deadline.
+            let ending = await Deadline.$current.withValue(Deadline(in: .seconds(1))) {
+                await outcome { try await service.signups.resume(link) }
+            }
+            #expect(ending != "done")
+            let now = try await service.signups.reread(draft)
+            #expect(now.revision == draft.revision && now.values == draft.values)
+            #expect(await outcome { try await service.signups.resume(link) } == "done")
+        }
+    }
+
     @Test func `opening links counts against the limit of the network`() async throws {
         var limits = Limits.lavish
         limits.byName[.starts] = Limit(3, per: .seconds(3600))
@@ -204,7 +304,7 @@ extension TestSignups {
     fileprivate func link() async throws -> Token {
         try await deliver()
         let line = mailbox.mails.last?.text.split(separator: "\n").first { $0.hasPrefix("http") }
-        let start = "http://localhost:8080/signup/resume?code="
+        let start = "http://localhost:8080/signup/resume#code="
         let text = try #require(line.map(String.init))
         try #require(text.hasPrefix(start))
         return try #require(Token(String(text.dropFirst(start.count))))

@@ -33,12 +33,32 @@ struct HijackTests {
         }
     }
 
-    @Test func `unexpired session: a commit ends every other draft for the address`() async throws {
+    @Test func `unexpired session: a commit ends every other draft that has proved the address`() async throws {
         try await TestSignups.with { service in
             let (stranger, token) = try await service.signups.start(in: .english)
-            _ = try await service.fill(stranger, through: "email")
+            _ = try await service.fill(stranger, through: "code")
             _ = try await service.signups.commit(service.readyDraft())
             #expect(await outcome { try await service.signups.find(token) } == "superseded")
+        }
+    }
+
+    @Test func `unexpired session: a code from before the commit proves nothing after it`() async throws {
+        try await TestSignups.with { service in
+            let stranger = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            _ = try await service.signups.commit(service.readyDraft())
+            #expect(
+                await outcome { try await service.submit(["code": .string(code)], to: "code", of: stranger) }
+                    == "refused: code code_wrong (4 left)"
+            )
+            // A new code does not exist either: the owner gets a notice.
+            try session.letPass("1 minute")
+            let step = try #require(service.signups.flow.step(named: "code"))
+            _ = try await service.signups.resend(step, of: service.signups.reread(stranger))
+            try await service.deliver()
+            let notice = English().alreadyRegistered(serviceName: "Acme")
+            #expect(service.mailbox.mails.last?.text == notice.text)
+            #expect(try session.number(of: "proofs WHERE code_digest IS NOT NULL") == 0)
         }
     }
 
@@ -102,7 +122,7 @@ struct HijackTests {
             #expect(outcomes.tally == ["done": 5, "too many: mails_to_address_from_network": 995])
             let owner = try await service.readyDraft()
             #expect(await outcome { try await service.signups.commit(owner) } == "done")
-            #expect(try session.number(of: "drafts WHERE email_digest IS NOT NULL") == 0)
+            #expect(try session.number(of: "proofs WHERE code_digest IS NOT NULL") == 0)
         }
     }
 }

@@ -7,7 +7,8 @@ import Testing
 struct KeyRingTests {
     static let old = "k1:" + key(0)
     static let new = "k2:" + key(100)
-    static let draft = Array("a draft".utf8)
+    static let draft = SealedPlace(table: "drafts", row: Array("a draft".utf8))
+    private static let nowhere = SealedPlace(table: "", row: [])
     static let plaintext = Array("an address, a name, a date of birth".utf8)
 
     /// 32 ascending bytes from `first` on, in base64.
@@ -19,7 +20,7 @@ struct KeyRingTests {
     func `a sealed plaintext opens again`(plaintext: [UInt8]) throws {
         let ring = try KeyRing(Self.old)
         #expect(try ring.open(ring.seal(plaintext, for: Self.draft), for: Self.draft) == plaintext)
-        #expect(try ring.open(ring.seal(plaintext, for: []), for: []) == plaintext)
+        #expect(try ring.open(ring.seal(plaintext, for: Self.nowhere), for: Self.nowhere) == plaintext)
     }
 
     @Test func `a box has its version and key id in plain text, and nothing of the plaintext`() throws {
@@ -46,7 +47,9 @@ struct KeyRingTests {
     func `a box opens only with its own context`(context: String) throws {
         let ring = try KeyRing(Self.old)
         let box = ring.seal(Self.plaintext, for: Self.draft)
-        #expect(throws: UnsealingError.self) { try ring.open(box, for: Array(context.utf8)) }
+        #expect(throws: UnsealingError.self) {
+            try ring.open(box, for: SealedPlace(table: "drafts", row: Array(context.utf8)))
+        }
     }
 
     @Test func `a box with any bit changed does not open`() throws {
@@ -133,8 +136,8 @@ struct KeyRingTests {
     ])
     func `a key ring is parsed from its text`(text: String) throws {
         let ring = try KeyRing(text)
-        #expect(try ring.open(ring.seal(Self.plaintext, for: []), for: []) == Self.plaintext)
-        #expect(try ring.digests(Self.draft)[0] == KeyRing("k1:" + Self.key(0)).digests(Self.draft)[0])
+        #expect(try ring.open(ring.seal(Self.plaintext, for: Self.nowhere), for: Self.nowhere) == Self.plaintext)
+        #expect(try ring.digests(Self.draft.row)[0] == KeyRing("k1:" + Self.key(0)).digests(Self.draft.row)[0])
     }
 
     @Test(arguments: [
@@ -173,5 +176,97 @@ struct KeyRingTests {
         let error = #expect(throws: KeyRingError.self) { try KeyRing("k1:" + Self.key(0, count: 31)) }
         #expect(error?.description.contains(Self.key(0).prefix(8)) == false)
         #expect(error?.description.contains("key 1") == true)
+    }
+
+    // MARK: The second form
+
+    static let second = "k1:v2:" + key(0)
+
+    @Test(arguments: [[], [0], plaintext, Array(repeating: 0xFF, count: 65_536)])
+    func `a plaintext sealed in the second form opens again`(plaintext: [UInt8]) throws {
+        let ring = try KeyRing(Self.second)
+        let box = ring.seal(plaintext, for: Self.draft)
+        #expect(box.starts(with: [2, 2] + Array("k1".utf8)))
+        #expect(box.count == 4 + 16 + plaintext.count + 16)
+        #expect(try ring.open(box, for: Self.draft) == plaintext)
+    }
+
+    /// Sealed by another implementation of HKDF-SHA-256 and AES-256-GCM, with the salt 00…0f.
+    @Test func `a box in the documented second format opens`() throws {
+        let text = "AgJrMQABAgMEBQYHCAkKCwwNDg+yCaK45RzJkzHIICX6Z51g6wfZPF8hhQNeBjdnS8bARA=="
+        let box = try #require(Data(base64Encoded: text))
+        #expect(try KeyRing(Self.second).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
+    }
+
+    @Test func `each value of the second form has its own salt`() throws {
+        let ring = try KeyRing(Self.second)
+        let boxes = (0..<100).map { _ in ring.seal(Self.plaintext, for: Self.draft) }
+        #expect(Set(boxes.map { $0[4..<20] }).count == 100)
+    }
+
+    static let row = Array("a draft".utf8)
+
+    @Test(arguments: [
+        SealedPlace(table: "outbox", row: row), SealedPlace(table: "draft", row: Array("sa draft".utf8)),
+        SealedPlace(table: "drafts", row: Array("b draft".utf8)), SealedPlace(table: "drafts", row: row, columns: [[]]),
+        SealedPlace(table: "drafts", row: [], columns: [row]),
+    ])
+    func `a value of the second form opens only at its own place`(place: SealedPlace) throws {
+        let ring = try KeyRing(Self.second)
+        let box = ring.seal(Self.plaintext, for: Self.draft)
+        #expect(throws: UnsealingError.self) { try ring.open(box, for: place) }
+    }
+
+    @Test func `a box of the second form with any bit changed, or of another length, does not open`() throws {
+        let ring = try KeyRing("\(Self.second),\(Self.new)")
+        let box = ring.seal(Self.plaintext, for: Self.draft)
+        for index in box.indices {
+            for bit in 0..<8 {
+                var tampered = box
+                tampered[index] ^= 1 << bit
+                #expect(throws: UnsealingError.self, "bit \(bit) of byte \(index)") {
+                    try ring.open(tampered, for: Self.draft)
+                }
+            }
+            #expect(throws: UnsealingError.self, "the first \(index) bytes") {
+                try ring.open(Array(box.prefix(index)), for: Self.draft)
+            }
+        }
+        #expect(throws: UnsealingError.self) { try ring.open(box + [0], for: Self.draft) }
+    }
+
+    @Test func `a key opens only the format of its form`() throws {
+        let (first, second) = (try KeyRing(Self.old), try KeyRing(Self.second))
+        for (sealer, opener) in [(first, second), (second, first)] {
+            var box = sealer.seal(Self.plaintext, for: Self.draft)
+            #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
+            // Nobody can relabel it.
+            box[0] = 3 - box[0]
+            #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
+        }
+        let both = try KeyRing("k2:v2:\(Self.key(100)),\(Self.old)")
+        #expect(try both.open(first.seal(Self.plaintext, for: Self.draft), for: Self.draft) == Self.plaintext)
+        #expect(both.seal(Self.plaintext, for: Self.draft).starts(with: [2, 2] + Array("k2".utf8)))
+    }
+
+    @Test(arguments: [
+        "k1:v2", "k1:v2:", "k1:v1:" + key(0), "k1:V2:" + key(0), "k1::" + key(0), "k1:v2::" + key(0),
+        ":v2:" + key(0), "k1:v2:v2:" + key(0), "k1:v2:" + key(0, count: 31),
+    ])
+    func `a malformed entry of the second form is refused`(entry: String) {
+        #expect { try KeyRing(entry) } throws: {
+            if case KeyRingError.malformed(entry: 1) = $0 { true } else { false }
+        }
+    }
+
+    @Test func `only a key of the second form has a pepper, which another key has not`() throws {
+        #expect(try KeyRing(Self.old).pepper == nil)
+        let pepper = try #require(try KeyRing(Self.second).pepper)
+        // Computed by another implementation of HKDF-SHA-256.
+        #expect(Data(pepper.id).base64EncodedString() == "2WECGmvGYkA=")
+        #expect(Data(pepper.key).base64EncodedString() == "OQJO4RJx52AqurJgXKOFAx7Oehex/kwKESwIvU0xU40=")
+        // The same name with other bytes.
+        let other = try #require(try KeyRing("k1:v2:" + Self.key(1)).pepper)
+        #expect(other.id != pepper.id && other.key != pepper.key)
     }
 }

@@ -24,7 +24,10 @@ struct ValidFlowTests {
         var values = draft.values
         values[field] = value
         values.validFlow = flow
-        let sealed = service.signups.keys.seal(values.sealable, for: draft.id.bytes)
+        let sealed = service.signups.keys.seal(
+            values.sealable,
+            for: .draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision)
+        )
         try session.query("UPDATE drafts SET sealed = \(sealed) WHERE id = \(draft.id)")
         return try await service.signups.reread(draft)
     }

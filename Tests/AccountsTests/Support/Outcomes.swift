@@ -129,6 +129,7 @@ extension CheckError: SummarizedError {
         case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
         case .committed: "committed"
         case .limited(let reached): reached.summary
+        case .hashing(let error): "hashing: \(error)"
         case .database(let error): "\(error)"
         }
     }
@@ -153,11 +154,24 @@ extension HandoffError: SummarizedError {
     }
 }
 
+extension RedeemError: SummarizedError {
+    var summary: String {
+        switch self {
+        case .expired: "expired"
+        case .unreadable: "unreadable"
+        case .limited(let reached): reached.summary
+        case .find(let error): error.summary
+        case .database(let error): "\(error)"
+        }
+    }
+}
+
 extension ResumeError: SummarizedError {
     var summary: String {
         switch self {
         case .expired: "expired"
         case .limited(let reached): reached.summary
+        case .contended: "contended"
         case .find(let error): error.summary
         case .database(let error): "\(error)"
         }

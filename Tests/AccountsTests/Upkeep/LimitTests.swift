@@ -143,6 +143,150 @@ struct LimitTests {
         }
     }
 
+    @Test func `a /56 of IPv6 has four times the limit of a /64, and a /48 sixteen times`() async throws {
+        let limits = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+        try await TestSignups.with(limits: limits) { service in
+            var outcomes: [String] = []
+            for block in 0..<5 {
+                for subnet in 0..<5 {
+                    let group = String(block << 8 | subnet, radix: 16)
+                    let here = service.signups.from(try network("2001:db8:7:\(group)::1"))
+                    outcomes.append(await outcome { try await here.start(in: .english) })
+                }
+            }
+            let block = Array(repeating: "done", count: 4) + ["too many: starts"]
+            let all = Array(repeating: block, count: 4).flatMap(\.self)
+            #expect(outcomes == all + Array(repeating: "too many: starts", count: 5))
+            // A refused start counts in none of the three sizes.
+            #expect(try session.number(of: "limits WHERE cardinality(hits) = 1") == 16)
+            #expect(try session.number(of: "limits WHERE cardinality(hits) = 4") == 4)
+            #expect(try session.number(of: "limits WHERE cardinality(hits) = 16") == 1)
+            #expect(try session.number(of: "limits") == 21)
+            let neighbour = service.signups.from(try network("2001:db8:8::1"))
+            #expect(await outcome { try await neighbour.start(in: .english) } == "done")
+        }
+    }
+
+    @Test func `a refusal names the quota of the block that is used up`() async throws {
+        let limits = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+        try await TestSignups.with(limits: limits) { service in
+            for subnet in 1...4 {
+                _ = try await service.signups.from(network("2001:db8:7:\(subnet)::1")).start(in: .english)
+            }
+            var reached: LimitReached?
+            let fifth = service.signups.from(try network("2001:db8:7:5::1"))
+            do throws(StartError) {
+                _ = try await fifth.start(in: .english)
+            } catch {
+                guard case .limited(let limit) = error else { throw error }
+                reached = limit
+            }
+            #expect(reached?.name == "starts" && reached?.limit == Limit(4, per: .seconds(600)))
+        }
+    }
+
+    @Test func `blocks of different sizes with the same address have different subjects`() async throws {
+        try await TestSignups.with { service in
+            let blocks = service.signups.charges(.starts, of: try network("2001:db8::"))
+            let others = try ["0.0.0.0", "::"].flatMap { service.signups.charges(.starts, of: try network($0)) }
+            #expect(blocks.count == 3 && others.count == 4)
+            #expect(Set((blocks + others).flatMap(\.subjects)).count == 7)
+            #expect(service.signups.charges(.starts, of: .unknown).count == 1)
+        }
+    }
+
+    @Test func `large counts are divided among slots`() async throws {
+        #expect([1, 999, 1000, 10_000, 100_000].map { Limit($0, per: .seconds(60)).slots } == [1, 1, 2, 20, 200])
+        let limits = Limits(byName: [.mails: Limit(1001, per: .seconds(60))], revisions: 600)
+        try await TestSignups.with(limits: limits) { service in
+            let charges = (0..<200).map { _ in service.signups.chargeForAll(.mails) }
+            #expect(Set(charges.flatMap(\.subjects)).count == 2)
+            #expect(charges.allSatisfy { $0.quota == 500 && $0.limit.count == 1001 })
+        }
+    }
+
+    @Test func `one network cannot use up the limits of an address in a day`() async throws {
+        try await TestSignups.with(limits: nil) { service in
+            let code = try #require(service.signups.flow.step(named: "code"))
+            var (mails, guesses): ([String], [String]) = ([], [])
+            for hour in 0..<8 {
+                for number in 0..<5 {
+                    // The stranger has a /48 of IPv6.
+                    let stranger = try network("2001:db8:7:\(hour)\(number)::1")
+                    var draft = try await service.start()
+                    mails.append(await submitAddress("kim@example.com", from: stranger, of: draft, on: service))
+                    if mails.last != "done" { continue }
+                    draft = try await service.signups.reread(draft)
+                    let wrong = try await service.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
+                    for _ in 0..<5 {
+                        let guesser = service.signups.from(stranger)
+                        guesses.append(
+                            await outcome { try await guesser.submit(["code": .string(wrong)], to: code, of: draft) }
+                        )
+                    }
+                }
+                try session.letPass("1 hour")
+            }
+            #expect(mails.tally == ["done": 10, "too many: mails_to_address_from_network_per_day": 30])
+            #expect(guesses.count == 50)
+            #expect(guesses.tally["too many: guesses_for_address_from_network"] == 25)
+
+            let owner = service.signups.from(try network("192.0.2.1"))
+            var draft = try await service.start()
+            draft = try await owner.submit(["email": "kim@example.com"], to: service.signups.flow.steps[0], of: draft)
+                .draft
+            let right = try await service.readCode(for: "kim@example.com")
+            #expect(await outcome { try await owner.submit(["code": .string(right)], to: code, of: draft) } == "done")
+        }
+    }
+
+    @Test func `the addresses of a mailbox with a tag share a limit, and leave that of the address without one`()
+        async throws
+    {
+        let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
+        try await TestSignups.with(limits: limits) { service in
+            let addresses = ["1", "2", "3", "4"].map { "kim+\($0)@example.com" } + ["Kim@example.com"]
+            var outcomes: [String] = []
+            for address in addresses {
+                let draft = try await service.start()
+                outcomes.append(await submitAddress(address, from: try network("192.0.2.1"), of: draft, on: service))
+            }
+            #expect(outcomes == ["done", "done", "done", "too many: mails_to_address", "done"])
+            try await service.deliver()
+            // The mail goes to the address as it was entered.
+            let recipients = Set(service.mailbox.mails.map(\.to))
+            #expect(recipients == Set(addresses.prefix(3) + ["kim@example.com"]))
+        }
+    }
+
+    @Test func `all mails of the service are limited, equally for every address`() async throws {
+        var limits = Limits.lavish
+        limits.byName[.mails] = Limit(2, per: .seconds(3600))
+        try await TestSignups.with(limits: limits) { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "kim@example.com"))
+            try session.letPass("1 hour")
+            var outcomes: [String] = []
+            for (number, name) in ["lee", "han", "kim", "choi"].enumerated() {
+                let here = try network("192.0.2.\(number)")
+                let draft = try await service.start()
+                outcomes.append(await submitAddress("\(name)@example.com", from: here, of: draft, on: service))
+            }
+            #expect(outcomes == ["done", "done", "too many: mails", "too many: mails"])
+            let monitor = Monitor(of: service.signups, version: "1")
+            await monitor.refresh()
+            let text = monitor.exposition()
+            #expect(text.contains("\naccounts_mail_budget_used_ratio 1\n"))
+            #expect(text.contains("\naccounts_limits_reached_total{limit=\"mails\"} 2\n"))
+            try session.letPass("1 hour")
+            await monitor.refresh()
+            #expect(monitor.exposition().contains("\naccounts_mail_budget_used_ratio 0\n"))
+            #expect(
+                await submitAddress("choi@example.com", from: .unknown, of: try await service.start(), on: service)
+                    == "done"
+            )
+        }
+    }
+
     @Test func `one network cannot use up the limit of mails to an address`() async throws {
         try await TestSignups.with(limits: nil) { service in
             let (stranger, owner) = (try network("192.0.2.1"), try network("192.0.2.2"))
@@ -216,18 +360,28 @@ struct LimitTests {
         }
     }
 
-    @Test func `a mail with an invalidated code is not sent`() async throws {
+    @Test func `a waiting mail is replaced only by another mail to the same address`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            try session.letPass("1 minute")
+            let code = try #require(service.signups.flow.step(named: "code"))
+            _ = try await service.signups.resend(code, of: service.signups.reread(draft))
+            try await service.deliver()
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
+        }
+    }
+
+    @Test func `a mail that counts is sent, even if its draft is cancelled or changes its address`() async throws {
         try await TestSignups.with { service in
             var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {
                 draft = try await service.submit(["email": .string(address)], to: "email", of: draft)
             }
-            try await service.deliver()
-            #expect(service.mailbox.mails.map(\.to) == ["lee@example.com"])
+            draft = try await service.signups.clear(service.signups.flow.steps[0], of: draft).draft
             let other = try await service.fill(service.start(), through: "email", email: "han@example.com")
             try await service.signups.cancel(other)
             try await service.deliver()
-            #expect(service.mailbox.mails.count == 1)
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com", "lee@example.com", "han@example.com"])
         }
     }
 
@@ -350,7 +504,7 @@ struct LimitTests {
             )
             #expect(try session.number(of: "limits") == 2)
             #expect(await outcome { try await service.submit(answers("minji"), to: "one", of: draft) } == "done")
-            #expect(try session.number(of: "limits") == 7)
+            #expect(try session.number(of: "limits") == 9)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
 
             // Another draft has leased the name. Submitting it again is refused, but does not count.
@@ -392,7 +546,7 @@ struct LimitTests {
                     == "done"
             )
             let dump = try session.dump()
-            #expect(try session.number(of: "limits") == 6)
+            #expect(try session.number(of: "limits") == 8)
             #expect(!dump.contains("canary") && !dump.contains("203.0.113") && !dump.contains("cb00714d"))
         }
     }

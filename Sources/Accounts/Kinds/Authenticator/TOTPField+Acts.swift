@@ -46,7 +46,7 @@ extension TOTPField {
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let authenticator = value(in: plan.draft.values, of: field.name) else { return }
-        let sealed = plan.signups.keys.seal(authenticator.secret, for: plan.account.bytes)
+        let sealed = plan.signups.keys.seal(authenticator.secret, for: .authenticator(of: plan.account))
         plan.statements += [
             """
             INSERT INTO authenticators (account, sealed, last_step)

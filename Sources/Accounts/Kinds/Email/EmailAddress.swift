@@ -13,9 +13,13 @@ package struct EmailAddress: Hashable, Sendable {
     /// The address with most characters hidden, so that its owner recognises it but nobody else can send mail to it:
     /// `k•••@e•••.com` for `kim@example.com`.
     package var masked: String {
-        let domain = rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...]
-        return "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
+        "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
     }
+
+    /// Shows the whole domain, and of the name only its beginning.
+    package var maskedName: String { "\(localPart.prefix(1))•••@\(domain)" }
+
+    private var domain: Substring { rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...] }
 
     /// Returns nil if the text is not such an address.
     package init?(_ text: String) {

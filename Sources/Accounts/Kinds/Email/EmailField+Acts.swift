@@ -55,11 +55,16 @@ extension EmailField {
             return
         }
         plan.email = address
-        let mail = plan.signups.outbox.seal(.init(to: address.rawValue, language: plan.draft.language, code: nil))
+        let mail = plan.signups.outbox.seal(
+            .init(to: address.rawValue, language: plan.draft.language, code: nil),
+            from: plan.signups.network,
+            on: plan.draft.now
+        )
         plan.statements.append(
             """
-            INSERT INTO outbox (id, template, sealed, useless_after)
-            SELECT \(mail.id), 'account-created', \(mail.sealed), now() + interval '7 days' FROM \(plan.newAccount)
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                   'account-created', \(mail.sealed), now() + interval '7 days' FROM \(plan.newAccount)
             """
         )
     }

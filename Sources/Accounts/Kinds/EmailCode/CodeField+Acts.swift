@@ -2,6 +2,7 @@ internal import Foundation
 
 extension CodeField {
     package static var draftTables: [String] { ["proofs"] }
+    package static var sealedTables: [SealedTable] { [.init(name: "tickets", table: "tickets", key: "id")] }
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         guard position.earlierSteps.contains(where: { $0.name == proves && $0.kind is EmailField }) else {
@@ -60,7 +61,9 @@ extension CodeField {
             """
         plan.conditions.append("EXISTS (SELECT \(proof))")
         plan.emailProvedAt = "(SELECT proved_at \(proof))"
-        if plan.draft.proofs[field.name]?.isProved == true { plan.provedDigests = digests }
+        guard plan.draft.proofs[field.name]?.isProved == true else { return }
+        plan.provedDigests = digests
+        plan.statements += plan.signups.withdrawCodes(for: digests, when: "EXISTS (SELECT FROM \(plan.newAccount))")
     }
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {

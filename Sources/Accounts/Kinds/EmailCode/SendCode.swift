@@ -39,40 +39,52 @@ extension Signups {
         """
     }
 
-    /// - Parameter condition: a condition on the transaction; if it is false, no code is made.
+    /// - Parameters:
+    ///   - condition: a condition on the transaction; if it is false, no code is made.
+    ///   - byTicket: whether the code was exchanged for a ticket.
     func codeStatements(
         _ field: FieldName,
         _ code: CodeField,
         _ address: EmailAddress,
         generation: Int,
         _ draft: Draft,
-        when condition: SQL
+        when condition: SQL,
+        byTicket: Bool = false
     ) -> [SQL] {
         let digits = Self.digits(code.digits)
+        let ticket = Ticket()
         let mail = outbox.seal(
-            .init(to: address.rawValue, language: draft.language, code: (digits, code.lifetime.seconds / 60))
+            .init(
+                to: address.rawValue,
+                language: draft.language,
+                code: (digits, code.lifetime.seconds / 60),
+                ticket: ticket.text
+            ),
+            from: network,
+            on: draft.now
         )
         let daily = Limit(1, per: .seconds(86_400))
         let notice = charge("notice", daily, [Array(address.rawValue.utf8)])
         // Counted instead of a notice for an address without an account, so that both cases take the same time.
         let placeholder = charge("no notice", daily, [Array(address.rawValue.utf8)])
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
-        return discardMail(of: field, from: draft, when: condition) + [
+        return replaceMail(of: field, from: draft, to: address, when: condition) + [
             """
-            INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at)
+            INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at, ticket_generation)
             SELECT \(draft.id), \(field.rawValue), \(mail.id), \(addressDigests(address)[0]),
                    CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address.rawValue))
                         THEN \(codeDigest) END,
-                   now() + make_interval(secs => \(code.lifetime.seconds))
+                   now() + make_interval(secs => \(code.lifetime.seconds)), \(byTicket ? generation : nil)
              WHERE \(condition)
             ON CONFLICT (draft, field) DO UPDATE
                SET address_digest = excluded.address_digest, code_digest = excluded.code_digest,
                    generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
-                   expires_at = excluded.expires_at, mail = excluded.mail
+                   expires_at = excluded.expires_at, mail = excluded.mail, ticket_generation = NULL
             """,
             """
-            INSERT INTO outbox (id, template, sealed, useless_after)
-            SELECT \(mail.id), CASE WHEN code_digest IS NOT NULL THEN 'verification-code'
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                   CASE WHEN code_digest IS NOT NULL THEN 'verification-code'
                                     WHEN had_notice THEN 'withheld' ELSE 'already-registered' END,
                    \(mail.sealed), expires_at
               FROM proofs, LATERAL (
@@ -81,6 +93,7 @@ extension Signups {
                    ) AS recent
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND mail = \(mail.id) AND \(condition)
             """,
+            store(ticket, of: field, for: address, when: condition),
         ]
     }
 
@@ -110,16 +123,37 @@ extension Signups {
             """
         return Effect(
             proof: (field, false),
-            statements: [update] + discardMail(of: field, from: draft, when: hasWritten(draft))
+            statements: [update] + discardLink(of: draft, when: hasWritten(draft))
         )
     }
 
-    /// Deletes the mail with the last code if it is still waiting, and invalidates a link to continue elsewhere.
-    private func discardMail(of field: FieldName, from draft: Draft, when condition: SQL) -> [SQL] {
-        let code: SQL = "SELECT mail FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)"
+    /// Deletes the mail with the last code if it is still waiting and goes to the same address as the next one, and
+    /// invalidates a link to continue elsewhere.
+    ///
+    /// Mail to another address stays although its code is useless: it counts against the limit of that address, so the
+    /// owner must get its ticket.
+    private func replaceMail(
+        of field: FieldName,
+        from draft: Draft,
+        to address: EmailAddress,
+        when condition: SQL
+    ) -> [SQL] {
+        let mail: SQL = """
+            SELECT mail FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
+                                      AND address_digest = ANY (\(ByteStrings(addressDigests(address))))
+            """
+        return discardLink(of: draft, and: mail, when: condition)
+    }
+
+    /// Invalidates a link to continue elsewhere, and deletes its mail and those other mails that are still waiting.
+    private func discardLink(
+        of draft: Draft,
+        and others: SQL = "SELECT NULL::uuid WHERE false",
+        when condition: SQL
+    ) -> [SQL] {
         let link: SQL = "SELECT mail FROM handoffs WHERE draft = \(draft.id)"
         return [
-            "\(Self.deleteWaiting("\(code) UNION ALL \(link)")) AND \(condition)",
+            "\(Self.deleteWaiting("\(link) UNION ALL \(others)")) AND \(condition)",
             "DELETE FROM handoffs WHERE draft = \(draft.id) AND \(condition)",
         ]
     }
@@ -143,14 +177,21 @@ extension Signups {
         return [pause] + mailCharges(to: address)
     }
 
-    /// The rate limits that any mail to an address consumes.
+    /// The rate limits that any mail to an address consumes. All addresses of one mailbox count as one, and so do all
+    /// networks of one site. The total of the addresses with a tag is apart: not every mail server knows tags, so mail
+    /// to them may never reach the owner, and must not use up the total of the address without a tag.
     func mailCharges(to address: EmailAddress) -> [Charge] {
-        let address = Array(address.rawValue.utf8)
+        let mailbox = Array(address.mailbox.utf8)
+        let total = address.isTagged ? [mailbox, Array("tagged".utf8)] : [mailbox]
         return [
-            charge(.mailsToAddressFromNetwork, address, network.prefix), charge(.mailsToAddress, address),
-            charge(.mailsFromNetwork, network.prefix),
-        ]
+            charge(.mailsToAddressFromNetwork, mailbox, network.site.prefix),
+            charge(.mailsToAddressFromNetworkPerDay, mailbox, network.site.prefix),
+            charge(Limits.Name.mailsToAddress.rawValue, flow.limits[.mailsToAddress], total),
+        ] + mailChargesOfService
     }
+
+    /// The rate limits of all mail that clients cause, whatever its address.
+    var mailChargesOfService: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
 
     /// The digests of a code as the database stores them, under each key of the ring. They are bound to the draft, the
     /// address and the generation, so they are valid for nothing else.

@@ -13,7 +13,12 @@ extension Signups {
         guard let proof = draft.proofs[field], proof.isForCurrentAddress,
             let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        let charges = [charge(.guessesForAddress, Array(address.rawValue.utf8))]
+        // Only the holder of the draft can guess at a code that was exchanged for a ticket, and each ticket gives one
+        // code, so these guesses have limits of their own.
+        let charges = [
+            charge(.guessesForAddressFromNetwork, Array(address.rawValue.utf8), network.site.prefix),
+            charge(.guessesForAddress, Array(address.rawValue.utf8)),
+        ]
         let isOpen: SQL = """
             draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
             AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)
@@ -29,7 +34,11 @@ extension Signups {
         let spent = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 lock,
-                consume(charges, when: "EXISTS (SELECT FROM proofs WHERE \(isOpen))"),
+                consume(
+                    charges,
+                    when:
+                        "EXISTS (SELECT FROM proofs WHERE \(isOpen) AND generation IS DISTINCT FROM ticket_generation)"
+                ),
                 spend
             )
             let spent = try rows[2].first?.decode(Int.self, [UInt8]?.self)

@@ -14,17 +14,28 @@ extension PasswordField {
         }
     }
 
+    package func lookUp(
+        _ password: SharedSecret,
+        in field: Field,
+        by signups: Signups
+    ) async throws(HashingError) -> [Refusal] {
+        guard let breached = signups.breached else { return [] }
+        return try await breached.contain(password, for: signups.network) ? [Refusal(field.name, .common)] : []
+    }
+
     package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] {
         let all = submission.inputs[field.name] != nil ? [Self.newHash] : comparisons(of: field, in: submission)
         let missing = all.filter { !submission.completed.contains(field.name, $0) }
         if missing.isEmpty { return [] }
         let (signups, draft) = (submission.signups, submission.draft)
+        if submission.inputs[field.name] == nil, let phc = value(in: submission.change.values, of: field.name)?.phc {
+            // Fails before anything is charged.
+            do throws(HashingError) { _ = try signups.keys.pepper(of: phc) } catch { throw .hashing(error) }
+        }
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
         return missing.flatMap { _ in
-            [
-                signups.charge(.passwordHashes, draft.id.bytes),
-                signups.charge(.passwordHashesFromNetwork, signups.network.prefix),
-            ]
+            [signups.charge(.passwordHashes, draft.id.bytes)]
+                + signups.charges(.passwordHashesFromNetwork, of: signups.network)
         }
     }
 
@@ -35,7 +46,7 @@ extension PasswordField {
         if let password = submission.inputs[field.name] as? SharedSecret {
             let phc = try await completed.once(field.name, Self.newHash) { () throws(SubmitError) -> PHCString in
                 do throws(HashingError) {
-                    return try await signups.hashing.hash(password, for: signups.network)
+                    return try await signups.hashing.hash(password, pepper: signups.keys.pepper, for: signups.network)
                 } catch { throw .hashing(error) }
             }
             submission.change.values[field.name] = PasswordHash(phc: phc, minimum: policy.minimum)
@@ -46,10 +57,16 @@ extension PasswordField {
             let isPassword = try await completed.once(field.name, subject) { () throws(SubmitError) -> Bool in
                 let candidate = SharedSecret(Secret(normalising: word))
                 do throws(HashingError) {
-                    return try await signups.hashing.verify(candidate, against: phc, for: signups.network)
+                    let pepper = try signups.keys.pepper(of: phc)
+                    return try await signups.hashing.verify(
+                        candidate,
+                        against: phc,
+                        pepper: pepper,
+                        for: signups.network
+                    )
                 } catch {
                     // A hash that exceeds the current cost limit cannot be verified, so the person must choose a
-                    // password again.
+                    // password again. A hash whose pepper is missing can be verified by another server, so it is kept.
                     if case .tooCostly = error { return true }
                     throw .hashing(error)
                 }
@@ -101,6 +118,10 @@ extension PasswordField {
             )
         }
     }
+
+    package func pepperID(of value: PasswordHash) -> [UInt8]? { value.phc.keyID }
+
+    package static var pepperedAccounts: SQL? { "SELECT pepper, accounts FROM pepper_usage()" }
 
     package func masked(_ value: PasswordHash) -> String { "set" }
     package func revealed(_ value: PasswordHash) -> String { "set" }

@@ -50,14 +50,14 @@ extension Signups {
             "SELECT sealed FROM draft_photos WHERE id = \(stored.id) AND draft = \(draft.id)"
         ).first
         // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the ring.
-        guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: stored.id.bytes) else { return nil }
+        guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(stored.id)) else { return nil }
         return Photo(jpeg: jpeg)
     }
 
     /// - Throws: `refused` if no photo can be made of the image.
     func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
         do throws(ImageError) {
-            return try await images.photo(of: image.bytes)
+            return try await images.photo(of: image.bytes, for: network)
         } catch {
             guard case .fault(let fault) = error else { throw .image(error) }
             throw .refused([Refusal(fault, of: field)])
@@ -81,7 +81,7 @@ extension Signups {
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)
         let insert: SQL = """
             INSERT INTO draft_photos (id, draft, field, sealed)
-            SELECT \(id), \(draft.id), \(field.rawValue), \(keys.seal(photo.jpeg, for: id.bytes))
+            SELECT \(id), \(draft.id), \(field.rawValue), \(keys.seal(photo.jpeg, for: .photo(id)))
              WHERE \(hasWritten(draft))
             """
         change.effects.append(Effect(statements: [deletePhotos(in: field, of: draft), insert]))

@@ -7,7 +7,8 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one account with masked values.",
             discussion: """
-                --reveal shows values unmasked, except secrets, and writes an audit record.
+                --reveal shows values unmasked, except secrets, and writes an audit record. A search by address writes \
+                one, too.
 
                 EXAMPLE
                   accounts-api accounts show kim@example.com
@@ -20,7 +21,8 @@ extension AccountCommands {
 
         func run() async throws {
             let address = UUID(uuidString: account) == nil ? try emailAddress(account).rawValue : nil
-            let report = try await flags.withOperator(writesAudit: reveal) { worker -> AccountReport? in
+            let report = try await flags.withOperator(writesAudit: reveal || address != nil) {
+                worker -> AccountReport? in
                 let id =
                     if let address { try await worker.account(named: address) } else {
                         UUID(uuidString: account).map { ID<Account>($0) }

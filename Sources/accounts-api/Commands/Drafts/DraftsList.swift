@@ -6,6 +6,8 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists drafts with masked addresses, newest first.",
             discussion: """
+                --email writes an audit record.
+
                 EXAMPLES
                   accounts-api drafts list --state open --older-than 2h
                   accounts-api drafts list --email kim@example.com --json
@@ -25,7 +27,9 @@ extension DraftCommands {
             guard (1...10_000).contains(limit) else {
                 throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
             }
-            let drafts = try await flags.withOperator { try await $0.drafts(filter, limit: limit) }
+            let drafts = try await flags.withOperator(writesAudit: email != nil) {
+                try await $0.drafts(filter, limit: limit)
+            }
             print(flags.json ? JSON.array(drafts.map(\.json)).text : Self.table(of: drafts))
         }
 

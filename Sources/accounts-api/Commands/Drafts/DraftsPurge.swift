@@ -25,7 +25,7 @@ extension DraftCommands {
 
         func run() async throws {
             let filter = try DraftFilter(olderThan: olderThan, email: email)
-            let count = try await flags.withOperator(writesAudit: !dryRun) { worker in
+            let count = try await flags.withOperator(writesAudit: !dryRun || email != nil) { worker in
                 dryRun ? try await worker.count(filter) : try await worker.purge(filter)
             }
             if flags.json {

@@ -53,7 +53,9 @@ struct DraftReport {
             "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.rawValue)",
             "revision  \(draft.revision)", "expires   \(relative(draft.expiresAt, to: draft.now))",
         ]
-        if let account = draft.account { return (lines + ["account   \(account)"]).joined(separator: "\n") }
+        if let account = draft.account {
+            return (lines + ["account   \(account)\(draft.isAccountErased ? ", deleted" : "")"]).joined(separator: "\n")
+        }
         lines.append("next      \(progress.next?.name.rawValue ?? "review")")
         var rows: [[Table.Cell]] = []
         for step in flow.steps {
@@ -80,6 +82,7 @@ struct DraftReport {
             "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.rawValue),
             "revision": .integer(draft.revision), "expires_at": .string(draft.expiresAt.timestamp),
             "account": draft.account.map { .string("\($0)") } ?? .null,
+            "account_deleted": .bool(draft.isAccountErased),
             "next": draft.account == nil ? .string(progress.next?.name.rawValue ?? "review") : .null,
             "steps": .array(draft.account == nil ? steps : []), "values": .object(values),
         ]

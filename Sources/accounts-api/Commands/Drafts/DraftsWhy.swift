@@ -15,11 +15,12 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (isCommitted, obstacles) = try await flags.withOperator { worker in
+            let (draft, obstacles) = try await flags.withOperator { worker in
                 let draft = try await worker.existing(self.draft.id)
                 worker.warn(of: draft)
-                return (draft.account != nil, draft.account == nil ? try await worker.obstacles(of: draft) : [])
+                return (draft, draft.account == nil ? try await worker.obstacles(of: draft) : [])
             }
+            let isCommitted = draft.account != nil
             if flags.json {
                 let reasons = obstacles.map { obstacle -> JSON in
                     [
@@ -29,6 +30,8 @@ extension DraftCommands {
                     ]
                 }
                 print(JSON.object([.init("committed", .bool(isCommitted)), .init("obstacles", .array(reasons))]).text)
+            } else if draft.isAccountErased {
+                print("nothing is missing: the draft became an account, which was deleted")
             } else if isCommitted {
                 print("nothing is missing: the draft is already an account")
             } else if obstacles.isEmpty {

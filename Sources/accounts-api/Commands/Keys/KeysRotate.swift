@@ -8,9 +8,9 @@ extension KeyCommands {
             discussion: """
                 First append the new key to ACCOUNTS_KEYS of all servers, and restart the servers: now they can \
                 decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \
-                Then run this command. Codes that were already sent depend on the old key for ten minutes: wait that \
-                long before you remove it. Exits with 1 if some data cannot be decrypted with the keys in \
-                ACCOUNTS_KEYS.
+                Then run this command. It prints which keys may be removed, and which must stay because passwords \
+                need them. Codes that were already sent depend on the old key for ten minutes: wait that long before \
+                you remove it. Exits with 1 if some data or passwords need a key that is not in ACCOUNTS_KEYS.
 
                 EXAMPLE
                   ACCOUNTS_KEYS_FILE=keys accounts-api keys rotate
@@ -20,22 +20,43 @@ extension KeyCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let rotated = try await flags.withOperator(writesAudit: true) { try await $0.rotateKeys() }
+            let (rotated, removable) = try await flags.withOperator(writesAudit: true) { user in
+                let rotated = try await user.rotateKeys()
+                return (rotated, user.removableKeys(after: rotated))
+            }
+            let passwords = rotated.passwords.sorted { $0.key < $1.key }
             let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }
             let counts = [(name: "drafts", count: rotated.drafts)] + rows
             if flags.json {
                 let counts = counts.map { JSON.Member($0.name, .integer($0.count)) }
-                print(JSON.object(counts + [.init("unreadable", .integer(rotated.unreadable))]).text)
+                let needed = passwords.map { JSON.Member($0.key, .integer($0.value)) }
+                let rest: [JSON.Member] = [
+                    .init("unreadable", .integer(rotated.unreadable)), .init("passwords", .object(needed)),
+                    .init("passwords_without_key", .integer(rotated.passwordsWithoutKey)),
+                    .init("removable", .array(removable.map(JSON.string))),
+                ]
+                print(JSON.object(counts + rest).text)
             } else {
                 let texts = counts.map { counted($0.count, String($0.name.dropLast())) }
                 print("re-encrypted \(texts.joined(separator: ", "))")
+                for (key, count) in passwords {
+                    print("keep the key \"\(key)\": without it, \(counted(count, "password")) cannot be verified")
+                }
+                for key in removable { print("you may remove the key \"\(key)\" in a day") }
             }
-            guard rotated.unreadable > 0 else { return }
-            printError(
-                "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing key to ACCOUNTS_KEYS "
-                    + "and run this command again"
-            )
-            throw ExitCode(1)
+            if rotated.unreadable > 0 {
+                printError(
+                    "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing key to ACCOUNTS_KEYS "
+                        + "and run this command again"
+                )
+            }
+            if rotated.passwordsWithoutKey > 0 {
+                printError(
+                    "cannot verify \(counted(rotated.passwordsWithoutKey, "password")): add the missing key to "
+                        + "ACCOUNTS_KEYS"
+                )
+            }
+            if rotated.unreadable + rotated.passwordsWithoutKey > 0 { throw ExitCode(1) }
         }
     }
 }

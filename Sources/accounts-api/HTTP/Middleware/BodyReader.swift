@@ -67,6 +67,7 @@ struct BodyReader: RouterMiddleware {
     ///   - length: the length that the header states, if it does.
     ///   - maximum: the number of bytes that the body may have.
     static func read(_ body: RequestBody, of length: Int?, upTo maximum: Int) async throws -> GrowingSecret {
+        let start = ContinuousClock.now
         var secret = GrowingSecret(capacity: min(length ?? 4096, maximum))
         var chunks = 0
         do {
@@ -88,6 +89,7 @@ struct BodyReader: RouterMiddleware {
             // The client closed the connection, or the framing of the body is wrong.
             throw Problem(.malformedRequest, "The body is incomplete.")
         }
+        Deadline.current?.extend(by: ContinuousClock.now - start)
         return secret
     }
 

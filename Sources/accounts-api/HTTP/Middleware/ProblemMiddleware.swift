@@ -26,6 +26,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 logger: context.logger,
                 representations: representations
             ).problem(for: error)
+            context.subject.set(problem)
             return context.representation == .page
                 ? pages.response(to: problem, request, in: language)
                 : problem.response(publicURL: publicURL, requestID: context.requestID, in: language)

@@ -4,8 +4,12 @@ import Hummingbird
 import Logging
 
 /// Gives every request an id, writes its log line, and records its metrics.
+///
+/// A refusal that may be a part of abuse adds to the line of its request what was refused and a pseudonym of the network,
+/// and raises its level to notice. It adds no line, so a flood of refusals does not fill the disk faster than any other.
 struct RequestLog: RouterMiddleware {
-    let metrics: Metrics
+    let signups: Signups
+    let proxies: Proxies
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let start = ContinuousClock.now
@@ -17,15 +21,18 @@ struct RequestLog: RouterMiddleware {
         response.headers[.requestID] = context.requestID
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
-        metrics.requests.record(time, method, route, "\(response.status.code)")
+        signups.metrics.requests.record(time, method, route, "\(response.status.code)")
         if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft.id)" }
-        context.logger.info(
-            "request",
-            metadata: [
-                "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
-                "ms": .stringConvertible(time.milliseconds),
-            ]
-        )
+        var metadata: Logger.Metadata = [
+            "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
+            "ms": .stringConvertible(time.milliseconds),
+        ]
+        let (event, step) = (context.subject.event, context.subject.step)
+        if let event {
+            let network = signups.pseudonym(of: proxies.network(of: context.peer, request.headers))
+            metadata.merge(event.metadata(step: step, network: network)) { $1 }
+        }
+        context.logger.log(level: event == nil ? .info : .notice, "request", metadata: metadata)
         return response
     }
 

@@ -18,7 +18,7 @@ struct SecurityHeaders: RouterMiddleware {
             headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
         }
         headers[.xContentTypeOptions] = "nosniff"
-        headers[.referrerPolicy] = "no-referrer"
+        headers[.referrerPolicy] = headers[.referrerPolicy] ?? "no-referrer"
         headers[.contentSecurityPolicy] = headers[.contentSecurityPolicy] ?? Self.contentPolicy
         headers[.crossOriginOpenerPolicy] = "same-origin"
         headers[.permissionsPolicy] = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"

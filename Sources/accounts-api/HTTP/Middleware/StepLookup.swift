@@ -11,6 +11,7 @@ struct StepLookup: RouterMiddleware {
         }
         var context = context
         context.step = step
+        context.subject.set(step)
         return try await next(request, context)
     }
 }

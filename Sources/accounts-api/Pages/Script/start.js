@@ -45,6 +45,16 @@ function startCancel() {
   one("[data-close]")?.addEventListener("click", () => dialog.close());
 }
 
+/// Sends the code of the link that the person has opened. It is in the fragment, which browsers do not send, so that it
+/// is in no log.
+function sendLinkCode(form) {
+  const value = location.hash.split("=")[1];
+  if (!value) return;
+  history.replaceState(null, "", location.pathname);
+  one("input", form).value = value;
+  form.requestSubmit();
+}
+
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
 all("[data-codes]").forEach(startRecoveryCodes);
@@ -53,5 +63,6 @@ startCancel();
 if (form) startStep();
 else if (one("[data-page=start], [data-page=done]")) forgetSignups();
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
+all("[data-link]").forEach(sendLinkCode);
 addEventListener("pageshow", allowSending);
 window.visualViewport?.addEventListener("resize", showFocusedControl);

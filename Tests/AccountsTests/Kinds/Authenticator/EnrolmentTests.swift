@@ -223,7 +223,7 @@ struct EnrolmentTests {
                 "SELECT sealed, last_step FROM authenticators WHERE account = \(account.id)"
             )
             .only.decode([UInt8].self, Int.self)
-            let secret = try KeyRing(TestSignups.keys).open(sealed, for: account.id.bytes)
+            let secret = try KeyRing(TestSignups.keys).open(sealed, for: .authenticator(of: account.id))
             #expect(secret.base32.uppercased() == enrolment.secret)
             // Sign-in must refuse this code, so the step has to be exactly that of the code.
             #expect(TOTP.code(secret, step: step) == code)

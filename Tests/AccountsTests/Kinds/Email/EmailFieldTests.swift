@@ -46,6 +46,17 @@ struct EmailFieldTests {
         #expect(try email.isSettled(on: .string(form)))
     }
 
+    @Test(arguments: [
+        ("kim@example.com", "kim@example.com"), ("kim+news@example.com", "kim@example.com"),
+        ("kim+a+b@example.com", "kim@example.com"), ("k.i.m@example.com", "k.i.m@example.com"),
+        ("k.i.m+news@gmail.com", "kim@gmail.com"), ("Kim@GoogleMail.com", "kim@gmail.com"),
+        ("k.im@mail.gmail.com", "k.im@mail.gmail.com"), ("+kim@example.com", "+kim@example.com"),
+        ("+k.i.m@gmail.com", "+kim@gmail.com"),
+    ])
+    func `limits count an address by its mailbox`(address: String, mailbox: String) throws {
+        #expect(try #require(EmailAddress(address)).mailbox == mailbox)
+    }
+
     @Test func `an address may have the maximum length of RFC 5321`() throws {
         #expect(email.refusals(.string("\(Self.local(64))@b.example")).isEmpty)
         #expect(email.refusals(.string("\(Self.local(65))@b.example")) == [Refusal("email", .badFormat)])

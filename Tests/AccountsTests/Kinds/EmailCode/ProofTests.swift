@@ -494,7 +494,10 @@ struct ProofTests {
             #expect(
                 Set(subjects) == [
                     ["kim@example.com", English().alreadyRegistered(serviceName: "Acme").subject],
-                    ["lee@example.com", English().verificationCode("", minutes: 10, serviceName: "Acme").subject],
+                    [
+                        "lee@example.com",
+                        English().verificationCode("", minutes: 10, link: nil, serviceName: "Acme").subject,
+                    ],
                 ]
             )
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)

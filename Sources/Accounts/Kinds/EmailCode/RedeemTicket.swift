@@ -1,0 +1,122 @@
+internal import Foundation
+
+package enum RedeemError: Error {
+    /// The ticket was used, has expired, or was never mailed.
+    case expired
+    /// No key of the ring opens the ticket. A server with another ring may open it.
+    case unreadable
+    case limited(LimitReached)
+    case find(FindError)
+    case database(DatabaseError)
+}
+
+/// Lets the owner of an address sign up while strangers use up its limits. They cause its mails, but only the owner
+/// reads the tickets in them.
+extension Signups {
+    /// Exchanges the ticket for a new sign-up with its address, and mails a code to that address. Neither the mail nor
+    /// the guesses at the code count against the limits of the address. Other sign-ups do not change.
+    package func redeem(
+        _ ticket: Ticket,
+        in language: Language
+    ) async throws(RedeemError) -> (draft: Draft, token: Token) {
+        guard let (address, field) = try await holder(of: ticket), let (codeField, code) = flow.code(likely: field)
+        else {
+            let reached = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
+                try await consumeAlone(charges(.starts, of: network))
+            }
+            throw reached.map(RedeemError.limited) ?? .expired
+        }
+        var values = Values()
+        values.fill(code.proves, with: address, in: flow)
+        let (draft, token) = newDraft(with: values, in: language)
+        do throws(RedeemError) {
+            try await exchange(ticket, for: draft, codeField.name, code, address)
+        } catch {
+            // If the token finds the draft, the exchange took effect.
+            guard case .database(.outcomeUnknown) = error, let draft = await verified(token) else { throw error }
+            return (draft, token)
+        }
+        outbox.wakeSender()
+        funnel.entered(draft.step, of: flow)
+        if let draft = await verified(token) { return (draft, token) }
+        do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
+    }
+
+    /// The address of the ticket, with its whole domain and a masked name; nil if the ticket is invalid. Changes nothing.
+    package func maskedAddress(of ticket: Ticket) async throws(RedeemError) -> String? {
+        try await holder(of: ticket)?.address.maskedName
+    }
+
+    /// The address to which the ticket was mailed, and the field of the code in that mail.
+    private func holder(of ticket: Ticket) async throws(RedeemError) -> (address: EmailAddress, field: FieldName)? {
+        let row = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT sealed, field FROM tickets WHERE \(Self.isValid(ticket))").first?
+                .decode([UInt8].self, String.self)
+        }
+        guard let (sealed, field) = row else { return nil }
+        guard let plaintext = try? keys.open(sealed, for: .ticket(ticket.id)),
+            let address = EmailAddress(String(decoding: plaintext, as: UTF8.self))
+        else { throw .unreadable }
+        return (address, FieldName(field))
+    }
+
+    /// Deletes the ticket, inserts the draft and mails the code, in one transaction. Of two requests with one ticket,
+    /// the second waits for the first, and then deletes no row.
+    private func exchange(
+        _ ticket: Ticket,
+        for draft: Draft,
+        _ field: FieldName,
+        _ code: CodeField,
+        _ address: EmailAddress
+    ) async throws(RedeemError) {
+        // Only readers of the mailbox have tickets, so nobody else can use up the daily limit.
+        let daily = charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), [Array(address.mailbox.utf8)])
+        let limits = charges(.starts, of: network) + mailChargesOfService + [daily]
+        let redeem: SQL = """
+            DELETE FROM tickets WHERE \(Self.isValid(ticket)) AND \(Self.isWithinLimits)
+            RETURNING \(Self.setFlag("redeemed", "true"))
+            """
+        let isRedeemed = Self.flag("redeemed")
+        let mail = codeStatements(
+            field,
+            code,
+            address,
+            generation: 1,
+            draft,
+            when: isRedeemed,
+            byTicket: true
+        )
+        let (wasValid, exceeded) = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                [consume(limits), redeem, insert(draft, when: isRedeemed)] + mail
+            )
+            return (!rows[1].isEmpty, try self.exceeded(limits, rows[0]))
+        }
+        if let exceeded { throw .limited(exceeded) }
+        if !wasValid { throw .expired }
+    }
+
+    private static func isValid(_ ticket: Ticket) -> SQL {
+        "id = \(ticket.id) AND digest = \(ticket.digest) AND now() < expires_at"
+    }
+}
+
+extension Flow {
+    /// The code field with that name. If the flow file has changed since the mail, another code field; the one that
+    /// proves the identifier takes precedence.
+    fileprivate func code(likely name: FieldName) -> (field: Field, kind: CodeField)? {
+        let codes = fields.compactMap { field in (field.kind as? CodeField).map { (field: field, kind: $0) } }
+        return codes.first { $0.field.name == name }
+            ?? codes.first { field(named: $0.kind.proves)?.isIdentifier == true } ?? codes.first
+    }
+}
+
+extension Values {
+    /// Fills in the address as if the person had submitted its step. A step that requires more stays unanswered.
+    fileprivate mutating func fill(_ field: FieldName, with address: EmailAddress, in flow: Flow) {
+        self[field] = address
+        for step in flow.steps where step.field(named: field) != nil {
+            if step.fields.allSatisfy({ $0.name == field || !$0.isRequired }) { answered.insert(step.name) }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+extension Signups {
+    /// Statements that delete the codes for an address in the open drafts that have not proved it, and the waiting mail
+    /// with them. An account has the address now, so they behave as for every registered address.
+    ///
+    /// Nothing that the clients of these drafts see changes. Otherwise a stranger who has submitted the address would
+    /// learn when its owner creates an account.
+    func withdrawCodes(for digests: [[UInt8]], when condition: SQL) -> [SQL] {
+        let digests = ByteStrings(digests)
+        let isUnproved: SQL = """
+            draft IN (SELECT id FROM drafts WHERE email_digest = ANY (\(digests)) AND account_id IS NULL)
+            AND address_digest = ANY (\(digests)) AND proved_at IS NULL AND \(condition)
+            """
+        return [
+            Self.deleteWaiting("SELECT mail FROM proofs WHERE \(isUnproved)"),
+            "UPDATE proofs SET code_digest = NULL WHERE \(isUnproved)",
+        ]
+    }
+
+    /// Whether a row of `drafts` has proved an address with one of these digests, as SQL.
+    static func hasProved(_ digests: [[UInt8]]) -> SQL {
+        """
+        EXISTS (SELECT FROM proofs WHERE draft = drafts.id AND proved_at IS NOT NULL
+                                     AND address_digest = ANY (\(ByteStrings(digests))))
+        """
+    }
+}

@@ -1,0 +1,248 @@
+internal import Foundation
+
+/// Why a file cannot be used as a list of hashes. No description quotes the file.
+package enum HashFileError: Error, Hashable, CustomStringConvertible {
+    case unreadable(Int32)
+    case notRegular
+    case empty
+    /// A line that is not a hash with as many digits as the first one, and perhaps a count.
+    case malformed(Place)
+    case unsorted(Place)
+    /// The number of digits does not tell the hash.
+    case ambiguous(digits: Int)
+    /// The hash has fewer digits than the lines.
+    case tooManyDigits(Int, BreachedHash)
+    /// The file has become shorter since it was opened.
+    case truncated
+
+    package enum Place: Hashable, Sendable, CustomStringConvertible {
+        case line(Int)
+        case byte(Int)
+
+        package var description: String {
+            switch self {
+            case .line(let number): "line \(number)"
+            case .byte(let offset): "the line at byte \(offset)"
+            }
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .unreadable(let code): "the file cannot be read: \(String(cString: strerror(code)))"
+        case .notRegular: "it is not a regular file"
+        case .empty: "the file is empty"
+        case .malformed(let place):
+            """
+            \(place) is malformed; use HASH or HASH:COUNT in every line, with 10 to 40 hexadecimal digits, as many as \
+            in the first line
+            """
+        case .unsorted(let place): "\(place) is not in order; sort the file by hash, for example with LC_ALL=C sort"
+        case .ambiguous(let digits):
+            "hashes of \(digits) digits may be SHA-1 or NTLM hashes; write sha1: or ntlm: before the path"
+        case .tooManyDigits(let digits, let hash):
+            "hashes of \(digits) digits are not \(hash.rawValue) hashes, which have \(hash.digits)"
+        case .truncated: "the file has become shorter since the start"
+        }
+    }
+}
+
+/// A text file of hashes in hexadecimal, one in each line as `HASH:COUNT`, sorted. It is searched where it lies.
+///
+/// The file is read with `pread` and not mapped: if a mapped file becomes shorter or its disk fails, the next access
+/// kills the process with SIGBUS, while `pread` returns an error. The kernel caches the same pages either way. The open
+/// file stays the same when another one gets its name.
+final class HashFile: Sendable {
+    /// The hexadecimal digits of each hash.
+    let digits: Int
+    private let size: Int
+    private let file: OpenFile
+
+    /// The bytes that one read of a search returns: about 90 lines.
+    private static let blockLength = 4096
+    /// A file up to this length is checked line by line at the start; of a longer one, the beginning of this length,
+    /// some blocks and the end.
+    private static let checkedLength = 1 << 20
+    private static let checkedBlocks = 256
+    private static let newline = UInt8(ascii: "\n")
+
+    /// Opens the file and checks it.
+    init(path: String) throws(HashFileError) {
+        file = try OpenFile(at: path)
+        size = try file.size()
+        guard size > 0 else { throw .empty }
+        let beginning = try file.read(0..<min(size, Self.blockLength))
+        guard let line = HashLine(beginning.prefix { $0 != Self.newline }) else { throw .malformed(.line(1)) }
+        digits = line.hash.count
+        try check()
+    }
+
+    private func check() throws(HashFileError) {
+        var ranges = [0..<min(size, Self.checkedLength)]
+        if size > Self.checkedLength {
+            let distance = (size - Self.checkedLength) / Self.checkedBlocks
+            let starts = (0..<Self.checkedBlocks).map { Self.checkedLength + distance * $0 } + [size - Self.blockLength]
+            ranges += starts.sorted().map { $0..<min(size, $0 + Self.blockLength) }
+        }
+        var (last, end) = ([] as [UInt8], 0)
+        for range in ranges {
+            // A range that overlaps with the previous one has some of its lines again.
+            if range.lowerBound < end { last = [] }
+            let block = try block(range, in: 0..<size)
+            for (index, line) in block.lines.enumerated() {
+                let place: HashFileError.Place =
+                    range.lowerBound == 0 ? .line(index + 1) : .byte(block.start + line.startIndex)
+                guard let hash = HashLine(line)?.hash, hash.count == digits else { throw .malformed(place) }
+                let digits = hash.map(\.upperCased)
+                if digits.lexicographicallyPrecedes(last) { throw .unsorted(place) }
+                last = digits
+            }
+            end = range.upperBound
+        }
+    }
+
+    /// Whether the file contains a hash, of which it may have only the first digits. Blocks until the disk has
+    /// answered.
+    ///
+    /// Hashes are uniformly distributed, so their values tell about where they are in the file. Every third guess
+    /// halves the rest instead, which limits the number of reads for any distribution.
+    ///
+    /// - Parameter hash: at least as many upper-case digits as the lines have.
+    func contains(_ hash: borrowing Secret) throws(HashFileError) -> Bool {
+        try hash.withBytes { hash throws(HashFileError) in
+            let hash = hash.prefix(digits)
+            let position = Self.position(of: hash)
+            // The line is in this part of the file if it is in the file. Both ends are the beginning of a line.
+            var (rest, positions) = (0..<size, 0.0...1.0)
+            for attempt in 1...Self.maximumReads where !rest.isEmpty {
+                let share = (position - positions.lowerBound) / (positions.upperBound - positions.lowerBound)
+                let isGuess = !attempt.isMultiple(of: 3) && share >= 0 && share <= 1
+                let middle = rest.lowerBound + Int(Double(rest.count) * (isGuess ? share : 0.5))
+                let start = max(rest.lowerBound, min(middle, rest.upperBound - 1) - Self.blockLength / 2)
+                let block = try block(start..<min(rest.upperBound, start + Self.blockLength), in: rest)
+                let lines = try block.lines.map { line throws(HashFileError) in
+                    guard let digits = HashLine(line)?.hash, digits.count == self.digits else {
+                        throw .malformed(.byte(block.start + line.startIndex))
+                    }
+                    return digits.map(\.upperCased)
+                }
+                guard let first = lines.first, let last = lines.last else { throw .malformed(.byte(start)) }
+                if hash.lexicographicallyPrecedes(first) {
+                    rest = rest.lowerBound..<block.start
+                    positions = positions.lowerBound...max(positions.lowerBound, Self.position(of: first))
+                } else if last.lexicographicallyPrecedes(hash) {
+                    rest = block.end..<rest.upperBound
+                    positions = min(positions.upperBound, Self.position(of: last))...positions.upperBound
+                } else {
+                    return lines.contains { $0.elementsEqual(hash) }
+                }
+            }
+            if rest.isEmpty { return false }
+            // More reads than any sorted file needs.
+            throw .unsorted(.byte(rest.lowerBound))
+        }
+    }
+
+    /// A third of the reads halve the rest, so this is enough for 2^40 blocks.
+    private static let maximumReads = 120
+
+    /// The value of the first digits between 0 and 1.
+    private static func position(of hash: some Sequence<UInt8>) -> Double {
+        hash.prefix(13).reduce((0.0, 1.0)) { sum, digit in
+            let value = digit < 0x40 ? digit - 0x30 : digit - 0x37
+            return (sum.0 + Double(value) * sum.1 / 16, sum.1 / 16)
+        }.0
+    }
+
+    /// The complete lines in a range of the file.
+    private struct Block {
+        /// The offsets in the file of the first line and of the end of the last one.
+        let start, end: Int
+        /// Without their newlines. The index of the first byte of the first line is 0.
+        let lines: [ArraySlice<UInt8>]
+    }
+
+    /// - Parameter rest: a part of the file whose ends are beginnings of lines.
+    private func block(_ range: Range<Int>, in rest: Range<Int>) throws(HashFileError) -> Block {
+        let bytes = try file.read(range)
+        var (first, end) = (0, bytes.count)
+        if range.lowerBound > rest.lowerBound {
+            // The first line may have begun before the range.
+            guard let newline = bytes.firstIndex(of: Self.newline) else { throw .malformed(.byte(range.lowerBound)) }
+            first = newline + 1
+        }
+        if range.upperBound < rest.upperBound {
+            guard let newline = bytes.lastIndex(of: Self.newline), newline >= first else {
+                throw .malformed(.byte(range.lowerBound))
+            }
+            end = newline + 1
+        }
+        let content = Array(bytes[first..<end])
+        var lines = content.split(separator: Self.newline, omittingEmptySubsequences: false)
+        if content.last == Self.newline { lines.removeLast() }
+        return Block(start: range.lowerBound + first, end: range.lowerBound + end, lines: lines)
+    }
+}
+
+/// The sole owner of a file descriptor.
+private final class OpenFile: Sendable {
+    private let descriptor: Int32
+
+    init(at path: String) throws(HashFileError) {
+        // A pipe would block without O_NONBLOCK. Regular files ignore it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .unreadable(errno) }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func size() throws(HashFileError) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        return Int(status.st_size)
+    }
+
+    /// Throws `truncated` if the file ends before the range does.
+    func read(_ range: Range<Int>) throws(HashFileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        var done = 0
+        while done < range.count {
+            let length = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(range.lowerBound + done))
+            }
+            if length > 0 {
+                done += length
+            } else if length == 0 {
+                throw .truncated
+            } else if errno != EINTR {
+                throw .unreadable(errno)
+            }
+        }
+        return bytes
+    }
+}
+
+/// A line of the file: the hash and, after a colon, how often the password was seen. A carriage return may end it.
+private struct HashLine {
+    let hash: ArraySlice<UInt8>
+
+    init?(_ line: ArraySlice<UInt8>) {
+        let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        hash = line.prefix { (0x30...0x39).contains($0) || (0x41...0x46).contains($0 & 0xDF) }
+        let count = line[hash.endIndex...]
+        guard (10...40).contains(hash.count) else { return nil }
+        if count.isEmpty { return }
+        guard count.first == UInt8(ascii: ":"), (2...20).contains(count.count),
+            count.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+    }
+}
+
+extension UInt8 {
+    /// Of a hexadecimal digit.
+    fileprivate var upperCased: UInt8 { self >= 0x61 ? self & 0xDF : self }
+}

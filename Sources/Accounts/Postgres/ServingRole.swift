@@ -1,0 +1,14 @@
+extension Database {
+    /// What the role of the connections may do beyond serving; empty for a role that has only the privileges of
+    /// `accounts_serve`.
+    package func rightsBeyondServing() async throws(DatabaseError) -> [String] {
+        let (isSuperuser, ownsTables, createsTables) = try await read(
+            """
+            SELECT rolsuper, pg_has_role(relowner, 'USAGE'), has_schema_privilege(relnamespace, 'CREATE')
+              FROM pg_roles, pg_class WHERE rolname = current_user AND pg_class.oid = 'audit'::regclass
+            """
+        ).only.decode(Bool.self, Bool.self, Bool.self)
+        if isSuperuser { return ["is a superuser"] }
+        return (ownsTables ? ["owns the tables"] : []) + (createsTables ? ["can create tables"] : [])
+    }
+}

@@ -1,0 +1,104 @@
+internal import Synchronization
+
+/// Makes the requests of this process act on one draft one after another.
+final class DraftTurns: Sendable {
+    enum Refusal: Error {
+        /// Too many requests wait for the draft, or the deadline passed first.
+        case busy
+        case cancelled
+    }
+
+    /// A request that waits for its turn. The outcome is nil if it has its turn.
+    private struct Waiter {
+        let number: Int
+        let caller: CheckedContinuation<Refusal?, Never>
+    }
+
+    private struct State {
+        /// The requests that wait for each draft, in the order of their arrival; no entry means that no request acts on
+        /// the draft.
+        var waiters: [ID<Draft>: [Waiter]] = [:]
+        var numbers = 0
+    }
+
+    private let maximum: Int
+    private let state = Mutex(State())
+
+    /// - Parameter maximum: the number of requests that may wait for one draft.
+    init(waiting maximum: Int) {
+        self.maximum = maximum
+    }
+
+    /// Waits for the turn. Call ``end(_:)`` unless it throws.
+    ///
+    /// - Returns: whether the request had to wait for others.
+    func begin(_ draft: ID<Draft>) async throws(Refusal) -> Bool {
+        let number = state.withLock { state -> Int? in
+            guard state.waiters[draft] != nil else {
+                state.waiters[draft] = []
+                return nil
+            }
+            state.numbers += 1
+            return state.numbers
+        }
+        guard let number else { return false }
+        let refusal = await Deadline.limiting {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { caller in
+                    enter(Waiter(number: number, caller: caller), draft)
+                    // What has happened before the request waited has not found it.
+                    if Task.isCancelled { withdraw(number, from: draft, as: .cancelled) }
+                    if Deadline.hasPassed { withdraw(number, from: draft, as: .busy) }
+                }
+            } onCancel: {
+                withdraw(number, from: draft, as: .cancelled)
+            }
+        } orGiveUp: {
+            self.withdraw(number, from: draft, as: .busy)
+        }
+        if let refusal { throw refusal }
+        return true
+    }
+
+    /// Lets the next request have its turn.
+    func end(_ draft: ID<Draft>) {
+        let next = state.withLock { state -> Waiter? in
+            guard let waiters = state.waiters[draft], !waiters.isEmpty else {
+                state.waiters[draft] = nil
+                return nil
+            }
+            return state.waiters[draft]?.removeFirst()
+        }
+        next?.caller.resume(returning: nil)
+    }
+
+    /// The number of requests that wait for the draft.
+    func waiting(for draft: ID<Draft>) -> Int { state.withLock { $0.waiters[draft]?.count ?? 0 } }
+
+    /// The turn may have become free meanwhile.
+    private func enter(_ waiter: Waiter, _ draft: ID<Draft>) {
+        enum Entry {
+            case waits
+            case ends(Refusal?)
+        }
+        let entry = state.withLock { state -> Entry in
+            guard let count = state.waiters[draft]?.count else {
+                state.waiters[draft] = []
+                return .ends(nil)
+            }
+            if count >= maximum { return .ends(.busy) }
+            state.waiters[draft]?.append(waiter)
+            return .waits
+        }
+        if case .ends(let refusal) = entry { waiter.caller.resume(returning: refusal) }
+    }
+
+    /// Does nothing if the request has its turn.
+    private func withdraw(_ number: Int, from draft: ID<Draft>, as refusal: Refusal) {
+        let waiter = state.withLock { state -> Waiter? in
+            guard let place = state.waiters[draft]?.firstIndex(where: { $0.number == number }) else { return nil }
+            return state.waiters[draft]?.remove(at: place)
+        }
+        waiter?.caller.resume(returning: refusal)
+    }
+}

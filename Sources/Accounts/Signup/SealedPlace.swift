@@ -1,0 +1,33 @@
+/// Where the database keeps an encrypted value. The value can be decrypted only there.
+package struct SealedPlace: Sendable {
+    let table: String
+    /// The primary key of the row.
+    let row: [UInt8]
+    /// The other columns of the row that cannot be changed without encrypting the value again.
+    let columns: [[UInt8]]
+
+    package init(table: String, row: [UInt8], columns: [[UInt8]] = []) {
+        (self.table, self.row, self.columns) = (table, row, columns)
+    }
+
+    /// The values of a draft at one revision: another token, or the values of another revision, cannot be put into its
+    /// row.
+    package static func draft(_ id: ID<Draft>, tokenHash: [UInt8], revision: Int) -> SealedPlace {
+        SealedPlace(table: "drafts", row: id.bytes, columns: [tokenHash, revision.sqlBytes])
+    }
+
+    package static func mail(_ id: ID<Outbox>) -> SealedPlace { SealedPlace(table: "outbox", row: id.bytes) }
+    static func ticket(_ id: ID<Ticket>) -> SealedPlace { SealedPlace(table: "tickets", row: id.bytes) }
+    package static func photo(_ id: ID<Photo>) -> SealedPlace { SealedPlace(table: "draft_photos", row: id.bytes) }
+
+    package static func authenticator(of account: ID<Account>) -> SealedPlace {
+        SealedPlace(table: "authenticators", row: account.bytes)
+    }
+
+    /// A length precedes each part, so that two places never have the same bytes.
+    var bytes: [UInt8] {
+        ([Array(table.utf8), row] + columns).reduce(into: []) { bytes, part in
+            bytes += withUnsafeBytes(of: UInt32(part.count).bigEndian, Array.init) + part
+        }
+    }
+}

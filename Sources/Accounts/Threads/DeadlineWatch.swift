@@ -1,0 +1,53 @@
+internal import Dispatch
+internal import Synchronization
+
+/// One thread that wakes at the earliest of many deadlines.
+///
+/// Deadlines come almost in order, and most of what has one ends long before. So the thread is woken only for a deadline
+/// before the one for which it sleeps, and each wakeup covers all deadlines that have passed.
+final class DeadlineWatch: Sendable {
+    private struct State {
+        /// When the thread wakes; nil if there is no deadline.
+        var alarm: ContinuousClock.Instant?
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let change = DispatchSemaphore(value: 0)
+
+    /// Makes the thread wake at this deadline, or earlier.
+    func expect(_ deadline: ContinuousClock.Instant) {
+        let isEarliest = state.withLock { state in
+            if let alarm = state.alarm, alarm <= deadline { return false }
+            state.alarm = deadline
+            return true
+        }
+        if isEarliest { change.signal() }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        change.signal()
+    }
+
+    /// The body of the thread. Returns after ``stop()``.
+    ///
+    /// - Parameter expire: ends what has a deadline at or before the instant, and returns the earliest of the others.
+    func run(expire: (ContinuousClock.Instant) -> ContinuousClock.Instant?) {
+        while true {
+            let (alarm, isStopped) = state.withLock { ($0.alarm, $0.isStopped) }
+            if isStopped { return }
+            let now = ContinuousClock.now
+            switch alarm {
+            case nil: change.wait()
+            case let alarm? where alarm > now:
+                let microseconds = ((alarm - now) / .microseconds(1)).rounded(.up)
+                _ = change.wait(timeout: .now() + .microseconds(Int(microseconds)))
+            case .some:
+                // Before `expire`, so that a deadline that is added meanwhile is not forgotten.
+                state.withLock { $0.alarm = nil }
+                if let next = expire(now) { expect(next) }
+            }
+        }
+    }
+}

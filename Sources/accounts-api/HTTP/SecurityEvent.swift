@@ -1,0 +1,49 @@
+import Accounts
+import Logging
+
+/// A refusal that may be a part of abuse. The log line of its request has the network of the client under a pseudonym.
+struct SecurityEvent: Sendable {
+    enum Kind: String, Sendable {
+        /// 403, 429 or 503.
+        case refused
+        case codeWrong = "code_wrong"
+        case codeExhausted = "code_exhausted"
+    }
+
+    let kind: Kind
+    let problem: ProblemKind
+    /// The name of the rate limit that refused the request.
+    let limit: String?
+
+    /// Nil if people cause such a problem in ordinary use.
+    init?(_ problem: Problem) {
+        switch problem.slug {
+        case .forbiddenOrigin, .rateLimited, .busy, .unavailable: kind = .refused
+        case .validationFailed:
+            guard let code = problem.refusalCodes.lazy.compactMap(Kind.init(rawValue:)).first else { return nil }
+            kind = code
+        default: return nil
+        }
+        (self.problem, limit) = (problem.slug, problem.limit)
+    }
+
+    /// - Parameters:
+    ///   - step: the step that the request named, if the flow has it.
+    ///   - network: the pseudonym of the client's network.
+    func metadata(step: StepName?, network: String) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "event": "\(kind.rawValue)", "problem": "\(problem.rawValue)", "network": "\(network)",
+        ]
+        if let limit { metadata["limit"] = "\(limit)" }
+        if let step { metadata["step"] = "\(step)" }
+        return metadata
+    }
+}
+
+extension Problem {
+    /// The codes in the member `errors`.
+    fileprivate var refusalCodes: [String] {
+        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [] }
+        return errors.compactMap { $0["code"]?.string }
+    }
+}

@@ -1,0 +1,40 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers that exchange the ticket in a mail for another code.
+struct TicketRoutes: Sendable {
+    let signup: SignupRoutes
+    let pages: Pages
+
+    private var signups: Signups { signup.signups }
+
+    /// The target of the link in the mail. Mail scanners open links, so this changes nothing. The answer is always a
+    /// page.
+    @Sendable func askToRedeem(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
+            throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
+        }
+        let address = try await signups.maskedAddress(of: ticket)
+        let hasSignup = try await signup.openDraft(of: context.credentials.token) != nil
+        let page = pages.ticket(ticket, for: address, replacesSignup: hasSignup, in: context.language)
+        return pages.response(page, in: context.language)
+    }
+
+    /// Unlike the start of a sign-up, this never continues the open one of the token: the person asks for another one.
+    @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
+        // Throws if no key opens the draft of the token: then its cookie must stay.
+        _ = try await signup.openDraft(of: context.credentials.token)
+        let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
+        var answer = signup.representations.answer(
+            draft,
+            with: token,
+            isBearer: body.isBearer,
+            session: signup.session,
+            status: .created
+        )
+        answer.headers[.location] = "/signup"
+        return answer
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("Deadlines of requests", .freshDatabase, .timeLimit(.minutes(3)))
+struct RequestDeadlineTests {
+    private static let impatient = Patience(request: .milliseconds(200), readiness: .milliseconds(200))
+
+    @Test func `every request is answered while a table is locked, and served when it is unlocked`() async throws {
+        try await TestServer.with(patience: Self.impatient) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = try await site.service.signups.start(in: .english).token.text
+            let holder = try TestSupport.Session()
+            try holder.run("BEGIN; LOCK TABLE drafts")
+            let responses = try await Self.crowd(of: kim)
+            #expect(responses.count == 20)
+            for response in responses {
+                #expect(response.status == 503 && response.slug == "unavailable")
+                #expect(response.headers[.retryAfter] != nil)
+            }
+            // The lock is released only now, after all answers.
+            try holder.run("COMMIT")
+            var response = try await kim.send(.get, "/signup")
+            while response.status == 503 { response = try await kim.send(.get, "/signup") }
+            #expect(response.status == 200)
+            response = try await kim.put("email", ["email": "kim@example.com"])
+            while response.status == 503 { response = try await kim.put("email", ["email": "kim@example.com"]) }
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test func `a server that cannot answer because of a lock is not ready`() async throws {
+        try await TestServer.with(patience: Self.impatient) { site in
+            let kim = site.visitor(.bearer)
+            kim.tokenText = try await site.service.signups.start(in: .english).token.text
+            let holder = try TestSupport.Session()
+            try holder.run("BEGIN; LOCK TABLE drafts")
+            // A lane gives up a lock after a while. Whoever asks in that moment finds it free.
+            var ready: Response
+            repeat {
+                _ = try await Self.crowd(of: kim)
+                ready = try await kim.send(.get, "/health/ready")
+            } while ready.status == 200
+            #expect(ready.status == 503 && ready.headers[.retryAfter] != nil)
+            #expect(try await kim.send(.get, "/health/live").status == 200)
+            try holder.run("COMMIT")
+            while ready.status == 503 { ready = try await kim.send(.get, "/health/ready") }
+            #expect(ready.status == 200)
+        }
+    }
+
+    /// The responses to 20 requests at once that read or start a sign-up.
+    private static func crowd(of kim: Visitor) async throws -> [Response] {
+        try await withThrowingTaskGroup(of: Response.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await number.isMultiple(of: 2) ? kim.send(.get, "/signup") : kim.send(.post, "/signup")
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test func `four requests wait to write to one draft, and the fifth is refused`() async throws {
+        try await TestServer.with(waitingRequests: 4) { site in
+            let (draft, token) = try await site.service.signups.start(in: .english)
+            let kim = site.visitor(.bearer)
+            kim.tokenText = token.text
+            let turns = site.service.signups.turns
+            _ = try await turns.begin(draft.id)
+            let waiting = (1...4).map { _ in Task { try await kim.put("email", ["email": "kim@example.com"]) } }
+            while turns.waiting(for: draft.id) < 4 { await Task.yield() }
+            let refused = try await kim.put("email", ["email": "kim@example.com"])
+            #expect(refused.status == 503 && refused.slug == "unavailable" && refused.headers[.retryAfter] == "1")
+            #expect(try await kim.send(.get, "/signup").status == 200, "reads take no turn")
+            turns.end(draft.id)
+            for request in waiting { #expect(try await request.value.status == 200) }
+        }
+    }
+
+    @Test func `the listener of the metrics tells that the process is alive`() async throws {
+        try await TestSignups.with { service in
+            let routes = MetricsRoutes(monitor: Monitor(of: service.signups, version: "1"))
+            try await Application(router: routes.router()).test(.router) { client in
+                let response = try await client.execute(uri: "/health/live", method: .get) { Response($0) }
+                #expect(response.status == 200 && response.json["status"] == "live")
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Refusals in the log", .freshDatabase)
+struct SecurityLogTests {
+    /// The log lines of requests with this status.
+    private static func lines(_ status: Int, of site: TestServer) -> [JSON] {
+        site.log.lines.filter { $0["message"] == "request" && $0["status"] == .integer(status) }
+    }
+
+    /// The log lines that are about abuse, with `event` and the members that depend on it.
+    private static func events(of site: TestServer) -> [[String?]] {
+        site.log.lines.filter { $0["event"] != nil }.map { line in
+            ["level", "event", "problem", "limit", "step"].map { line[$0]?.string }
+        }
+    }
+
+    private static let oneStart = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
+
+    @Test func `a rate limit leaves one line with its name, the request and the network`() async throws {
+        try await TestServer.with(limits: Self.oneStart) { site in
+            try await site.visitor().start()
+            let response = try await site.visitor().start()
+            #expect(response.status == 429)
+            #expect(Self.events(of: site) == [["notice", "refused", "rate-limited", "starts", nil]])
+            let line = try #require(Self.lines(429, of: site).first)
+            #expect(line["request_id"]?.string == response.headers[.requestID])
+            #expect(line["route"] == "/signup" && line["method"] == "POST")
+            #expect(line["network"]?.string == site.service.signups.pseudonym(of: .unknown))
+        }
+    }
+
+    @Test func `a request from another site leaves one line`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            let response = try await kim.put(
+                "email",
+                ["email": "kim@example.com"],
+                headers: [.secFetchSite: "cross-site", .origin: "https://evil.example"]
+            )
+            #expect(response.status == 403)
+            #expect(Self.events(of: site) == [["notice", "refused", "forbidden-origin", nil, nil]])
+        }
+    }
+
+    @Test func `a busy server leaves one line`() async throws {
+        let none = try HashingPool(
+            parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5),
+            workers: 0,
+            queue: 0
+        )
+        defer { none.shutdown() }
+        try await TestServer.with(hashing: none) { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill(through: "code")
+            let password: JSON = ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
+            #expect(try await kim.put("password", password).status == 503)
+            #expect(Self.events(of: site) == [["notice", "refused", "busy", nil, "password"]])
+            let line = try #require(Self.lines(503, of: site).first)
+            #expect(line["draft"] != nil)
+        }
+    }
+
+    @Test func `each wrong code leaves one line, and so does each code that is exhausted`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill(through: "email")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let wrong = code == "313131" ? "323232" : "313131"
+            var codes: [String] = []
+            for _ in 0..<6 {
+                codes += try await kim.put("code", ["code": .string(wrong)]).refusals
+            }
+            #expect(codes.last == "code:code_exhausted" && codes.first == "code:code_wrong")
+            let expected = codes.map { refusal in
+                ["notice", String(refusal.dropFirst("code:".count)), "validation-failed", nil, "code"] as [String?]
+            }
+            #expect(Self.events(of: site) == expected)
+            #expect(!site.log.text.contains(wrong) && !site.log.text.contains("kim@example.com"))
+        }
+    }
+
+    @Test func `a wrong code on a page leaves the same line`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/signup", "")
+            _ = try await kim.post("/signup/email", "email=kim%40example.com")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let page = try await kim.post("/signup/code", "code=\(code == "313131" ? "323232" : "313131")")
+            #expect(page.status == 422)
+            #expect(Self.events(of: site) == [["notice", "code_wrong", "validation-failed", nil, "code"]])
+        }
+    }
+
+    @Test func `no other request has the network in its line`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.put("email", ["email": "kim"])
+            try await kim.fill()
+            _ = try await kim.send(.get, "/signup/nothing")
+            _ = try await kim.send(.get, "/nothing")
+            #expect(try await kim.commit().status == 201)
+            let requests = site.log.lines.filter { $0["message"] == "request" }
+            #expect(requests.count > 8 && requests.allSatisfy { $0["level"] == "info" })
+            for member in ["network", "event", "problem", "limit", "step"] {
+                #expect(requests.allSatisfy { $0[member] == nil })
+            }
+        }
+    }
+
+    @Test func `clients of one network have one pseudonym, and no address is in the log`() async throws {
+        let proxies = ["127.0.0.0/8"].compactMap { IPBlock($0) }
+        try await TestServer.with(.socket, limits: Self.oneStart, trustedProxies: proxies) { site in
+            let clients = ["2001:db8:77:1::1", "2001:db8:77:1::2", "2001:db8:77:2::1"]
+            for client in clients {
+                for _ in 0..<2 { try await site.visitor(headers: [.forwardedFor: client]).start() }
+            }
+            let names = Self.lines(429, of: site).compactMap { $0["network"]?.string }
+            // The first client starts once, and the second never, because they share a network.
+            #expect(names.count == 4)
+            #expect(Set(names.prefix(3)).count == 1 && Set(names).count == 2)
+            let network = Network(try #require(IPAddress(clients[0])))
+            #expect(names.first == site.service.signups.pseudonym(of: network))
+            #expect(!site.log.text.contains("2001:db8"))
+        }
+    }
+}

@@ -1,0 +1,356 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("The roles of the database", .timeLimit(.minutes(5)))
+struct RolesTests {
+    /// A database in a cluster of its own, set up as docs/operating.md says.
+    private struct Installation {
+        private let base: String
+
+        /// - Parameter isMigrated: whether the owner has migrated the database.
+        static func with(isMigrated: Bool = true, _ body: (Installation) async throws -> Void) async throws {
+            try await Cluster.withRunning { cluster in
+                let blocks = try setup()
+                try #require(blocks.count == 2)
+                let administrator = try TestSupport.Session(to: cluster.conninfo)
+                for statement in blocks[0] { try administrator.run(statement) }
+                let installation = Installation(base: cluster.conninfo + " dbname=accounts")
+                for statement in blocks[1] { try installation.session(as: "accounts").run(statement) }
+                if isMigrated { try await installation.migrate() }
+                try await body(installation)
+            }
+        }
+
+        /// The statements of the two SQL blocks of that section.
+        private static func setup() throws -> [[String]] {
+            let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
+            let section = try #require(text.split(separator: "\n### A role for each task\n").dropFirst().first)
+            let end = section.range(of: "\n## ")?.lowerBound ?? section.endIndex
+            return section[..<end].matches(of: /```sql\n([^`]*)```/).prefix(2).map { block in
+                block.1.split(separator: "\n").filter { !$0.hasPrefix("--") }.map(String.init)
+            }
+        }
+
+        private init(base: String) { self.base = base }
+
+        func conninfo(as role: String) -> String { "\(base) user=\(role)" }
+
+        func session(as role: String) throws -> TestSupport.Session { try TestSupport.Session(to: conninfo(as: role)) }
+
+        func migrate() async throws {
+            let conninfo = conninfo(as: "accounts_owner")
+            _ = try await onThread { try Migrations().apply(to: conninfo) }
+        }
+
+        /// Runs a command of an operator.
+        func command(_ arguments: [String], keys: String = TestSignups.keys) async throws -> CommandRun {
+            try await CommandRun.of(
+                arguments,
+                settings: ["DATABASE_URL": conninfo(as: "mina"), "ACCOUNTS_KEYS": keys, "USER": "mina"]
+            )
+        }
+    }
+
+    private func isRefused(_ statement: String, _ session: TestSupport.Session) -> Bool {
+        do {
+            try session.query(SQL(stringLiteral: statement))
+            return false
+        } catch {
+            return (error as? DatabaseError)?.sqlState == "42501"
+        }
+    }
+
+    // MARK: - Serving
+
+    @Test func `the serving role can sign people up in every way`() async throws {
+        try await Installation.with { installation in
+            let conninfo = installation.conninfo(as: "accounts_server")
+            try await withDatabase(conninfo) { database in
+                try await Migrations().check(database)
+                let rights = try await database.rightsBeyondServing()
+                #expect(rights == [])
+                let mismatch = try await KeyRing(TestSignups.keys).mismatch(with: database)
+                #expect(mismatch == nil)
+            }
+            try await TestServer.with(conninfo: conninfo) { site in
+                let kim = site.visitor()
+                try await kim.start()
+                try await kim.fill(through: "email")
+                let code = try await site.service.readCode(for: "kim@example.com")
+                #expect(try await kim.put("code", ["code": code == "000000" ? "000001" : "000000"]).status == 422)
+                try await kim.fill(through: "profile")
+                let photo = try await kim.send(
+                    .put,
+                    "/signup/profile/photo",
+                    bytes: image("plain.png"),
+                    headers: [.contentType: "image/png"]
+                )
+                #expect(photo.status == 204)
+                try await kim.put("contact", ["birth_date": "2001-02-28"])
+                let totp = try await kim.send(.get, "/signup/totp")
+                let number = kim.code(of: totp)
+                let wrong = number == "000000" ? "000001" : "000000"
+                #expect(try await kim.put("totp", ["totp": .string(wrong)]).refusals == ["totp:code_wrong"])
+                #expect(try await kim.put("totp", ["totp": .string(number)]).status == 200)
+                #expect(try await kim.send(.post, "/signup/handoff").status == 202)
+                try await kim.put("terms", ["terms": true])
+                #expect(try await kim.commit().status == 201)
+
+                let lee = site.visitor()
+                try await lee.start()
+                try await lee.fill(through: "profile", email: "lee@example.com", username: "lee")
+                #expect(try await lee.put("email", ["email": "park@example.com"]).status == 200)
+                #expect(try await lee.send(.delete, "/signup").status == 204)
+                try await site.service.signups.funnel.flush(to: site.service.database)
+            }
+            // Deletes only what the same transaction has inserted.
+            try installation.session(as: "accounts_server").run("SELECT undo_account(id) FROM accounts")
+            let tables = [
+                "accounts", "authenticators", "recovery_codes", "photos", "endings", "funnel_daily", "outbox",
+            ]
+            for table in tables {
+                let exists = try installation.session(as: "accounts_owner")
+                    .query(SQL(stringLiteral: "SELECT EXISTS (SELECT FROM \(table))")).only.decode(Bool.self)
+                #expect(exists, "\(table)")
+            }
+        }
+    }
+
+    @Test func `the serving role creates partitions, and erases what has expired with its partitions`() async throws {
+        try await Installation.with { installation in
+            let owner = try installation.session(as: "accounts_owner")
+            try owner.run(
+                """
+                DO $$ BEGIN
+                    EXECUTE 'DROP TABLE drafts_' || to_char((now() AT TIME ZONE 'UTC')::date + 3, 'YYYYMMDD');
+                END $$;
+                SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)
+                """
+            )
+            try await TestSignups.with(conninfo: installation.conninfo(as: "accounts_server")) { service in
+                let partitions = Partitions(
+                    database: service.database,
+                    days: service.signups.partitions,
+                    logger: .silent
+                )
+                try await partitions.prepare()
+                _ = try await service.fill(service.start(), through: "profile")
+                try owner.letPass("2 days")
+                // The day of a draft is in its id.
+                try owner.run("UPDATE drafts SET id = '00000000-0000-7000-8000-000000000000'")
+                let erased = try await Reaper(signups: service.signups, restFactor: 0, logger: .silent).sweep()
+                #expect(erased.drafts == 1 && erased.partitions == 1)
+            }
+            // A statement that names the new partition needs the privileges of `drafts` on it.
+            let isGranted = try owner.query(
+                """
+                SELECT bool_and(has_table_privilege('accounts_server', inhrelid, 'INSERT')
+                                AND has_table_privilege('mina', inhrelid, 'DELETE')), count(*)
+                  FROM pg_inherits WHERE inhparent = 'drafts'::regclass
+                """
+            ).only.decode(Bool.self, Int.self)
+            #expect(isGranted.0 && isGranted.1 >= 9)
+        }
+    }
+
+    // MARK: - Operating
+
+    @Test func `the operating role can run every command of an operator`() async throws {
+        try await Installation.with { installation in
+            try await TestSignups.with(conninfo: installation.conninfo(as: "accounts_server")) { service in
+                #expect(try await service.signups.keys.mismatch(with: service.database) == nil)
+                let kim = try await service.fill(service.start(), through: "profile")
+                let account = try await service.signups.commit(
+                    service.readyDraft(email: "lee@example.com", username: "lee")
+                ).account.id
+                service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+                _ = try await service.fill(service.start(), through: "email", email: "park@example.com")
+                try await service.deliver()
+                try await service.signups.funnel.flush(to: service.database)
+                let waiting = try installation.session(as: "mina").query(
+                    "SELECT id::text FROM outbox WHERE state = 'waiting'"
+                )
+                let mail = try #require(waiting.first).decode(String.self)
+
+                for arguments in [
+                    ["drafts", "list"], ["drafts", "list", "--email", "kim@example.com"],
+                    ["drafts", "show", "\(kim.id)", "--reveal"], ["drafts", "why", "\(kim.id)"], ["drafts", "board"],
+                    ["drafts", "funnel"], ["drafts", "extend", "\(kim.id)"],
+                    ["drafts", "purge", "--email", "kim@example.com", "--dry-run"],
+                    ["accounts", "show", "lee@example.com", "--reveal"], ["accounts", "show", "\(account)"],
+                    ["outbox", "list"], ["outbox", "retry", mail], ["outbox", "flush"],
+                    ["keys", "rotate"], ["drafts", "expire", "\(kim.id)"],
+                    ["drafts", "purge", "--email", "park@example.com"], ["migrate", "--status"],
+                ] {
+                    let run = try await installation.command(arguments)
+                    #expect(run.status == 0, "\(arguments): \(run.errorOutput)")
+                }
+            }
+            let roles = try installation.session(as: "mina").query("SELECT DISTINCT role FROM audit")
+            let names = try roles.map { try $0.decode(String.self) }
+            #expect(names == ["mina"])
+        }
+    }
+
+    @Test func `the operating role can rotate the keys of every table`() async throws {
+        let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await Installation.with { installation in
+            try await TestServer.with(conninfo: installation.conninfo(as: "accounts_server")) { site in
+                #expect(try await site.service.signups.keys.mismatch(with: site.service.database) == nil)
+                for (index, name) in ["kim", "lee"].enumerated() {
+                    let visitor = site.visitor()
+                    try await visitor.start()
+                    try await visitor.fill(through: "profile", email: "\(name)@example.com", username: name)
+                    let photo = try await visitor.send(
+                        .put,
+                        "/signup/profile/photo",
+                        bytes: image("plain.png"),
+                        headers: [.contentType: "image/png"]
+                    )
+                    #expect(photo.status == 204)
+                    if index == 1 { break }
+                    try await visitor.put("contact", ["birth_date": "2001-02-28"])
+                    let totp = try await visitor.send(.get, "/signup/totp")
+                    try await visitor.put("totp", ["totp": .string(visitor.code(of: totp))])
+                    try await visitor.put("terms", ["terms": true])
+                    #expect(try await visitor.commit().status == 201)
+                }
+            }
+            let run = try await installation.command(["keys", "rotate", "--json"], keys: "\(new),\(TestSignups.keys)")
+            #expect(run.status == 0, "\(run.errorOutput)")
+            let rotated = try JSON.read(Array(run.output.utf8))
+            #expect(rotated["drafts"] == 1 && rotated["photos"] == 1 && rotated["authenticators"] == 1)
+            #expect(rotated["unreadable"] == 0)
+        }
+    }
+
+    // MARK: - What is refused
+
+    @Test func `neither role can change the audit, a table or the schema`() async throws {
+        try await Installation.with { installation in
+            try installation.session(as: "mina").run("INSERT INTO audit (operator, act) VALUES ('mina', 'expire')")
+            let partitions = try installation.session(as: "accounts_owner")
+                .query("SELECT count(*) FROM pg_inherits WHERE inhparent = 'drafts'::regclass").only.decode(Int.self)
+            for role in ["accounts_server", "mina"] {
+                let session = try installation.session(as: role)
+                for statement in [
+                    "UPDATE audit SET operator = 'jun'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE audit",
+                    "INSERT INTO audit (operator, act, at) VALUES ('mina', 'expire', now())",
+                    "INSERT INTO audit (operator, act, role) VALUES ('mina', 'expire', 'jun')",
+                    "DROP TABLE drafts", "TRUNCATE drafts", "TRUNCATE accounts", "DELETE FROM accounts",
+                    "UPDATE accounts SET email = NULL", "UPDATE credentials SET secret = ''",
+                    "CREATE TABLE extra (number int)", "CREATE TEMP TABLE extra (number int)",
+                    "CREATE FUNCTION extra() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+                    "ALTER TABLE audit DISABLE TRIGGER ALL", "INSERT INTO migrations (name, checksum) VALUES ('x', '')",
+                    "DROP FUNCTION create_draft_partition", "CREATE ROLE jun", "SET ROLE accounts_owner",
+                ] {
+                    #expect(isRefused(statement, session), "\(role): \(statement)")
+                }
+            }
+            let server = try installation.session(as: "accounts_server")
+            #expect(isRefused("INSERT INTO audit (operator, act) VALUES ('mina', 'expire')", server))
+            #expect(isRefused("SELECT FROM audit", server))
+            for table in ["credentials", "authenticators", "recovery_codes", "consents", "photos"] {
+                #expect(isRefused("SELECT * FROM \(table)", server), "\(table)")
+            }
+            for call in ["create_draft_partition('2031-05-06')", "drop_past_draft_partitions('-30 days')"] {
+                try? server.run("SELECT \(call)")
+            }
+            let days = try installation.session(as: "accounts_owner").query(
+                "SELECT count(*) FROM pg_inherits WHERE inhparent = 'drafts'::regclass"
+            )
+            #expect(try days.only.decode(Int.self) == partitions)
+            let mina = try installation.session(as: "mina")
+            #expect(isRefused("SELECT secret FROM credentials", mina))
+            #expect(isRefused("SELECT create_draft_partition('2031-05-06')", mina))
+            #expect(isRefused("SELECT drop_past_draft_partitions('1 day')", mina))
+            #expect(isRefused("SELECT undo_account(gen_random_uuid())", mina))
+            let records = try mina.query("SELECT operator, role FROM audit").only.decode(String.self, String.self)
+            #expect(records == ("mina", "mina"))
+        }
+    }
+
+    @Test func `functions that run as the owner ignore temporary tables`() async throws {
+        try await Installation.with { installation in
+            let settings = try installation.session(as: "accounts_owner").query(
+                "SELECT proconfig = '{\"search_path=public, pg_temp\"}' FROM pg_proc WHERE prosecdef"
+            )
+            let arePinned = try settings.map { try $0.decode(Bool.self) }
+            #expect(arePinned == [true, true, true, true])
+        }
+    }
+
+    // MARK: - Granting
+
+    @Test func `every table has a role that can read it`() async throws {
+        try await Installation.with { installation in
+            let others = try installation.session(as: "accounts_owner").query(
+                """
+                SELECT relname::text FROM pg_class
+                 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+                   AND NOT has_table_privilege('accounts_server', oid, 'SELECT')
+                   AND NOT has_any_column_privilege('mina', oid, 'SELECT')
+                """
+            )
+            let names = try others.map { try $0.decode(String.self) }
+            #expect(names == [], "add new tables to sql/functions/grant_to_roles.sql")
+        }
+    }
+
+    @Test func `migrating again gives exactly the privileges of the roles, whatever they were`() async throws {
+        try await Installation.with(isMigrated: false) { installation in
+            let administrator = try installation.session(as: "accounts")
+            try administrator.run(
+                "ALTER ROLE accounts_serve RENAME TO later; ALTER ROLE accounts_operate RENAME TO other"
+            )
+            // The owner may not create roles, so nobody gets anything.
+            try await installation.migrate()
+            let server = try installation.session(as: "accounts_server")
+            #expect(isRefused("SELECT FROM migrations", server))
+
+            try administrator.run(
+                "ALTER ROLE later RENAME TO accounts_serve; ALTER ROLE other RENAME TO accounts_operate"
+            )
+            try await installation.migrate()
+            try server.run("SELECT FROM migrations")
+            try administrator.run("GRANT ALL ON audit, accounts TO accounts_serve, accounts_operate")
+            try await installation.migrate()
+            #expect(isRefused("DELETE FROM audit", server) && isRefused("DELETE FROM accounts", server))
+        }
+    }
+
+    @Test func `one role can own and serve, and the server logs a warning`() async throws {
+        try await Installation.with { installation in
+            for (role, reason) in [("accounts_owner", "owns the tables"), ("accounts", "is a superuser")] {
+                try await withDatabase(installation.conninfo(as: role)) { database in
+                    let rights = try await database.rightsBeyondServing()
+                    #expect(rights.first == reason)
+                }
+            }
+            let mails = Mails()
+            let owning = try await ServerProcess.start(
+                database: installation.conninfo(as: "accounts_owner"),
+                arguments: ["serve", "--migrate"],
+                mails: mails
+            )
+            #expect(owning.log.matches(of: /the database role may do more than serve/).count == 1)
+            let kim = SignupClient("kim@example.com", mails: mails)
+            try await kim.begin(at: owning.port)
+            for step in ["email", "code", "password", "profile", "contact", "terms"] {
+                try await kim.step(step, at: owning.port)
+            }
+            #expect(try await kim.commit(at: owning.port).status == 201)
+            #expect(await owning.end(by: SIGTERM) == 0)
+
+            let serving = try await ServerProcess.start(database: installation.conninfo(as: "accounts_server"))
+            #expect(!serving.log.contains("may do more than serve"))
+            #expect(await serving.end(by: SIGTERM) == 0)
+        }
+    }
+}

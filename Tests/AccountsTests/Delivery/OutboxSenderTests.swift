@@ -1,0 +1,323 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Parallel delivery", .freshDatabase, .timeLimit(.minutes(5)))
+struct OutboxSenderTests {
+    private let session: Session
+
+    init() throws {
+        session = try Session()
+    }
+
+    /// A sender whose mail the test answers.
+    private struct HeldSender {
+        let sender: OutboxSender
+        let mailers: [HeldMailer]
+        let clock = TestClock()
+        let deliveries: AsyncStream<HeldMailer.Delivery>
+
+        init(_ service: TestSignups, mailers count: Int) {
+            let (deliveries, begun) = AsyncStream.makeStream(of: HeldMailer.Delivery.self)
+            self.deliveries = deliveries
+            mailers = (0..<count).map { _ in HeldMailer(begun) }
+            sender = Self.sender(service, mailers, clock)
+        }
+
+        static func sender(
+            _ service: TestSignups,
+            _ mailers: [any Mailer],
+            _ clock: any Clock<Duration> = ContinuousClock()
+        ) -> OutboxSender {
+            OutboxSender(
+                outbox: service.signups.outbox,
+                database: service.database,
+                mailers: mailers,
+                from: "no-reply@acme.example",
+                serviceName: "Acme",
+                publicURL: "http://localhost:8080",
+                clock: clock,
+                logger: .silent
+            )
+        }
+
+        /// Waits for the next mail that begins.
+        func next() async throws -> HeldMailer.Delivery {
+            var iterator = deliveries.makeAsyncIterator()
+            let next = await iterator.next()
+            return try #require(next)
+        }
+    }
+
+    /// Runs the sender until the body returns.
+    private func running(_ sender: OutboxSender, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await sender.run() }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
+    /// Causes a mail with a code, or what an address with an account gets instead.
+    private func enter(_ address: String, at service: TestSignups, from network: String = "192.0.2.1") async throws {
+        let signups = service.signups.from(Network(try #require(IPAddress(network))))
+        let step = try #require(signups.flow.step(named: "email"))
+        let draft = try await signups.start(in: .english).draft
+        _ = try await signups.submit(["email": .string(address)], to: step, of: draft)
+    }
+
+    private func recipients(_ mails: [ClaimedMail], at service: TestSignups) -> [String] {
+        mails.compactMap { service.signups.outbox.open($0.sealed, of: $0.id)?.to }.sorted()
+    }
+
+    /// Tells the test that the shutdown has reached the sender.
+    private struct Watched: Service {
+        let sender: OutboxSender
+        let stop: AsyncStream<Void>.Continuation
+
+        func run() async throws {
+            await withGracefulShutdownHandler {
+                await sender.run()
+            } onGracefulShutdown: {
+                stop.yield()
+            }
+        }
+    }
+
+    // MARK: - Withheld mail
+
+    @Test(arguments: [true, false])
+    func `a mail arrives at the same time behind an address with an account and behind another`(isRegistered: Bool)
+        async throws
+    {
+        try await TestSignups.with { service in
+            if isRegistered {
+                _ = try await service.signups.commit(service.readyDraft(email: "target@example.com"))
+                try await enter("target@example.com", at: service)
+                try await service.deliver()
+            }
+            for name in ["first", "target", "probe"] { try await enter("\(name)@example.com", at: service) }
+            let withheld = try session.number(of: "outbox WHERE template = 'withheld' AND state = 'waiting'")
+            #expect(withheld == (isRegistered ? 1 : 0))
+
+            let held = HeldSender(service, mailers: 1)
+            try await running(held.sender) {
+                let first = try await held.next()
+                #expect(first.mail.to == "first@example.com")
+                held.clock.advance(by: .seconds(3))
+                first.end()
+                if isRegistered {
+                    try await held.clock.waitForSleepers(1)
+                    #expect(held.clock.waits == [.seconds(3)])
+                    held.clock.advance(by: .seconds(2))
+                    #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 0") == 1)
+                    held.clock.advance(by: .seconds(1))
+                } else {
+                    let target = try await held.next()
+                    #expect(target.mail.to == "target@example.com")
+                    held.clock.advance(by: .seconds(3))
+                    target.end()
+                }
+                let probe = try await held.next()
+                #expect(probe.mail.to == "probe@example.com")
+                #expect(held.clock.now.offset == .seconds(6))
+                #expect(held.mailers.map(\.connections) == [3])
+                probe.end()
+                try await session.wait(for: "SELECT WHERE NOT EXISTS (SELECT FROM outbox WHERE state = 'waiting')")
+            }
+        }
+    }
+
+    // MARK: - Several at a time
+
+    @Test func `as many mails are in delivery as there are mailers, and no more are claimed`() async throws {
+        try await TestSignups.with { service in
+            for number in 1...5 { try await enter("kim\(number)@example.com", at: service) }
+            let held = HeldSender(service, mailers: 3)
+            try await running(held.sender) {
+                var deliveries: [HeldMailer.Delivery] = []
+                for _ in 1...3 { deliveries.append(try await held.next()) }
+                #expect(Set(deliveries.map(\.mail.to)) == Set((1...3).map { "kim\($0)@example.com" }))
+                #expect(try session.number(of: "outbox WHERE attempts = 0") == 2)
+                deliveries.removeFirst().end()
+                deliveries.append(try await held.next())
+                #expect(deliveries.last?.mail.to == "kim4@example.com")
+                #expect(try session.number(of: "outbox WHERE attempts = 0") == 1)
+            }
+        }
+    }
+
+    @Test func `a mailer that fails does not disturb the others, and its mail is retried`() async throws {
+        try await TestSignups.with { service in
+            for number in 1...2 { try await enter("kim\(number)@example.com", at: service) }
+            let held = HeldSender(service, mailers: 2)
+            try await running(held.sender) {
+                let (one, other) = (try await held.next(), try await held.next())
+                one.end(with: .temporary(reply: nil, reason: "the server is gone"))
+                try await session.wait(
+                    for: """
+                        SELECT FROM outbox WHERE state = 'waiting' AND attempts = 1 AND sending_until IS NULL
+                           AND last_error = 'not delivered yet: the server is gone' AND due_at > now()
+                        """
+                )
+                #expect(try session.number(of: "outbox WHERE sending_until > now()") == 1)
+                other.end()
+                try await session.wait(for: "SELECT FROM outbox WHERE state = 'delivered'")
+            }
+        }
+    }
+
+    @Test func `a shutdown waits for the mails in delivery and claims no others`() async throws {
+        try await TestSignups.with { service in
+            for number in 1...3 { try await enter("kim\(number)@example.com", at: service) }
+            let held = HeldSender(service, mailers: 2)
+            let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+            let services = ServiceGroup(services: [Watched(sender: held.sender, stop: stop)], logger: .silent)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await services.run() }
+                let deliveries = [try await held.next(), try await held.next()]
+                await services.triggerGracefulShutdown()
+                for await _ in stops { break }
+                for delivery in deliveries { delivery.end() }
+                try await group.waitForAll()
+            }
+            #expect(try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 1") == 2)
+            #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 0") == 1)
+        }
+    }
+
+    @Test func `mail over several connections to a real server arrives once each`() async throws {
+        let catcher = try await MailCatcher.start(.delay(milliseconds: 20))
+        let server = try SMTPServer(url: catcher.url)
+        let mailers = (0..<4).map { _ in SMTPMailer(to: server) }
+        try await TestSignups.with { service in
+            for number in 1...20 { try await enter("kim\(number)@example.com", at: service) }
+            try await running(HeldSender.sender(service, mailers)) {
+                var recipients: [String] = []
+                for _ in 1...20 { recipients += try await catcher.next().to }
+                #expect(Set(recipients) == Set((1...20).map { "kim\($0)@example.com" }))
+                try await session.wait(for: "SELECT WHERE NOT EXISTS (SELECT FROM outbox WHERE state = 'waiting')")
+            }
+            #expect(try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 1") == 20)
+        }
+        for mailer in mailers { await mailer.shutdown() }
+        #expect(try await catcher.stop().isEmpty)
+    }
+
+    // MARK: - Turns
+
+    @Test func `the mail of a network does not wait for a hundred mails of another`() async throws {
+        try await TestSignups.with { service in
+            for number in 100..<200 {
+                try await enter("a\(number)@example.com", at: service, from: "192.0.2.1")
+            }
+            try await enter("b@example.com", at: service, from: "192.0.2.2")
+            let mails = try await service.signups.outbox.claim(8, on: service.database)
+            #expect(recipients(mails, at: service) == (100..<107).map { "a\($0)@example.com" } + ["b@example.com"])
+        }
+    }
+
+    @Test func `the mail of a network does not wait for the retries of another`() async throws {
+        try await TestSignups.with { service in
+            for number in 1...20 { try await enter("a\(number)@example.com", at: service, from: "192.0.2.1") }
+            #expect(try await service.signups.outbox.claim(20, on: service.database).count == 20)
+            try session.run("UPDATE outbox SET due_at = now(), sending_until = NULL")
+            try await enter("b@example.com", at: service, from: "192.0.2.2")
+            let mails = try await service.signups.outbox.claim(1, on: service.database)
+            #expect(recipients(mails, at: service) == ["b@example.com"])
+            #expect(try await service.signups.outbox.claim(100, on: service.database).count == 20)
+        }
+    }
+
+    // MARK: - One address
+
+    @Test func `the second mail to an address is delivered after the first`() async throws {
+        try await TestSignups.with { service in
+            for network in ["192.0.2.1", "192.0.2.2"] {
+                try await enter("kim@example.com", at: service, from: network)
+            }
+            try await enter("lee@example.com", at: service)
+            let outbox = service.signups.outbox
+            let mails = try await outbox.claim(8, on: service.database)
+            #expect(recipients(mails, at: service) == ["kim@example.com", "lee@example.com"])
+            #expect(try await outbox.claim(8, on: service.database).isEmpty)
+
+            // Not lost by a server that dies: the older mail is due again before the newer one.
+            try session.letPass("2 minutes")
+            let again = try await outbox.claim(8, on: service.database)
+            #expect(Set(again.map(\.id)) == Set(mails.map(\.id)))
+            try session.run("UPDATE outbox SET sending_until = NULL WHERE attempts > 0")
+            let last = try await outbox.claim(8, on: service.database)
+            #expect(recipients(last, at: service) == ["kim@example.com"])
+            #expect(Set(last.map(\.id)).isDisjoint(with: mails.map(\.id)))
+        }
+    }
+
+    @Test func `two servers do not deliver two mails to an address at the same time`() async throws {
+        try await TestSignups.with { service in
+            for _ in 1...2 { try await enter("kim@example.com", at: service) }
+            let claims = try await atOnce(4) { _ in
+                try await service.signups.outbox.claim(8, on: service.database)
+            }
+            #expect(claims.joined().count == 1)
+        }
+    }
+
+    // MARK: - Digests
+
+    @Test func `digests that a server of the version before has left are erased, and those of waiting mail stay`()
+        async throws
+    {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            try await service.sender.eraseDigests()
+            #expect(try session.number(of: "outbox WHERE recipient IS NOT NULL AND network IS NOT NULL") == 1)
+            // The statement of the version before.
+            try session.run("UPDATE outbox SET state = 'delivered', sealed = NULL, finished_at = now()")
+            try await service.sender.eraseDigests()
+            #expect(try session.number(of: "outbox WHERE recipient IS NULL AND network IS NULL") == 1)
+        }
+    }
+
+    @Test func `the digests of a network differ from day to day, and those of an address do not`() throws {
+        let outbox = Outbox(keys: try KeyRing(TestSignups.keys))
+        let network = Network(try #require(IPAddress("192.0.2.1")))
+        func seal(_ network: Network, _ day: TimeInterval) -> Outbox.Sealed {
+            outbox.seal(
+                .init(to: "kim@example.com", language: .english, code: nil),
+                from: network,
+                on: Date(timeIntervalSince1970: day * 86_400)
+            )
+        }
+        #expect(seal(network, 20_000).network == seal(network, 20_000.9).network)
+        #expect(seal(network, 20_000).network != seal(network, 20_001).network)
+        #expect(seal(network, 20_000).network != seal(.unknown, 20_000).network)
+        #expect(seal(network, 20_000).recipient == seal(.unknown, 20_001).recipient)
+    }
+
+    @Test func `mail that waits has both digests, and mail that does not has none`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft())
+            #expect(
+                try session.number(
+                    of: "outbox WHERE state = 'waiting' AND length(network) = 32 AND length(recipient) = 32"
+                ) == 1
+            )
+            try await service.deliver()
+            try await enter("lee@example.com", at: service)
+            service.mailbox.refuse(with: .permanent(reply: 550, reason: "no such mailbox"))
+            try await service.deliver()
+            #expect(try session.number(of: "outbox WHERE state = 'delivered'") == 2)
+            #expect(try session.number(of: "outbox WHERE state = 'dead'") == 1)
+            #expect(
+                try session.number(
+                    of: "outbox WHERE network IS NOT NULL OR recipient IS NOT NULL OR sending_until IS NOT NULL"
+                ) == 0
+            )
+        }
+    }
+}

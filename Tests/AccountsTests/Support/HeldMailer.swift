@@ -1,0 +1,46 @@
+import Synchronization
+
+@testable import Accounts
+
+/// A mailer whose mails stay in delivery until the test answers them.
+final class HeldMailer: Mailer {
+    /// A mail in delivery.
+    struct Delivery: Sendable {
+        let mail: Mail
+        private let answers: AsyncStream<MailError?>.Continuation
+
+        fileprivate init(_ mail: Mail, _ answers: AsyncStream<MailError?>.Continuation) {
+            (self.mail, self.answers) = (mail, answers)
+        }
+
+        /// Ends the delivery, with an error if there is one.
+        func end(with error: MailError? = nil) {
+            answers.yield(error)
+        }
+    }
+
+    private let begun: AsyncStream<Delivery>.Continuation
+    private let count = Mutex(0)
+
+    /// - Parameter begun: gets each mail when its delivery begins. Several mailers may share it.
+    init(_ begun: AsyncStream<Delivery>.Continuation) {
+        self.begun = begun
+    }
+
+    /// How many times the sender has asked for a connection.
+    var connections: Int { count.withLock { $0 } }
+
+    func connect() async throws(MailError) {
+        count.withLock { $0 += 1 }
+    }
+
+    func send(_ mail: Mail) async throws(MailError) {
+        let (answers, answer) = AsyncStream.makeStream(of: MailError?.self)
+        begun.yield(Delivery(mail, answer))
+        for await error in answers {
+            guard let error else { return }
+            throw error
+        }
+        throw .temporary(reply: nil, reason: "the task was cancelled")
+    }
+}

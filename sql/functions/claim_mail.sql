@@ -1,0 +1,33 @@
+-- Claims up to `places` due mails for one attempt each, and returns them. `readable` has the beginnings of what the keys
+-- of the server have encrypted; it leaves other mail to the servers that have the keys.
+--
+-- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address arrive
+-- in order, except that one the mail server has postponed does not hold up those after it.
+
+CREATE OR REPLACE FUNCTION claim_mail(places bigint, readable bytea[])
+    RETURNS SETOF outbox LANGUAGE plpgsql
+    -- A plan made while the table is small would read all of it, and would be kept. The right plan always reads the first
+    -- rows of two indexes. PostgreSQL takes the prohibition of sorting for a high cost, so it would compile the plan.
+    SET enable_seqscan = off SET enable_sort = off SET jit = off
+    SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN QUERY
+    WITH new AS (
+        SELECT id, turn FROM outbox AS mail
+         WHERE state = 'waiting' AND attempts = 0 AND due_at <= now() AND mail_is_next(mail, readable)
+         ORDER BY turn LIMIT places FOR UPDATE SKIP LOCKED
+    ), postponed AS (
+        SELECT id, turn FROM outbox AS mail
+         WHERE state = 'waiting' AND attempts > 0 AND due_at <= now() AND mail_is_next(mail, readable)
+         ORDER BY due_at LIMIT places FOR UPDATE SKIP LOCKED
+    ), chosen AS (
+        SELECT id FROM (TABLE new UNION ALL TABLE postponed) AS due ORDER BY turn LIMIT places
+    )
+    UPDATE outbox
+       SET attempts = attempts + 1, sending_until = now() + interval '1 minute',
+           due_at = now() + least(make_interval(secs => 60 * 2 ^ attempts), interval '4 hours'),
+           turn = greatest(turn, now()) + least(make_interval(secs => 60 * 2 ^ attempts), interval '4 hours')
+     WHERE id IN (SELECT id FROM chosen)
+    RETURNING outbox.*;
+END
+$$;

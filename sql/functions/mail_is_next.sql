@@ -1,0 +1,14 @@
+-- Whether a server with those keys may deliver the mail now, and no other mail to its recipient goes first.
+
+CREATE OR REPLACE FUNCTION mail_is_next(mail outbox, readable bytea[]) RETURNS boolean LANGUAGE plpgsql STABLE
+    SET enable_seqscan = off
+    SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN (mail.useless_after <= now()
+            OR EXISTS (SELECT FROM unnest(readable) AS head WHERE substr(mail.sealed, 1, length(head)) = head))
+       AND NOT EXISTS (SELECT FROM outbox AS other
+                        WHERE other.recipient = mail.recipient AND other.state = 'waiting' AND other.id <> mail.id
+                          AND (other.sending_until > now() OR other.due_at <= now()
+                               AND (other.created_at, other.id) < (mail.created_at, mail.id)));
+END
+$$;

@@ -1,0 +1,15 @@
+-- The turn of a new mail from that network: now, or one minute after the last new mail of the network that waits. So a
+-- network that causes much mail waits behind the others, and never behind more than what they cause meanwhile.
+--
+-- Two mails of one network may get the same turn if they are inserted at the same moment. This is harmless: they are
+-- rate-limited as others are.
+
+CREATE OR REPLACE FUNCTION mail_turn(sender bytea) RETURNS timestamptz LANGUAGE plpgsql STABLE
+    -- A plan made while the table is small would read all of it, and would be kept.
+    SET enable_seqscan = off
+    SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN greatest(now(), (SELECT max(turn) + interval '1 minute' FROM outbox
+                             WHERE network = sender AND state = 'waiting' AND attempts = 0));
+END
+$$;
