@@ -1,0 +1,213 @@
+"""The service under test: its database, its mail server and the server, each a process that can be killed."""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from proxy import ResettingProxy
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Mailbox:
+    """Runs scripts/mail-catcher on a fixed port, and keeps what it receives."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.mails = []
+        self.changed = threading.Condition()
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [os.environ["PYTHON"], ROOT / "scripts/mail-catcher", str(self.port)], stdout=subprocess.PIPE, text=True
+        )
+        assert json.loads(self.process.stdout.readline()) == {"port": self.port}
+        threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
+
+    def read(self, process):
+        for line in process.stdout:
+            try:
+                mail = json.loads(line)
+            except ValueError:
+                continue  # the catcher was killed while it wrote the line
+            with self.changed:
+                self.mails.append(mail)
+                self.changed.notify_all()
+
+    def codes(self, address):
+        texts = [mail["text"] for mail in self.mails if mail.get("to") == [address]]
+        return [match[1] for match in (re.search(r"^(\d{6})$", text, re.MULTILINE) for text in texts) if match]
+
+    def wait_for_code(self, address, count, timeout):
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.codes(address)) >= count, timeout=timeout)
+            return self.codes(address)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Service:
+    """
+    small_disk: the database is on a file system of 400 MB in memory.
+    faked_clock: the clock of the server can be set.
+    resets: the share of connections that are reset, those of the clients and those to the database.
+    """
+
+    def __init__(self, folder, small_disk=False, faked_clock=False, resets=0):
+        self.folder = folder
+        self.small_disk = small_disk
+        self.faked_clock = faked_clock
+        self.resets = resets
+        self.server = None
+        self.proxies = []
+
+    def __enter__(self):
+        self.cluster = self.folder / "cluster"
+        self.clock = self.folder / "clock"
+        if self.small_disk:
+            self.cluster.mkdir(mode=0o711)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,mode=711", "tmpfs", self.cluster], check=True)
+        self.start_postgres()
+        self.mailbox = Mailbox()
+        self.listen = self.port = free_port()
+        database = self.database
+        if self.resets:
+            self.port = free_port()
+            self.proxies.append(ResettingProxy(("127.0.0.1", self.port), ("127.0.0.1", self.listen), self.resets))
+            beside = self.folder / "proxy"
+            beside.mkdir()
+            host = re.search(r"host=(\S+)", self.database)[1]
+            name = ".s.PGSQL.5432"
+            self.proxies.append(ResettingProxy(str(beside / name), f"{host}/{name}", self.resets))
+            database = self.database.replace(host, str(beside))
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+            "DATABASE_URL": database,
+            "ACCOUNTS_KEYS": "test:" + "A" * 43 + "=",
+            "LISTEN": f"127.0.0.1:{self.listen}",
+            "METRICS_LISTEN": "off",
+            "SMTP_URL": f"smtp://127.0.0.1:{self.mailbox.port}",
+            "TRUSTED_PROXIES": "127.0.0.1",
+            "LOG_FORMAT": "json",
+        }
+        if self.faked_clock:
+            self.clock.write_text("0")
+            library = self.folder / "clock.so"
+            source = Path(__file__).parent / "clock.c"
+            subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+            self.environment |= {"LD_PRELOAD": str(library), "FAULTS_CLOCK": str(self.clock)}
+        program = os.environ["ACCOUNTS_API"]
+        subprocess.run(
+            [program, "migrate", "--database-url", self.database], env=self.environment, check=True, capture_output=True
+        )
+        self.start_server()
+        return self
+
+    def __exit__(self, *_):
+        if self.server:
+            self.server.terminate()
+            try:
+                self.server.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                self.server.kill()
+        self.mailbox.kill()
+        for proxy in self.proxies:
+            proxy.stop()
+        subprocess.run([ROOT / "scripts/postgres", "stop", self.cluster], check=False, capture_output=True)
+        log = self.folder / "server.log"
+        if log.exists() and (keep := os.environ.get("FAULTS_LOG")):
+            shutil.copy(log, keep)
+        if self.small_disk:
+            subprocess.run(["umount", self.cluster], check=True)
+        else:
+            subprocess.run([ROOT / "scripts/postgres", "remove", self.cluster], check=False, capture_output=True)
+
+    # The server
+
+    def start_server(self):
+        """Starts the server, and returns before it serves."""
+        with (self.folder / "server.log").open("a") as log:
+            self.server = subprocess.Popen(
+                [os.environ["ACCOUNTS_API"], "serve"],
+                env=self.environment,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
+
+    def kill_server(self):
+        self.server.kill()
+        self.server.wait()
+
+    # PostgreSQL
+
+    def start_postgres(self):
+        result = subprocess.run(
+            [ROOT / "scripts/postgres", "start", self.cluster], check=True, capture_output=True, text=True
+        )
+        self.database = result.stdout.strip()
+
+    def postgres(self):
+        """The process ids of PostgreSQL: first that of the postmaster, then those of its children."""
+        data = (self.cluster / "data").resolve()
+        postmaster = int((data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        return [postmaster, *map(int, children)]
+
+    def signal_postgres(self, number):
+        for process in self.postgres():
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+
+    def kill_postgres(self):
+        """Kills all processes of PostgreSQL, as a machine does that stops."""
+        processes = self.postgres()
+        self.signal_postgres(signal.SIGKILL)
+        for process in processes:
+            # Their parents are dead, so this process has adopted them (see `adopt_orphans`).
+            os.waitpid(process, 0)
+
+    def query(self, statement):
+        result = subprocess.run(
+            ["psql", "--no-psqlrc", self.database, "-qAtc", statement], check=True, capture_output=True, text=True
+        )
+        return result.stdout.split("\n")[:-1]
+
+    def settle(self):
+        """Waits until all mail has been delivered. Mail that a killed server was sending is due again after a minute."""
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self.query("SELECT 1 FROM outbox WHERE state = 'waiting' LIMIT 1"):
+            # Mail that failed waits for its next attempt; this makes it due now.
+            subprocess.run(
+                [os.environ["ACCOUNTS_API"], "outbox", "flush", "--database-url", self.database],
+                env=self.environment,
+                check=False,
+                capture_output=True,
+            )
+            time.sleep(1)
+
+
+def adopt_orphans():
+    """Makes this process the parent of processes whose parent ends, so that it can wait for killed ones."""
+    PR_SET_CHILD_SUBREAPER = 36
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
