@@ -32,13 +32,15 @@ final class WorkPool<Resource: Sendable>: Sendable {
         )
     }
 
-    /// Every caller that waits keeps a reference to the pool, so the threads are idle here and end within microseconds.
+    /// Every caller that waits keeps a reference to the pool, so the threads are idle here and end within microseconds,
+    /// unless one still runs work whose caller gave up at its deadline.
     deinit {
         shutdown()
     }
 
     /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
-    /// fewer jobs needs the place or the deadline of the request passes.
+    /// fewer jobs needs the place or the deadline of the request passes. Work that is running at the deadline continues to
+    /// its end, but its answer is dropped.
     ///
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.
@@ -49,19 +51,22 @@ final class WorkPool<Resource: Sendable>: Sendable {
         _ work: @escaping @Sendable (Resource) -> Answer
     ) async throws(WorkRejection) -> Answer {
         let ticket = dispatcher.queue.withLock { $0.makeTicket() }
+        let caller = Caller<Answer>()
+        let job = Job(work, for: caller)
         let outcome = await Deadline.limiting {
             await withTaskCancellationHandler {
-                await withCheckedContinuation { caller in
-                    dispatcher.enter(Job(work, for: caller), with: ticket, from: network)
+                await withCheckedContinuation { continuation in
+                    caller.wait(with: continuation)
+                    dispatcher.enter(job, with: ticket, from: network)
                     // What has happened before the job was in the queue has not found it.
                     if Task.isCancelled { dispatcher.withdraw(ticket) }
-                    if Deadline.hasPassed { dispatcher.giveUp(ticket, of: network) }
+                    if Deadline.hasPassed { dispatcher.giveUp(job, with: ticket, from: network) }
                 }
             } onCancel: {
                 dispatcher.withdraw(ticket)
             }
         } orGiveUp: { [dispatcher] in
-            dispatcher.giveUp(ticket, of: network)
+            dispatcher.giveUp(job, with: ticket, from: network)
         }
         return try outcome.get()
     }
@@ -137,12 +142,13 @@ extension WorkPool {
             queue.withLock { $0.withdraw(ticket) }?.reject(.cancelled)
         }
 
-        /// Rejects the job as `busy` if it is still waiting.
-        func giveUp(_ ticket: WorkQueue<Job>.Ticket, of network: Network) {
-            let late = queue.withLock { queue in queue.withdraw(ticket).map { ($0, queue.wait(of: network)) } }
-            guard let (job, wait) = late else { return }
-            rejected()
-            job.reject(.busy(wait: wait))
+        /// Rejects the job as `busy` if its caller still waits. A job that is running keeps its worker until its end.
+        func giveUp(_ job: Job, with ticket: WorkQueue<Job>.Ticket, from network: Network) {
+            let wait = queue.withLock { queue in
+                _ = queue.withdraw(ticket)
+                return queue.wait(of: network)
+            }
+            if job.reject(.busy(wait: wait)) { rejected() }
         }
 
         func close() {
@@ -178,17 +184,37 @@ extension WorkPool {
     private struct Job: Sendable {
         /// Does the work, and returns a function that delivers its outcome.
         let run: @Sendable (Resource) -> @Sendable () -> Void
-        let reject: @Sendable (WorkRejection) -> Void
+        /// Returns false if the caller has its answer already.
+        private let answer: @Sendable (WorkRejection) -> Bool
 
-        init<Answer: Sendable>(
-            _ work: @escaping @Sendable (Resource) -> Answer,
-            for caller: CheckedContinuation<Result<Answer, WorkRejection>, Never>
-        ) {
+        init<Answer: Sendable>(_ work: @escaping @Sendable (Resource) -> Answer, for caller: Caller<Answer>) {
             run = { resource in
                 let answer = work(resource)
-                return { caller.resume(returning: .success(answer)) }
+                return { caller.resume(with: .success(answer)) }
             }
-            reject = { caller.resume(returning: .failure($0)) }
+            answer = { caller.resume(with: .failure($0)) }
+        }
+
+        @discardableResult
+        func reject(_ reason: WorkRejection) -> Bool { answer(reason) }
+    }
+
+    /// The task that waits for a job. It gets the first answer, and later ones are dropped.
+    private final class Caller<Answer: Sendable>: Sendable {
+        typealias Continuation = CheckedContinuation<Result<Answer, WorkRejection>, Never>
+
+        private let continuation = Mutex<Continuation?>(nil)
+
+        func wait(with continuation: Continuation) {
+            self.continuation.withLock { $0 = continuation }
+        }
+
+        /// Returns false if the task does not wait, or not any more.
+        @discardableResult
+        func resume(with outcome: Result<Answer, WorkRejection>) -> Bool {
+            guard let continuation = continuation.withLock({ $0.take() }) else { return false }
+            continuation.resume(returning: outcome)
+            return true
         }
     }
 }

@@ -130,10 +130,12 @@ struct WorkQueue<Job> {
         return .run(entry.job)
     }
 
-    /// - Parameter duration: the time that the job took.
+    /// - Parameter duration: the time that the job took. A machine may have been suspended meanwhile, so it counts as at
+    ///   most ten times the average, which one job then little more than doubles.
     mutating func finish(after duration: Duration) {
         running -= 1
-        averageDuration = averageDuration == .zero ? duration : (averageDuration * 7 + duration) / 8
+        averageDuration =
+            averageDuration == .zero ? duration : (averageDuration * 7 + min(duration, averageDuration * 10)) / 8
     }
 
     /// Removes and returns the job if it is still waiting; the caller must reject it. A running job cannot be withdrawn.

@@ -45,6 +45,16 @@ struct WorkQueueTests {
         #expect(queue.averageDuration == .milliseconds(200), "a new duration has a weight of one eighth")
     }
 
+    @Test func `a machine that was suspended for an hour little more than doubles the estimated wait`() throws {
+        var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
+        for duration in [Duration.milliseconds(80), .seconds(3600)] {
+            try queue.enter(1, with: queue.makeTicket())
+            _ = queue.next()
+            queue.finish(after: duration)
+        }
+        #expect(queue.averageDuration == .milliseconds(170))
+    }
+
     @Test func `the oldest job is next, and a worker sleeps when the queue is empty`() throws {
         var queue = WorkQueue<Int>(workers: 1, queue: 2, maximumWait: .seconds(60))
         for job in 1...3 {
@@ -255,6 +265,29 @@ struct HashingPoolTests {
         work.release(1)
         _ = try await running
         #expect(work.count == 1)
+    }
+
+    @Test func `a caller gets its answer at the deadline while its password is hashed, and the worker goes on`()
+        async throws
+    {
+        let work = HeldWork()
+        let pool = try work.pool(queue: 1)
+        var time = Duration.milliseconds(20)
+        // On a busy machine, the deadline may pass before the worker begins.
+        while pool.running == 0 {
+            await #expect(throws: HashingError.rejected(.busy(wait: .zero))) {
+                try await Deadline.$current.withValue(Deadline(in: time)) {
+                    try await pool.hash(SharedSecret(text: "slow"))
+                }
+            }
+            time *= 2
+        }
+        #expect(pool.waiting == 0)
+        async let next = pool.hash(SharedSecret(text: "next"))
+        await pool.reaches(waiting: 1)
+        work.release(2)
+        #expect(try await next.parameters == Self.cheap)
+        #expect(work.count == 2)
     }
 
     @Test func `a running hash is finished and returned even if its caller is cancelled`() async throws {
