@@ -33,6 +33,8 @@ extension Signups {
     package static let handoffLifetime = Duration.seconds(900)
     /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
+    /// How long an opened link repeats its answer.
+    private static let repetitionTime = Duration.seconds(60)
 
     /// Mails a link to the proved address, and invalidates earlier links.
     ///
@@ -47,12 +49,13 @@ extension Signups {
         }
     }
 
-    /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
+    /// Moves the draft of the link to a new token. This invalidates the previous token immediately. For a minute, the link
+    /// returns the same token again, for clients that lost the answer; then it is invalid.
     ///
     /// The draft loses its password, because a link may come from a stranger: nobody must finish a sign-up with a
     /// password that another person knows.
     package func resume(_ link: Token) async throws(ResumeError) -> (draft: Draft, token: Token) {
-        let token = Token(for: link.draft)
+        let token = link.afterLink
         for _ in 1...Self.maximumWriteAttempts {
             let found: Draft?
             do throws(FindError) { found = try await draft(of: link) } catch { throw .find(error) }
@@ -60,6 +63,7 @@ extension Signups {
                 try await chargeInvalidLink()
                 throw .expired
             }
+            if draft.tokenHash == token.hash { return (draft, token) }
             do throws(ResumeError) {
                 guard let isMoved = try await move(draft, of: link, to: token) else { continue }
                 if !isMoved { throw .expired }
@@ -107,6 +111,21 @@ extension Signups {
 
     /// The draft of the link; nil if the link is invalid.
     private func draft(of link: Token) async throws(FindError) -> Draft? {
+        // A second time, because the draft may end, or the link may move it, between the two reads.
+        for _ in 1...2 {
+            guard let tokenHash = try await tokenHash(of: link) else { return nil }
+            do throws(FindError) { return try await find(link.draft, tokenHash: tokenHash) } catch {
+                switch error {
+                case .ended, .unknown: continue
+                case .unreadable, .database: throw error
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The digest of the present token of the link's draft; nil if the link is invalid.
+    private func tokenHash(of link: Token) async throws(FindError) -> [UInt8]? {
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
                 """
@@ -115,16 +134,7 @@ extension Signups {
                 """
             ).first?.decode([UInt8].self)
         }
-        guard let tokenHash else { return nil }
-        do throws(FindError) {
-            return try await find(link.draft, tokenHash: tokenHash)
-        } catch {
-            // The draft ended, or another link moved it, between the two reads.
-            switch error {
-            case .ended, .unknown: return nil
-            case .unreadable, .database: throw error
-            }
-        }
+        return tokenHash
     }
 
     /// Returns false if the draft changed in the meantime.
@@ -208,7 +218,9 @@ extension Signups {
                 storeReason,
                 move,
                 """
-                DELETE FROM handoffs WHERE draft = \(draft.id) AND digest = \(link.hash) AND \(isAllowed)
+                UPDATE handoffs
+                   SET expires_at = least(expires_at, now() + make_interval(secs => \(Self.repetitionTime.seconds)))
+                 WHERE draft = \(draft.id) AND digest = \(link.hash) AND \(isAllowed)
                    AND EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND token_hash = \(token.hash))
                 """
             )

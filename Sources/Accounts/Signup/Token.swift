@@ -19,6 +19,16 @@ package struct Token: Sendable {
         self.init(bytes: bytes)
     }
 
+    /// The token of the draft after this link moved it. It follows from the link, so that a client that lost the answer
+    /// gets the same token again; the database, which has only digests, does not tell it.
+    var afterLink: Token {
+        let secret = HMAC<SHA256>.authenticationCode(
+            for: Array("token after link".utf8),
+            using: SymmetricKey(data: bytes)
+        )
+        return Token(bytes: draft.bytes + secret)
+    }
+
     private init(bytes: [UInt8]) {
         self.bytes = bytes
         hash = Array(SHA256.hash(data: bytes))

@@ -43,11 +43,19 @@ struct HandoffTests {
             #expect(moved.status == 200 && moved.json["values"]?["code"] == ["verified": true])
             phone.keepToken(of: moved)
             #expect(phone.tokenText != desk.tokenText)
+            let token = phone.tokenText
             let old = try await desk.send(.get, "/signup")
             #expect(old.status == 410 && old.slug == "draft-expired" && old.json["reason"] == "continued-elsewhere")
             #expect(try await phone.send(.get, "/signup").nextStep == "password")
-            let again = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
-            #expect(again.refusals == ["code:code_expired"])
+            func open() async throws -> Response {
+                try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
+            }
+            let again = try await open()
+            #expect(again.status == 200)
+            phone.keepToken(of: again)
+            #expect(phone.tokenText == token, "a lost answer can be fetched again")
+            try TestSupport.Session().letPass("1 minute")
+            #expect(try await open().refusals == ["code:code_expired"])
             let dead = try await phone.send(.get, query)
             #expect(dead.status == 410 && dead.body.contains("만료된 링크") && !dead.body.contains("<form"))
         }

@@ -98,14 +98,33 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link can be opened only once, even by concurrent requests`() async throws {
+    @Test func `a link moves the draft once, and gives the same token again for a minute`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
             let link = try await service.link()
-            let outcomes = try await atOnce(20) { _ in await outcome { try await service.signups.resume(link) } }
-            #expect(outcomes.tally == ["done": 1, "expired": 19])
-            #expect(try session.number(of: "handoffs") == 0)
+            let opened = try await atOnce(20) { _ in try await service.signups.resume(link) }
+            #expect(Set(opened.map(\.token.text)).count == 1)
+            #expect(Set(opened.map(\.draft.revision)) == [draft.revision + 1])
+            let (_, token) = try await service.signups.resume(link)
+            #expect(token.text == opened[0].token.text && token.text != link.text)
+            try session.letPass("1 minute")
+            #expect(await outcome { try await service.signups.resume(link) } == "expired")
+            #expect(try await service.signups.find(token).revision == draft.revision + 1)
+        }
+    }
+
+    @Test func `an opened link does not give the token of a later link`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let first = try await service.link()
+            let moved = try await service.signups.resume(first).draft
+            try session.letPass("1 minute")
+            try await service.signups.handOff(moved)
+            let second = try await service.link()
+            #expect(await outcome { try await service.signups.resume(first) } == "expired")
+            #expect(try await service.signups.resume(second).draft.revision == moved.revision + 1)
         }
     }
 
