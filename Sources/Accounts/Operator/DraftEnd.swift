@@ -15,10 +15,14 @@ extension Operator {
     }
 
     /// Deletes all open drafts that match the filter, in batches, and returns their number. Skips drafts that are
-    /// locked by a concurrent write. A filter by address also deletes the tickets in mails to the address.
+    /// locked by a concurrent write. A filter by address also deletes the tickets in mails to the address, and writes audit
+    /// records of the search, even if nothing is deleted.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
+        if let email = filter.email {
+            _ = try await self.count(filter)
+            _ = try await database.transaction(signups.eraseTickets(of: email))
+        }
         var count = 0
-        if let email = filter.email { _ = try await database.transaction(signups.eraseTickets(of: email)) }
         while true {
             let batch: SQL = """
                 id = ANY (ARRAY(SELECT id FROM drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))

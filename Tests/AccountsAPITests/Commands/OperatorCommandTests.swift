@@ -176,7 +176,15 @@ struct OperatorCommandTests {
                 try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 1 draft\n"
             )
             #expect(try session.query("SELECT FROM drafts").count == 1)
-            #expect(try audit() == ["mina: purge \(old.id)", "mina: purge \(recent.id)"])
+            #expect(
+                try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 0 drafts\n"
+            )
+            #expect(
+                try audit() == [
+                    "mina: find drafts \(old.id)", "mina: purge \(old.id)", "mina: find drafts \(recent.id)",
+                    "mina: purge \(recent.id)", "mina: find drafts",
+                ]
+            )
         }
     }
 
