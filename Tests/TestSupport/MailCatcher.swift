@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Foundation
 internal import Synchronization
 
@@ -112,32 +113,32 @@ private final class CatcherProcess: Sendable {
     init(arguments: [String]) throws {
         let script = Repository.root.appending(path: "scripts/mail-catcher")
         let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
-        let output = Pipe()
+        var ends: [Int32] = [-1, -1]
+        // Close-on-exec, because a process that another test starts meanwhile would keep the socket open.
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        let (readingEnd, writingEnd) = (ends[0], FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [python, script.path] + arguments
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
+        process.standardOutput = writingEnd
         try process.run()
+        try writingEnd.close()
         self.process = Mutex(process)
 
         let (lines, continuation) = AsyncStream.makeStream(of: Data.self)
         self.lines = lines
-        let unfinished = Mutex(Data())
-        output.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            guard !data.isEmpty else {
-                handle.readabilityHandler = nil
-                continuation.finish()
-                return
+        _ = DedicatedThread(named: "mail-catcher") {
+            let file = fdopen(readingEnd, "r")
+            var line: UnsafeMutablePointer<CChar>?
+            var capacity = 0
+            while let file, case let length = getline(&line, &capacity, file), length > 0, let line {
+                continuation.yield(Data(bytes: line, count: length - 1))
             }
-            unfinished.withLock { buffer in
-                buffer.append(data)
-                while let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                    continuation.yield(Data(buffer[..<end]))
-                    buffer = Data(buffer[buffer.index(after: end)...])
-                }
-            }
+            free(line)
+            if let file { fclose(file) }
+            continuation.finish()
         }
     }
 
