@@ -182,6 +182,8 @@ struct English: Messages {
         case .checkAnswers: "Please check what is marked."
         case .tryAgain: "It could not be done just now. Nothing that you saved is lost: please try again in a moment."
         case .tooOften: "This happened too often. Please try again later."
+        case .useTicket:
+            "Too many codes were sent or tried. Open the latest mail with a code: its link sends you another one."
         case .overdue: "The sign-up has expired and was erased. You can begin a new one."
         case .gaveUp: "The sign-up was given up, and all of it is erased."
         case .replacesSignup: "This browser has another sign-up. If you continue here, you cannot return to it."

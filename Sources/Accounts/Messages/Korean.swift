@@ -172,6 +172,7 @@ struct Korean: Messages {
         case .checkAnswers: "표시된 항목을 확인하세요."
         case .tryAgain: "지금은 처리하지 못했습니다. 저장된 내용은 그대로이니 잠시 뒤에 다시 시도하세요."
         case .tooOften: "너무 자주 시도했습니다. 나중에 다시 시도하세요."
+        case .useTicket: "코드를 너무 많이 보냈거나 입력했습니다. 가장 최근에 받은 코드 메일의 링크를 열면 새 코드를 받을 수 있습니다."
         case .overdue: "가입이 만료되어 내용이 삭제되었습니다. 새로 시작할 수 있습니다."
         case .gaveUp: "가입을 그만두어 내용이 모두 삭제되었습니다."
         case .replacesSignup: "이 브라우저에서 진행 중인 다른 가입이 있습니다. 여기에서 계속하면 그 가입으로 돌아갈 수 없습니다."

@@ -15,7 +15,8 @@ package enum Word: String, CaseIterable, Sendable {
     case giveUp, giveUpText, giveUpNow, goOn
     case handOff, handOffCode, handOffReplaces, handOffText, handedOff, handedOffText
     // What went wrong.
-    case checkAnswers, tryAgain, tooOften, overdue, gaveUp, replacesSignup, goneElsewhere, committedElsewhere,
+    case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
+        committedElsewhere,
         accountErased, noSignup, offline
     case startAgain
 }

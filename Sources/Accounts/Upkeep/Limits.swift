@@ -40,6 +40,18 @@ package struct Limits: Sendable {
         case passwordHashesFromNetwork = "password_hashes_from_network"
         /// Images that a draft uploads, valid or not.
         case images
+
+        /// Whether a ticket helps the owner of the address who meets this limit.
+        package var yieldsToTicket: Bool {
+            switch self {
+            case .mailsToAddressFromNetwork, .mailsToAddressFromNetworkPerDay, .mailsToAddress,
+                .guessesForAddressFromNetwork, .guessesForAddress:
+                true
+            case .starts, .commits, .mailsFromNetwork, .mails, .usernameChecks, .passwordHashes,
+                .passwordHashesFromNetwork, .images:
+                false
+            }
+        }
     }
 
     package var byName: [Name: Limit]

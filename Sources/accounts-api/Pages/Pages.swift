@@ -249,7 +249,8 @@ extension Problem {
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
-        case .rateLimited: language.messages.text(.tooOften)
+        case .rateLimited:
+            language.messages.text(limit.flatMap(Limits.Name.init)?.yieldsToTicket == true ? .useTicket : .tooOften)
         case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
         case .identifierTaken, .staleRevision: language.messages.title(of: slug)
         default: nil

@@ -199,6 +199,17 @@ struct PageTests {
         }
     }
 
+    @Test func `the page tells who has used up the codes of an address about the link in the mail`() async throws {
+        let limits = Limits(byName: [.mailsToAddressFromNetwork: Limit(1, per: .seconds(3600))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email")
+            try TestSupport.Session().letPass("2 minutes")
+            let page = try await kim.post("/signup/code/resend")
+            #expect(page.status == 429 && page.has("its link sends you another one") && page.has("name=\"code\""))
+        }
+    }
+
     @Test func `the sign-up continues on another device`() async throws {
         try await TestServer.with { site in
             let desk = PageVisitor(site)
@@ -214,6 +225,9 @@ struct PageTests {
             #expect(try await desk.open("/signup").status == 200, "the question changes nothing")
             #expect(try await phone.post("/signup/resume", "code=short").status == 422)
             #expect(try await phone.post("/signup/resume", "code=\(code)&confirmed=yes").path == "/signup/password")
+            let repeated = try await phone.post("/signup/resume", "code=\(code)&confirmed=yes")
+            #expect(repeated.path == "/signup/password")
+            try TestSupport.Session().letPass("1 minute")
             let used = try await phone.post("/signup/resume", "code=\(code)&confirmed=yes")
             #expect(used.status == 422 && used.has("만료된 링크"))
             #expect(try await phone.post("/signup/resume", "code=\(code)").status == 422)
