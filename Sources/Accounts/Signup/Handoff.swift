@@ -33,7 +33,7 @@ extension Signups {
     package static let handoffLifetime = Duration.seconds(900)
     /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
-    /// How long an opened link repeats its answer.
+    /// How long an opened link repeats its answer. Until then its row has the digest of the new token.
     private static let repetitionTime = Duration.seconds(60)
 
     /// Mails a link to the proved address, and invalidates earlier links.
@@ -49,21 +49,27 @@ extension Signups {
         }
     }
 
-    /// Moves the draft of the link to a new token. This invalidates the previous token immediately. For a minute, the link
-    /// returns the same token again, for clients that lost the answer; then it is invalid.
+    /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
     ///
     /// The draft loses its password, because a link may come from a stranger: nobody must finish a sign-up with a
     /// password that another person knows.
-    package func resume(_ link: Token) async throws(ResumeError) -> (draft: Draft, token: Token) {
-        let token = link.afterLink
+    ///
+    /// - Parameter opening: for a minute, the same link with the same opening returns the same token again, for a client
+    ///   that lost the answer. Nil if the client does not need that.
+    package func resume(
+        _ link: Token,
+        openedBy opening: LinkOpening? = nil
+    ) async throws(ResumeError) -> (draft: Draft, token: Token) {
+        let tokens = opening.map { link.afterLink(openedBy: $0, keys) } ?? [Token(for: link.draft)]
+        let token = tokens[0]
         for _ in 1...Self.maximumWriteAttempts {
             let found: Draft?
-            do throws(FindError) { found = try await draft(of: link) } catch { throw .find(error) }
+            do throws(FindError) { found = try await draft(of: link, or: tokens) } catch { throw .find(error) }
             guard let draft = found else {
                 try await chargeInvalidLink()
                 throw .expired
             }
-            if draft.tokenHash == token.hash { return (draft, token) }
+            if let token = tokens.first(where: { $0.hash == draft.tokenHash }) { return (draft, token) }
             do throws(ResumeError) {
                 guard let isMoved = try await move(draft, of: link, to: token) else { continue }
                 if !isMoved { throw .expired }
@@ -110,10 +116,12 @@ extension Signups {
     }
 
     /// The draft of the link; nil if the link is invalid.
-    private func draft(of link: Token) async throws(FindError) -> Draft? {
+    ///
+    /// - Parameter tokens: if the link has already moved the draft to one of these, the draft is found for a minute.
+    private func draft(of link: Token, or tokens: [Token] = []) async throws(FindError) -> Draft? {
         // A second time, because the draft may end, or the link may move it, between the two reads.
         for _ in 1...2 {
-            guard let tokenHash = try await tokenHash(of: link) else { return nil }
+            guard let tokenHash = try await tokenHash(of: link, or: tokens) else { return nil }
             do throws(FindError) { return try await find(link.draft, tokenHash: tokenHash) } catch {
                 switch error {
                 case .ended, .unknown: continue
@@ -124,13 +132,14 @@ extension Signups {
         return nil
     }
 
-    /// The digest of the present token of the link's draft; nil if the link is invalid.
-    private func tokenHash(of link: Token) async throws(FindError) -> [UInt8]? {
+    /// The digest of the present token of the draft; nil if the link is invalid.
+    private func tokenHash(of link: Token, or tokens: [Token]) async throws(FindError) -> [UInt8]? {
+        let digests = ByteStrings([link.hash] + tokens.map(\.hash))
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
                 """
                 SELECT token_hash FROM drafts JOIN handoffs ON draft = id
-                 WHERE id = \(link.draft) AND digest = \(link.hash) AND now() < expires_at AND account_id IS NULL
+                 WHERE id = \(link.draft) AND digest = ANY (\(digests)) AND now() < expires_at AND account_id IS NULL
                 """
             ).first?.decode([UInt8].self)
         }
@@ -219,7 +228,8 @@ extension Signups {
                 move,
                 """
                 UPDATE handoffs
-                   SET expires_at = least(expires_at, now() + make_interval(secs => \(Self.repetitionTime.seconds)))
+                   SET digest = \(token.hash),
+                       expires_at = least(expires_at, now() + make_interval(secs => \(Self.repetitionTime.seconds)))
                  WHERE draft = \(draft.id) AND digest = \(link.hash) AND \(isAllowed)
                    AND EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND token_hash = \(token.hash))
                 """

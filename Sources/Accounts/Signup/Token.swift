@@ -19,14 +19,10 @@ package struct Token: Sendable {
         self.init(bytes: bytes)
     }
 
-    /// The token of the draft after this link moved it. It follows from the link, so that a client that lost the answer
-    /// gets the same token again; the database, which has only digests, does not tell it.
-    var afterLink: Token {
-        let secret = HMAC<SHA256>.authenticationCode(
-            for: Array("token after link".utf8),
-            using: SymmetricKey(data: bytes)
-        )
-        return Token(bytes: draft.bytes + secret)
+    /// The token of the draft after this link moved it, under each key of the ring. It is derived, so that the server can
+    /// give it again to the client that lost the answer. Another client that has the link cannot get or compute it.
+    func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
+        keys.digests(Array("token after link".utf8), bytes, opening.bytes).map { Token(bytes: draft.bytes + $0) }
     }
 
     private init(bytes: [UInt8]) {
@@ -37,6 +33,28 @@ package struct Token: Sendable {
 
     /// The characters of the token. They are secret, and must never be in a URL or a log.
     package var text: String { bytes.base64URL }
+}
+
+/// Identifies the client that opens a link: a random text that the client, or the page with the question, has chosen.
+package struct LinkOpening: Sendable {
+    fileprivate let bytes: [UInt8]
+
+    /// 144 random bits.
+    package init() {
+        var random = SystemRandomNumberGenerator()
+        bytes = Array((0..<18).map { _ in UInt8.random(in: 0...255, using: &random) }.base64URL.utf8)
+    }
+
+    /// Returns nil unless the text has 22 to 64 characters of base64url, which is enough for 128 random bits.
+    package init?(_ text: String) {
+        bytes = Array(text.utf8)
+        let marks = Set("-_".utf8)
+        guard (22...64).contains(bytes.count), bytes.allSatisfy({ $0.isASCIIAlphanumeric || marks.contains($0) }) else {
+            return nil
+        }
+    }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension [UInt8] {

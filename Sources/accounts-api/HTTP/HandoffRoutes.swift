@@ -63,7 +63,7 @@ struct HandoffRoutes: Sendable {
             isPage: context.representation == .page,
             in: context.language
         )
-        let (draft, token) = try await signups.from(context.network).resume(body.link)
+        let (draft, token) = try await signups.from(context.network).resume(body.link, openedBy: body.opening)
         return representations.answer(draft, with: token, isBearer: body.isBearer, session: session, status: .ok)
     }
 }

@@ -48,7 +48,10 @@ struct Schemas {
 
     private static let resume: JSON = [
         "type": "object", "additionalProperties": false, "required": ["code"],
-        "properties": ["code": string, "transport": ["enum": ["cookie", "bearer"]]],
+        "properties": [
+            "code": string, "attempt": ["type": ["string", "null"], "pattern": "^[A-Za-z0-9_-]{22,64}$"],
+            "transport": ["enum": ["cookie", "bearer"]],
+        ],
     ]
 
     private static let redeem: JSON = [

@@ -137,7 +137,10 @@ extension Pages {
             ?? language.messages.linkExpired(serviceName: name)
         var members: [JSON.Member] = [.init("text", .string(text.text))]
         if let button = text.button, let link {
-            members += [.init("button", .string(button)), .init("code", .string(link.text))]
+            members += [
+                .init("button", .string(button)), .init("code", .string(link.text)),
+                .init("attempt", .string(LinkOpening().text)),
+            ]
             if replacingOther { members.append(.init("warning", .string(language.messages.text(.handOffReplaces)))) }
         }
         return Page(

@@ -98,19 +98,51 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link moves the draft once, and gives the same token again for a minute`() async throws {
+    @Test func `a link can be opened only once, even by concurrent requests`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
             let link = try await service.link()
-            let opened = try await atOnce(20) { _ in try await service.signups.resume(link) }
-            #expect(Set(opened.map(\.token.text)).count == 1)
+            let outcomes = try await atOnce(20) { number in
+                let opening = number % 2 == 0 ? LinkOpening() : nil
+                return await outcome { try await service.signups.resume(link, openedBy: opening) }
+            }
+            #expect(outcomes.tally == ["done": 1, "expired": 19])
+        }
+    }
+
+    @Test func `the client that opened a link gets the same token again for a minute`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let (link, opening) = (try await service.link(), LinkOpening())
+            let opened = try await atOnce(20) { _ in try await service.signups.resume(link, openedBy: opening) }
+            let tokens = Set(opened.map(\.token.text))
+            #expect(tokens.count == 1 && !tokens.contains(link.text))
             #expect(Set(opened.map(\.draft.revision)) == [draft.revision + 1])
-            let (_, token) = try await service.signups.resume(link)
-            #expect(token.text == opened[0].token.text && token.text != link.text)
+            let again = try await service.signups.resume(link, openedBy: opening).token
+            #expect(tokens == [again.text])
+            for other in [LinkOpening(), nil] {
+                #expect(await outcome { try await service.signups.resume(link, openedBy: other) } == "expired")
+            }
+            #expect(try await service.signups.maskedAddress(of: link) == nil)
             try session.letPass("1 minute")
-            #expect(await outcome { try await service.signups.resume(link) } == "expired")
-            #expect(try await service.signups.find(token).revision == draft.revision + 1)
+            #expect(await outcome { try await service.signups.resume(link, openedBy: opening) } == "expired")
+            #expect(try await service.signups.find(opened[0].token).revision == draft.revision + 1)
+        }
+    }
+
+    @Test func `a server that has another first key meanwhile gives the same token again`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.handOff(draft)
+            let (link, opening) = (try await service.link(), LinkOpening())
+            let token = try await service.signups.resume(link, openedBy: opening).token
+            let keys = "new:" + Data(repeating: 8, count: 32).base64EncodedString() + "," + TestSignups.keys
+            try await TestSignups.with(keys: keys) { server in
+                let again = try await server.signups.resume(link, openedBy: opening).token
+                #expect(again.text == token.text)
+            }
         }
     }
 
