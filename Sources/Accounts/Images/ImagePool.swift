@@ -59,20 +59,23 @@ package final class ImagePool: Sendable {
     var waiting: Int { pool.load.waiting }
 
     /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
-    /// fewer images needs the place, or if the image still waits at the deadline of the request.
+    /// fewer images needs the place, or at the deadline of the request.
     ///
     /// - Parameter network: the network that uploads the image. Networks are served in turn.
     package func photo(of image: [UInt8], for network: Network = .unknown) async throws(ImageError) -> Photo {
         let result: Result<Photo, ImageError>
         do throws(WorkRejection) {
-            result = try await pool.run(for: network) { process in
-                do throws(ImageError) { return .success(try process.photo(of: image)) } catch { return .failure(error) }
+            result = try await pool.run(for: network) { [logger] process in
+                do throws(ImageError) { return .success(try process.photo(of: image)) } catch {
+                    // Here, because the caller may have given up.
+                    if case .noWorker(let reason) = error {
+                        logger?.error("image process failed", metadata: ["reason": "\(reason)"])
+                    }
+                    return .failure(error)
+                }
             }
         } catch {
             throw .rejected(error)
-        }
-        if case .failure(.noWorker(let reason)) = result {
-            logger?.error("image process failed", metadata: ["reason": "\(reason)"])
         }
         return try result.get()
     }

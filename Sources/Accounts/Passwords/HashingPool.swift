@@ -65,7 +65,8 @@ package final class HashingPool: Sendable {
     }
 
     /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network needs the
-    /// place or the deadline of the request passes. Nothing has been hashed then.
+    /// place or the deadline of the request passes. A password that is being hashed then is hashed to the end, and its hash
+    /// dropped.
     ///
     /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
     /// being hashed is hashed to the end, and its hash is returned.

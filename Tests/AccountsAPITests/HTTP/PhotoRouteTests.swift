@@ -251,7 +251,7 @@ struct PhotoRouteTests {
                 response = try await put(picture)
             }
             #expect(response.slug == "busy" && response.headers[.retryAfter] != nil)
-            // A small body needs no slot.
+            // A small body needs none of the places for large ones.
             #expect(try await put(image("plain.png")).status == 204)
             let form = try Multipart(["username": "kim"], photo: image("plain.png")).bytes
             #expect(try await kim.send(.post, "/signup/profile", bytes: form, headers: Self.form).status == 200)

@@ -41,6 +41,16 @@ struct ImagePoolTests {
         }
     }
 
+    @Test func `a caller gets its answer at the deadline while its image is decoded`() async throws {
+        let pool = shell("cat >/dev/null; exec sleep 600")
+        await #expect(throws: ImageError.self) {
+            try await Deadline.$current.withValue(Deadline(in: .milliseconds(100))) {
+                try await pool.photo(of: .onFile("plain.png"))
+            }
+        }
+        pool.shutdown()
+    }
+
     @Test(arguments: ["exit 0", "exit 1", "exit 2", "exit 5", "echo no photo", "head -c 2000000 /dev/zero"])
     func `worker output that is not a photo causes an error`(_ script: String) async throws {
         let error = await #expect(throws: ImageError.self) {

@@ -30,11 +30,10 @@ package struct BreachedList: Sendable {
 package final class BreachedPasswords: Sendable {
     private let list: BreachedList
     private let pool: WorkPool<Int>
-    private let logger: Logger
-    private let lastFailure = Mutex<ContinuousClock.Instant?>(nil)
+    private let failures: FailureLog
 
     package init(_ list: BreachedList, logger: Logger) {
-        (self.list, self.logger) = (list, logger)
+        (self.list, failures) = (list, FailureLog(logger))
         pool = WorkPool(
             named: "breached",
             [0, 1],
@@ -53,32 +52,35 @@ package final class BreachedPasswords: Sendable {
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func contain(_ password: SharedSecret, for network: Network) async throws(HashingError) -> Bool {
-        let result: Result<Bool, HashFileError>
         do throws(WorkRejection) {
-            result = try await pool.run(for: network) { [list] _ in
-                do throws(HashFileError) {
-                    return .success(try list.contains(password.secret))
-                } catch {
-                    return .failure(error)
+            return try await pool.run(for: network) { [list, failures] _ in
+                do throws(HashFileError) { return try list.contains(password.secret) } catch {
+                    // Here, because the caller may have given up.
+                    failures.report(error)
+                    return false
                 }
             }
         } catch {
             throw .rejected(error)
         }
-        switch result {
-        case .success(let isBreached): return isBreached
-        case .failure(let error):
-            log(error)
-            return false
-        }
     }
 
     /// Rejects waiting passwords, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }
+}
 
-    private func log(_ error: HashFileError) {
+/// Logs that the file cannot be read, at most once a minute.
+private final class FailureLog: Sendable {
+    private let logger: Logger
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+    init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    func report(_ error: HashFileError) {
         let now = ContinuousClock.now
-        let isDue = lastFailure.withLock { last in
+        let isDue = last.withLock { last in
             if let last, now - last < .seconds(60) { return false }
             last = now
             return true
