@@ -22,3 +22,36 @@ struct DocumentRoutes: Sendable {
         documents.document("openapi", description).response(to: request)
     }
 }
+
+extension DocumentRoutes {
+    var operations: [Operation] {
+        [
+            .init(
+                .get,
+                "signup/schema",
+                .schema,
+                responses: [.ok: .flow, .notModified: .nothing],
+                .plain(schema)
+            ),
+            .init(
+                .get,
+                "openapi.json",
+                .openAPI,
+                responses: [.ok: .anything, .notModified: .nothing],
+                .plain(openAPI)
+            ),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let schema = Self(
+        "schema",
+        "Returns the steps and fields of the flow, in the language of Accept-Language"
+    )
+
+    static let openAPI = Self(
+        "openAPI",
+        "Returns this description"
+    )
+}

@@ -67,3 +67,42 @@ struct HandoffRoutes: Sendable {
         return representations.answer(draft, with: token, isBearer: body.isBearer, session: session, status: .ok)
     }
 }
+
+extension HandoffRoutes {
+    var operations: [Operation] {
+        [
+            .init(.post, "signup/handoff", .handOff, responses: [.accepted: .handoff], .draft(handOff)),
+            .init(
+                .get,
+                "signup/resume",
+                .askToResume,
+                responses: [.ok: .page, .gone: .page],
+                .plain(askToResume)
+            ),
+            .init(.post, "signup/resume", .resume, responses: [.ok: .draft], .open(resume)),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let handOff = Self(
+        "handOff",
+        "Mails a link that continues the sign-up on another device",
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
+    )
+
+    static let askToResume = Self(
+        "askToResume",
+        "Shows a page that asks whether to continue on this device; the link stays valid",
+        problems: [.notFound],
+        needsKeys: true
+    )
+
+    static let resume = Self(
+        "resume",
+        "Moves the sign-up to this device; the token of the previous device becomes invalid",
+        body: .members("Resume"),
+        problems: [.validationFailed, .rateLimited],
+        needsKeys: true
+    )
+}

@@ -35,3 +35,24 @@ struct HealthRoutes: Sendable {
         }
     }
 }
+
+extension HealthRoutes {
+    var operations: [Operation] {
+        [
+            .init(.get, "health/live", .live, responses: [.ok: .health], .plain(live)),
+            .init(.get, "health/ready", .ready, responses: [.ok: .health], .plain(ready)),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let live = Self(
+        "live",
+        "Succeeds if the process answers"
+    )
+
+    static let ready = Self(
+        "ready",
+        "Succeeds if the service can process requests"
+    )
+}

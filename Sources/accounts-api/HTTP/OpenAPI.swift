@@ -62,7 +62,7 @@ struct OpenAPI {
 
     private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
         let name =
-            operation.act.rawValue + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
+            operation.act.name + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
         var members: [JSON.Member] = [
             .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
         ]
@@ -97,17 +97,16 @@ struct OpenAPI {
                 "required": true,
                 "content": .object(ImageField.types.map { .init($0, ["schema": Self.bytes]) }),
             ]
-        case .start: name = "Start"
-        case .resume: name = "Resume"
-        case .redeem: name = "Redeem"
+        case .members(let schema, _): name = schema
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }
+        let isRequired = if case .members(_, let isRequired) = body { isRequired } else { true }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
         if body == .answers, let step, !step.images.isEmpty {
             content.append(.init(FormWithFiles.type, ["schema": Schemas.reference("Form.\(step.name)")]))
         }
-        return ["required": .bool(body != .start), "content": .object(content)]
+        return ["required": .bool(isRequired), "content": .object(content)]
     }
 
     /// Binary content, which JSON Schema cannot describe further.

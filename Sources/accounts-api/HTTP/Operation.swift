@@ -13,12 +13,27 @@ struct Operation: Sendable {
     let responses: [HTTPResponse.Status: Shape]
     let handler: Handler
 
-    /// The act of an operation, and its name in the OpenAPI description.
-    enum Act: String, Sendable {
-        case start, show, cancel, askToCancel, cancelForm, schema, review, commit, showStep, submit, submitForm, clear,
-            check, resend, showPhoto, putPhoto, removePhoto, removePhotoForm, handOff, askToResume, resume, askToRedeem,
-            redeem, openAPI, live
-        case ready, listProblems, showProblem
+    /// What an operation does. Each capability extends this type by its acts.
+    struct Act: Hashable, Sendable {
+        /// The name in the OpenAPI description.
+        let name: String
+        let summary: String
+        let body: Body
+        /// The problems of this act, in addition to those of every request.
+        let problems: [Problem.Slug]
+        /// Whether the act reads or writes encrypted data, although it needs no draft.
+        let needsKeys: Bool
+
+        init(
+            _ name: String,
+            _ summary: String,
+            body: Body = .none,
+            problems: [Problem.Slug] = [],
+            needsKeys: Bool = false
+        ) {
+            (self.name, self.summary, self.body) = (name, summary, body)
+            (self.problems, self.needsKeys) = (problems, needsKeys)
+        }
     }
 
     /// The body of a successful answer: the name of its schema.
@@ -41,8 +56,14 @@ struct Operation: Sendable {
         case anything, nothing
     }
 
-    enum Body: Sendable {
-        case none, start, resume, redeem, answers, someAnswers, image
+    /// The body of a request.
+    enum Body: Hashable, Sendable {
+        case none
+        /// An object that the named schema describes.
+        case members(String, isRequired: Bool = true)
+        /// The answers to a step, and some of them.
+        case answers, someAnswers
+        case image
     }
 
     /// A handler, by the context that it needs.
@@ -79,7 +100,7 @@ struct Operation: Sendable {
         }
     }
     /// Whether the operation reads or writes encrypted data.
-    var needsKeys: Bool { needsDraft || [.start, .askToResume, .resume, .askToRedeem, .redeem].contains(act) }
+    var needsKeys: Bool { needsDraft || act.needsKeys }
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
@@ -98,75 +119,7 @@ struct Operation: Sendable {
 }
 
 extension Operation.Act {
-    var summary: String {
-        switch self {
-        case .start: "Starts a sign-up, or continues the open one of the token"
-        case .show: "Returns the state of the sign-up, with the account after the commit"
-        case .cancel: "Cancels the sign-up and deletes its values immediately"
-        case .askToCancel: "Shows a page that asks whether to cancel the sign-up; changes nothing"
-        case .cancelForm: "The same as DELETE /signup, for HTML forms"
-        case .schema: "Returns the steps and fields of the flow, in the language of Accept-Language"
-        case .review: "Returns all values, and the names of the missing fields"
-        case .commit: "Creates the account; a repeated request returns the same account"
-        case .showStep: "Returns the fields of a step, with their rules and values"
-        case .submit: "Replaces the answers of a step"
-        case .submitForm: "The same as PUT, for HTML forms"
-        case .clear: "Deletes the answers of a step"
-        case .check: "Validates the fields in the body, and stores nothing"
-        case .resend: "Mails a new code, and invalidates the previous one"
-        case .showPhoto: "Returns the photo in an image field"
-        case .putPhoto: "Stores a photo made from an image; the other fields of the step do not change"
-        case .removePhoto: "Deletes the photo"
-        case .removePhotoForm: "The same as DELETE, for HTML forms"
-        case .handOff: "Mails a link that continues the sign-up on another device"
-        case .askToResume: "Shows a page that asks whether to continue on this device; the link stays valid"
-        case .resume: "Moves the sign-up to this device; the token of the previous device becomes invalid"
-        case .askToRedeem: "Shows a page that asks whether to mail another code; the link in the mail stays valid"
-        case .redeem: "Exchanges the ticket in a mail for a sign-up with its address, and mails another code"
-        case .openAPI: "Returns this description"
-        case .live: "Succeeds if the process answers"
-        case .ready: "Succeeds if the service can process requests"
-        case .listProblems: "Returns every problem type and field code, with its meaning and remedy"
-        case .showProblem: "Returns the meaning and the remedy of one problem type"
-        }
-    }
-
-    var body: Operation.Body {
-        switch self {
-        case .start: .start
-        case .resume: .resume
-        case .redeem: .redeem
-        case .submit, .submitForm: .answers
-        case .check: .someAnswers
-        case .putPhoto: .image
-        default: .none
-        }
-    }
-
     var isHealth: Bool { self == .live || self == .ready }
-
-    /// The problems of this act, in addition to those of every request.
-    var problems: [Problem.Slug] {
-        switch self {
-        case .start, .resume, .redeem: [.validationFailed, .rateLimited]
-        case .handOff: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
-        case .askToResume, .askToRedeem, .showProblem: [.notFound]
-        case .show, .schema, .openAPI, .live, .ready, .listProblems: []
-        case .review, .askToCancel: [.alreadyCommitted]
-        case .cancel, .cancelForm: [.alreadyCommitted, .staleRevision]
-        case .commit: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
-        case .showStep: [.stepLocked, .alreadyCommitted]
-        case .submit, .submitForm, .clear:
-            [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
-        case .check: [.stepLocked, .alreadyCommitted, .rateLimited, .busy]
-        case .showPhoto: [.alreadyCommitted, .notFound]
-        case .putPhoto:
-            [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy, .notFound]
-        case .removePhoto, .removePhotoForm:
-            [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
-        case .resend: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .notFound]
-        }
-    }
 }
 
 extension Operation {

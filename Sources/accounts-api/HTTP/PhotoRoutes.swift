@@ -48,3 +48,53 @@ struct PhotoRoutes: Sendable {
         return Answer(status: .noContent).tagged(draft).response
     }
 }
+
+extension PhotoRoutes {
+    var operations: [Operation] {
+        [
+            .init(.get, "signup/:step/:field", .showPhoto, responses: [.ok: .image], .field(show)),
+            .init(.put, "signup/:step/:field", .putPhoto, responses: [.noContent: .nothing], .field(put)),
+            .init(
+                .delete,
+                "signup/:step/:field",
+                .removePhoto,
+                responses: [.noContent: .nothing],
+                .field(remove)
+            ),
+            .init(
+                .post,
+                "signup/:step/:field/remove",
+                .removePhotoForm,
+                responses: [.noContent: .nothing],
+                .field(remove)
+            ),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let showPhoto = Self(
+        "showPhoto",
+        "Returns the photo in an image field",
+        problems: [.alreadyCommitted, .notFound]
+    )
+
+    static let putPhoto = Self(
+        "putPhoto",
+        "Stores a photo made from an image; the other fields of the step do not change",
+        body: .image,
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy, .notFound]
+    )
+
+    static let removePhoto = Self(
+        "removePhoto",
+        "Deletes the photo",
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
+    )
+
+    static let removePhotoForm = Self(
+        "removePhotoForm",
+        "The same as DELETE, for HTML forms",
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .rateLimited, .notFound]
+    )
+}

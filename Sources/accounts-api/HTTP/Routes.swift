@@ -59,80 +59,10 @@ struct Routes: Sendable {
         DocumentRoutes(representations: representations, documents: documents) { description }
     }
 
-    /// All operations, in the order of a sign-up.
+    /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
-        [
-            .init(.post, "signup", .start, responses: [.created: .draft, .ok: .draft], .open(signup.start)),
-            .init(.get, "signup", .show, responses: [.ok: .draft], .draft(signup.show)),
-            .init(.delete, "signup", .cancel, responses: [.noContent: .nothing], .draft(signup.cancel)),
-            .init(.get, "signup/cancel", .askToCancel, responses: [.ok: .draft], .draft(signup.askToCancel)),
-            .init(.post, "signup/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(signup.cancel)),
-            .init(
-                .get,
-                "signup/schema",
-                .schema,
-                responses: [.ok: .flow, .notModified: .nothing],
-                .plain(document.schema)
-            ),
-            .init(.get, "signup/review", .review, responses: [.ok: .review], .draft(signup.review)),
-            .init(
-                .post,
-                "signup/commit",
-                .commit,
-                responses: [.created: .account, .ok: .account],
-                .draft(signup.commit)
-            ),
-            .init(.post, "signup/handoff", .handOff, responses: [.accepted: .handoff], .draft(handoff.handOff)),
-            .init(
-                .get,
-                "signup/resume",
-                .askToResume,
-                responses: [.ok: .page, .gone: .page],
-                .plain(handoff.askToResume)
-            ),
-            .init(.post, "signup/resume", .resume, responses: [.ok: .draft], .open(handoff.resume)),
-            .init(
-                .get,
-                "signup/ticket",
-                .askToRedeem,
-                responses: [.ok: .page, .gone: .page],
-                .plain(ticket.askToRedeem)
-            ),
-            .init(.post, "signup/ticket", .redeem, responses: [.created: .draft], .open(ticket.redeem)),
-            .init(.get, "signup/:step", .showStep, responses: [.ok: .step], .step(signup.showStep)),
-            .init(.put, "signup/:step", .submit, responses: [.ok: .draft], .step(signup.submit)),
-            .init(.post, "signup/:step", .submitForm, responses: [.ok: .draft], .step(signup.submit)),
-            .init(.delete, "signup/:step", .clear, responses: [.ok: .draft], .step(signup.clear)),
-            .init(.post, "signup/:step/check", .check, responses: [.ok: .check], .step(signup.check)),
-            .init(.post, "signup/:step/resend", .resend, responses: [.accepted: .resend], .step(signup.resend)),
-            .init(.get, "signup/:step/:field", .showPhoto, responses: [.ok: .image], .field(photo.show)),
-            .init(.put, "signup/:step/:field", .putPhoto, responses: [.noContent: .nothing], .field(photo.put)),
-            .init(
-                .delete,
-                "signup/:step/:field",
-                .removePhoto,
-                responses: [.noContent: .nothing],
-                .field(photo.remove)
-            ),
-            .init(
-                .post,
-                "signup/:step/:field/remove",
-                .removePhotoForm,
-                responses: [.noContent: .nothing],
-                .field(photo.remove)
-            ),
-            .init(
-                .get,
-                "openapi.json",
-                .openAPI,
-                responses: [.ok: .anything, .notModified: .nothing],
-                .plain(document.openAPI)
-            ),
-            .init(.get, "problems", .listProblems, responses: [.ok: .problems], .open(problems.list)),
-            .init(.get, "problems/:slug", .showProblem, responses: [.ok: .problemType], .open(problems.show)),
-            .init(.get, "health/live", .live, responses: [.ok: .health], .plain(health.live)),
-            .init(.get, "health/ready", .ready, responses: [.ok: .health], .plain(health.ready)),
-        ]
+        signup.operations + handoff.operations + ticket.operations + signup.stepOperations + photo.operations
+            + document.operations + problems.operations + health.operations
     }
 
     /// The OpenAPI description of all operations.
@@ -188,8 +118,7 @@ extension Routes {
         let secretMembers = signups.flow.secretMembers
         switch operation.act.body {
         case .none: break
-        case .start: group.add(middleware: BodyReader(secretMembers: [], isRequired: false))
-        case .resume, .redeem: group.add(middleware: BodyReader(secretMembers: []))
+        case .members(_, let isRequired): group.add(middleware: BodyReader(secretMembers: [], isRequired: isRequired))
         case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
         case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())

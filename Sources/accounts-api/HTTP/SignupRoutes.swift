@@ -124,3 +124,118 @@ struct SignupRoutes: Sendable {
         return answer
     }
 }
+
+extension SignupRoutes {
+    var operations: [Operation] {
+        [
+            .init(.post, "signup", .start, responses: [.created: .draft, .ok: .draft], .open(start)),
+            .init(.get, "signup", .show, responses: [.ok: .draft], .draft(show)),
+            .init(.delete, "signup", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
+            .init(.get, "signup/cancel", .askToCancel, responses: [.ok: .draft], .draft(askToCancel)),
+            .init(.post, "signup/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(cancel)),
+            .init(.get, "signup/review", .review, responses: [.ok: .review], .draft(review)),
+            .init(
+                .post,
+                "signup/commit",
+                .commit,
+                responses: [.created: .account, .ok: .account],
+                .draft(commit)
+            ),
+        ]
+    }
+
+    var stepOperations: [Operation] {
+        [
+            .init(.get, "signup/:step", .showStep, responses: [.ok: .step], .step(showStep)),
+            .init(.put, "signup/:step", .submit, responses: [.ok: .draft], .step(submit)),
+            .init(.post, "signup/:step", .submitForm, responses: [.ok: .draft], .step(submit)),
+            .init(.delete, "signup/:step", .clear, responses: [.ok: .draft], .step(clear)),
+            .init(.post, "signup/:step/check", .check, responses: [.ok: .check], .step(check)),
+            .init(.post, "signup/:step/resend", .resend, responses: [.accepted: .resend], .step(resend)),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let start = Self(
+        "start",
+        "Starts a sign-up, or continues the open one of the token",
+        body: .members("Start", isRequired: false),
+        problems: [.validationFailed, .rateLimited],
+        needsKeys: true
+    )
+
+    static let show = Self(
+        "show",
+        "Returns the state of the sign-up, with the account after the commit"
+    )
+
+    static let cancel = Self(
+        "cancel",
+        "Cancels the sign-up and deletes its values immediately",
+        problems: [.alreadyCommitted, .staleRevision]
+    )
+
+    static let askToCancel = Self(
+        "askToCancel",
+        "Shows a page that asks whether to cancel the sign-up; changes nothing",
+        problems: [.alreadyCommitted]
+    )
+
+    static let cancelForm = Self(
+        "cancelForm",
+        "The same as DELETE /signup, for HTML forms",
+        problems: [.alreadyCommitted, .staleRevision]
+    )
+
+    static let review = Self(
+        "review",
+        "Returns all values, and the names of the missing fields",
+        problems: [.alreadyCommitted]
+    )
+
+    static let commit = Self(
+        "commit",
+        "Creates the account; a repeated request returns the same account",
+        problems: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
+    )
+
+    static let showStep = Self(
+        "showStep",
+        "Returns the fields of a step, with their rules and values",
+        problems: [.stepLocked, .alreadyCommitted]
+    )
+
+    static let submit = Self(
+        "submit",
+        "Replaces the answers of a step",
+        body: .answers,
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
+    )
+
+    static let submitForm = Self(
+        "submitForm",
+        "The same as PUT, for HTML forms",
+        body: .answers,
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
+    )
+
+    static let clear = Self(
+        "clear",
+        "Deletes the answers of a step",
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .busy]
+    )
+
+    static let check = Self(
+        "check",
+        "Validates the fields in the body, and stores nothing",
+        body: .someAnswers,
+        problems: [.stepLocked, .alreadyCommitted, .rateLimited, .busy]
+    )
+
+    static let resend = Self(
+        "resend",
+        "Mails a new code, and invalidates the previous one",
+        problems: [.stepLocked, .alreadyCommitted, .staleRevision, .validationFailed, .rateLimited, .notFound]
+    )
+}

@@ -38,3 +38,35 @@ struct TicketRoutes: Sendable {
         return answer
     }
 }
+
+extension TicketRoutes {
+    var operations: [Operation] {
+        [
+            .init(
+                .get,
+                "signup/ticket",
+                .askToRedeem,
+                responses: [.ok: .page, .gone: .page],
+                .plain(askToRedeem)
+            ),
+            .init(.post, "signup/ticket", .redeem, responses: [.created: .draft], .open(redeem)),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let askToRedeem = Self(
+        "askToRedeem",
+        "Shows a page that asks whether to mail another code; the link in the mail stays valid",
+        problems: [.notFound],
+        needsKeys: true
+    )
+
+    static let redeem = Self(
+        "redeem",
+        "Exchanges the ticket in a mail for a sign-up with its address, and mails another code",
+        body: .members("Redeem"),
+        problems: [.validationFailed, .rateLimited],
+        needsKeys: true
+    )
+}

@@ -14,3 +14,25 @@ struct ProblemRoutes: Sendable {
         return Answer(json: ProblemReference.json(of: problem))
     }
 }
+
+extension ProblemRoutes {
+    var operations: [Operation] {
+        [
+            .init(.get, "problems", .listProblems, responses: [.ok: .problems], .open(list)),
+            .init(.get, "problems/:slug", .showProblem, responses: [.ok: .problemType], .open(show)),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let listProblems = Self(
+        "listProblems",
+        "Returns every problem type and field code, with its meaning and remedy"
+    )
+
+    static let showProblem = Self(
+        "showProblem",
+        "Returns the meaning and the remedy of one problem type",
+        problems: [.notFound]
+    )
+}
