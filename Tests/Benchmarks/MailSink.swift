@@ -69,10 +69,13 @@ final class MailSink: Sendable {
         }
     }
 
+    /// Reads without the lock of the stream, for which `fflush` of another thread would wait.
     private static func line(of input: UnsafeMutablePointer<FILE>) -> String? {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        guard fgets(&buffer, Int32(buffer.count), input) != nil else { return nil }
-        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            .trimmingCharacters(in: .newlines)
+        var bytes: [UInt8] = []
+        while case let byte = getc_unlocked(input), byte != Int32(UInt8(ascii: "\n")) {
+            if byte == EOF { return nil }
+            bytes.append(UInt8(truncatingIfNeeded: byte))
+        }
+        return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 }
