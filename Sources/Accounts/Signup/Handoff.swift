@@ -134,12 +134,16 @@ extension Signups {
 
     /// The digest of the present token of the draft; nil if the link is invalid.
     private func tokenHash(of link: Token, or tokens: [Token]) async throws(FindError) -> [UInt8]? {
-        let digests = ByteStrings([link.hash] + tokens.map(\.hash))
+        // The digest of the present token is not that of a link, but of the answer that a link has given.
+        let isValid: SQL = """
+            CASE WHEN digest = token_hash THEN digest = ANY (\(ByteStrings(tokens.map(\.hash))))
+                 ELSE digest = \(link.hash) END AND now() < expires_at
+            """
         let tokenHash = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read(
                 """
                 SELECT token_hash FROM drafts JOIN handoffs ON draft = id
-                 WHERE id = \(link.draft) AND digest = ANY (\(digests)) AND now() < expires_at AND account_id IS NULL
+                 WHERE id = \(link.draft) AND \(isValid) AND account_id IS NULL
                 """
             ).first?.decode([UInt8].self)
         }
@@ -204,7 +208,8 @@ extension Signups {
         let isAllowed: SQL = "\(Self.flag("in_time")) AND \(Self.isWithinLimits)"
         let isValidLink: SQL = """
             \(isAllowed) AND EXISTS (SELECT FROM handoffs
-                                     WHERE draft = \(draft.id) AND digest = \(link.hash) AND now() < expires_at)
+                                     WHERE draft = \(draft.id) AND digest = \(link.hash)
+                                       AND digest <> \(draft.tokenHash) AND now() < expires_at)
             """
         let storeReason: SQL = """
             INSERT INTO endings (token_hash, reason, until)
@@ -229,7 +234,7 @@ extension Signups {
                 """
                 UPDATE handoffs
                    SET digest = \(token.hash),
-                       expires_at = least(expires_at, now() + make_interval(secs => \(Self.repetitionTime.seconds)))
+                       expires_at = now() + make_interval(secs => \(Self.repetitionTime.seconds))
                  WHERE draft = \(draft.id) AND digest = \(link.hash) AND \(isAllowed)
                    AND EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND token_hash = \(token.hash))
                 """

@@ -7,17 +7,16 @@ struct ResumeRequest {
     /// Nil if the client does not want to repeat the request.
     let opening: LinkOpening?
 
-    /// - Parameter isPage: the form of the page also has `confirmed`.
+    /// - Parameter isPage: the form of the page has `confirmed` in place of `attempt`. A page of an earlier version sends
+    ///   `yes`, which identifies no client.
     init(_ body: Answers, isPage: Bool, in language: Language) throws {
-        var transport = TokenTransport(
-            body,
-            otherMembers: isPage ? ["code", "attempt", "confirmed"] : ["code", "attempt"]
-        )
+        let attemptName: FieldName = isPage ? "confirmed" : "attempt"
+        var transport = TokenTransport(body, otherMembers: ["code", attemptName])
         let link = body["code"]?.json?.string.flatMap { Token($0) }
         if link == nil { transport.refusals.append(Refusal("code", body["code"] == nil ? .required : .badFormat)) }
-        let attempt = body["attempt"].map { $0.json ?? false } ?? .null
+        let attempt = body[attemptName].map { $0.json ?? false } ?? .null
         opening = attempt.string.flatMap { LinkOpening($0) }
-        if attempt != .null, opening == nil { transport.refusals.append(Refusal("attempt", .badFormat)) }
+        if !isPage, attempt != .null, opening == nil { transport.refusals.append(Refusal("attempt", .badFormat)) }
         guard transport.refusals.isEmpty, let link else { throw Problem.refused(transport.refusals, in: language) }
         isBearer = transport.isBearer
         self.link = link

@@ -31,6 +31,8 @@ struct APIDocumentTests {
                 rows[String(row.1)] = row.2
             }
             #expect(rows.count == routes.operations.count)
+            let names = routes.operations.map(\.act.name)
+            #expect(Set(names).count == names.count, "an OpenAPI description needs unique names")
             for operation in routes.operations {
                 let path = operation.path.replacing(/:([a-z]+)/, with: { "{\($0.1)}" })
                 let row = try #require(rows["\(operation.method.rawValue) /\(path)"], "\(path)")

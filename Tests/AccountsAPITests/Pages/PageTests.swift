@@ -224,9 +224,9 @@ struct PageTests {
             #expect(!page.has("끝내지 않은 다른 가입"))
             #expect(try await desk.open("/signup").status == 200, "the question changes nothing")
             #expect(try await phone.post("/signup/resume", "code=short").status == 422)
-            let attempt = try #require(page.html.firstMatch(of: /name="attempt" value="([\w-]{24})"/)).1
+            let attempt = try #require(page.html.firstMatch(of: /name="confirmed" value="([\w-]{24})"/)).1
             for _ in 1...2 {
-                let moved = try await phone.post("/signup/resume", "code=\(code)&attempt=\(attempt)&confirmed=yes")
+                let moved = try await phone.post("/signup/resume", "code=\(code)&confirmed=\(attempt)")
                 #expect(moved.path == "/signup/password", "the form can be sent again if its answer is lost")
             }
             let used = try await phone.post("/signup/resume", "code=\(code)&confirmed=yes")

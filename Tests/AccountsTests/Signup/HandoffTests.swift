@@ -125,10 +125,13 @@ struct HandoffTests {
             for other in [LinkOpening(), nil] {
                 #expect(await outcome { try await service.signups.resume(link, openedBy: other) } == "expired")
             }
+            let token = opened[0].token
             #expect(try await service.signups.maskedAddress(of: link) == nil)
+            #expect(try await service.signups.maskedAddress(of: token) == nil, "a token is no link")
+            #expect(await outcome { try await service.signups.resume(token) } == "expired")
             try session.letPass("1 minute")
             #expect(await outcome { try await service.signups.resume(link, openedBy: opening) } == "expired")
-            #expect(try await service.signups.find(opened[0].token).revision == draft.revision + 1)
+            #expect(try await service.signups.find(token).revision == draft.revision + 1)
         }
     }
 
