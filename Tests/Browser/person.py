@@ -9,6 +9,7 @@ import struct
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 PAGE_CHANGED = [NoSuchElementException, StaleElementReferenceException]
@@ -79,6 +80,11 @@ class Person:
 
     def press(self, *keys):
         ActionChains(self.browser).send_keys(*keys).perform()
+
+    def press_focused_button(self):
+        """Presses Enter once the main button has the focus, which a page with autofocus gives it after it is complete."""
+        self.wait_until(lambda: self.run_script("return document.activeElement.matches('button.main')"), "the focus")
+        self.press(Keys.ENTER)
 
     def type(self, name, text):
         field = self.find(f"[name={name}]")

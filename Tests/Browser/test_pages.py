@@ -18,7 +18,7 @@ DAY = "02282001"
 def test_a_person_signs_up_with_only_the_keyboard(person, language):
     kim = person(language)
     kim.open("/signup")
-    kim.press(Keys.ENTER)
+    kim.press_focused_button()
     kim.wait_for_path("/signup/email")
     kim.press(kim.email, Keys.ENTER)
     kim.wait_for_path("/signup/code")
@@ -51,7 +51,7 @@ def test_a_person_signs_up_with_only_the_keyboard(person, language):
         kim.press(Keys.TAB)
     kim.press(Keys.ENTER)
     kim.wait_for_path("/signup/review")
-    kim.press(Keys.ENTER)
+    kim.press_focused_button()
     kim.wait_for_path("/signup")
     assert kim.email in kim.text
     assert kim.find("h1").text == {"en": "Your account is ready", "ko": "계정이 준비되었습니다"}[language]
@@ -516,7 +516,7 @@ def test_back_from_the_review_leads_to_the_last_step_without_focus(person):
 def test_a_flow_with_choices_numbers_and_patterns_works_with_only_the_keyboard(person, business_site):
     kim = person(at=business_site)
     kim.open("/signup")
-    kim.press(Keys.ENTER)
+    kim.press_focused_button()
     kim.wait_for_path("/signup/person")
     kim.press("Kim Lee", Keys.ENTER, kim.email, Keys.ENTER)
     kim.wait_for_path("/signup/code")
