@@ -29,6 +29,7 @@ package enum Schema {
         Script("0007-tickets", PackageResources._007_tickets_sql, isCompatible: true),
         Script("0008-mail-turns", PackageResources._008_mail_turns_sql, isCompatible: true),
         Script("0009-audit-role", PackageResources._009_audit_role_sql, isCompatible: true),
+        Script("0010-sessions", PackageResources._010_sessions_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
@@ -46,10 +47,13 @@ package enum Schema {
         Script("claim_mail", PackageResources.claim_mail_sql),
         Script("undo_account", PackageResources.undo_account_sql),
         Script("pepper_usage", PackageResources.pepper_usage_sql),
+        Script("password_hash", PackageResources.password_hash_sql),
+        Script("has_password", PackageResources.has_password_sql),
+        Script("replace_password", PackageResources.replace_password_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 1
+    package static let functionsVersion = 2
 }

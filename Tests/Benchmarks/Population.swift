@@ -26,7 +26,9 @@ enum Population {
     /// Inserts drafts that clients can continue, begun at random times of the last hours.
     ///
     /// - Returns: their tokens.
-    static func drafts(_ count: Int, within hours: Double = 0, on database: borrowing Connection) throws -> [Token] {
+    static func drafts(_ count: Int, within hours: Double = 0, on database: borrowing Connection) throws -> [Token<
+        Draft
+    >] {
         let keys = try KeyRing(Self.keys)
         let now = Date()
         return try (0..<count).map { _ in
@@ -67,7 +69,7 @@ enum Population {
     }
 
     /// A file with a token on each line.
-    static func file(of tokens: [Token]) throws -> URL {
+    static func file(of tokens: [Token<Draft>]) throws -> URL {
         let file = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID())")
         try Data(tokens.map { $0.text + "\n" }.joined().utf8).write(to: file)
         return file

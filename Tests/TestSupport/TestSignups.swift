@@ -208,7 +208,16 @@ package final class Mailbox: Mailer {
 
     /// The ticket in the link in the last mail to the address.
     package func ticket(for address: String) throws -> String {
-        let start = "http://localhost:8080/signup/ticket?ticket="
+        try ticket(for: address, linkedTo: "/signup/ticket")
+    }
+
+    /// The same in the last mail with a code to sign in.
+    package func signInTicket(for address: String) throws -> String {
+        try ticket(for: address, linkedTo: "/session/ticket")
+    }
+
+    private func ticket(for address: String, linkedTo path: String) throws -> String {
+        let start = "http://localhost:8080\(path)?ticket="
         guard let mail = mails.last(where: { $0.to == address }),
             let link = mail.text.split(separator: "\n").first(where: { $0.hasPrefix(start) })
         else { throw NoMail() }

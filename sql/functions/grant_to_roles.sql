@@ -41,8 +41,12 @@ BEGIN
                 ('accounts',       'SELECT, INSERT',                 'SELECT'),
                 ('identifiers',    'SELECT, INSERT',                 'SELECT'),
                 ('credentials',    'INSERT',                         'SELECT (account, kind, created_at)'),
-                ('authenticators', 'INSERT',                         'SELECT, UPDATE (sealed)'),
-                ('recovery_codes', 'INSERT',                         'SELECT'),
+                ('authenticators', 'SELECT, INSERT, UPDATE (last_step)', 'SELECT, UPDATE (sealed)'),
+                ('recovery_codes', 'SELECT, INSERT, DELETE',         'SELECT'),
+                ('sessions',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
+                ('sign_ins',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
+                ('devices',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
+                ('sign_in_failures', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('consents',       'INSERT',                         'SELECT'),
                 ('photos',         'INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE, DELETE'),
@@ -78,7 +82,9 @@ BEGIN
         SELECT oid, user_of_it
           FROM pg_proc JOIN (VALUES
                    ('create_draft_partition', 'accounts_serve'), ('drop_past_draft_partitions', 'accounts_serve'),
-                   ('undo_account', 'accounts_serve'), ('pepper_usage', 'accounts_operate')
+                   ('undo_account', 'accounts_serve'), ('pepper_usage', 'accounts_operate'),
+                   ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
+                   ('replace_password', 'accounts_serve')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

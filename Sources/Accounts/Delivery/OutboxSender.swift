@@ -189,6 +189,11 @@ package struct OutboxSender: Sendable {
                 let link = content.ticket.map { "\(publicURL)/signup/ticket?ticket=\($0)" }
                 return messages.verificationCode($0.text, minutes: $0.minutes, link: link, serviceName: serviceName)
             }
+        case "sign-in-code":
+            content.code.map {
+                let link = content.ticket.map { "\(publicURL)/session/ticket?ticket=\($0)" }
+                return messages.signInCode($0.text, minutes: $0.minutes, link: link, serviceName: serviceName)
+            }
         case "handoff":
             content.code.map {
                 // Browsers do not send the fragment of a URL, so no proxy logs the code.

@@ -12,6 +12,7 @@ package struct Flow: Sendable {
     package let serviceName: String?
     package let expiry: DraftExpiry
     package let steps: [Step]
+    package let signIn: SignInRules
     package var limits: Limits
 
     /// Differs for each text of a flow file, and for each build of the service, because the code has rules too.

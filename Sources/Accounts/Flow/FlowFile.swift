@@ -61,6 +61,7 @@ extension Flow {
         zone = try entry.zone("zone") ?? .gmt
         expiry = try DraftExpiry(in: &entry)
         steps = try Self.steps(&entry)
+        signIn = try SignInRules(in: &entry, steps)
         limits = try Limits(of: &entry)
     }
 

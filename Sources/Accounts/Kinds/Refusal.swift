@@ -35,6 +35,7 @@ package struct Refusal: Error, Hashable, Sendable {
         case inFuture = "in_future"
         case tooYoung = "too_young"
         case tooOld = "too_old"
+        case passwordWrong = "password_wrong"
         case codeWrong = "code_wrong"
         case codeExpired = "code_expired"
         case codeExhausted = "code_exhausted"

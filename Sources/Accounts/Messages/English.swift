@@ -25,6 +25,7 @@ struct English: Messages {
         case .tooYoung:
             min.map { "You need to be at least \(counted($0, "year")) old." } ?? "You are not old enough to sign up."
         case .tooOld: "This date is too long ago. Check the year."
+        case .passwordWrong: "That password is not right."
         case .codeWrong: "That code is not right.\(attemptsLeft(refusal))"
         case .codeExpired: "This code has expired. Ask for a new one."
         case .codeExhausted where refusal.params["final"] == true:
@@ -41,6 +42,9 @@ struct English: Messages {
         switch problem {
         case .malformedRequest: "The request is malformed"
         case .noDraft: "There is no such sign-up"
+        case .noSession: "You are not signed in"
+        case .signInFailed: "These details are not right"
+        case .codeRequired: "A code from your mailbox is needed first"
         case .forbiddenOrigin: "The request comes from another site"
         case .unknownStep: "There is no such step"
         case .notFound: "There is nothing here"
@@ -78,6 +82,25 @@ struct English: Messages {
                 It expires in \(counted(minutes, "minute")). Please do not share it.
 
                 If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.\
+                \(ticket)
+                """
+        )
+    }
+
+    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let ticket = link.map { "\n\nIf the code does not work, open this link to get a new one:\n\n\($0)" } ?? ""
+        return MailText(
+            subject: "Your code to sign in to \(serviceName)",
+            text: """
+                Hello,
+
+                To sign in to \(serviceName), enter this code:
+
+                \(code)
+
+                It expires in \(counted(minutes, "minute")). Please do not share it: we never ask for it.
+
+                If you did not ask for it, there is nothing to do. Without the code nobody gets any further.\
                 \(ticket)
                 """
         )

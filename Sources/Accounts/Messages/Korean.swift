@@ -25,6 +25,7 @@ struct Korean: Messages {
         case .inFuture: "미래의 날짜입니다."
         case .tooYoung: min.map { "만 \($0)세 이상이어야 합니다." } ?? "가입할 수 있는 나이가 아닙니다."
         case .tooOld: "너무 오래된 날짜입니다. 연도를 확인하세요."
+        case .passwordWrong: "비밀번호가 맞지 않습니다."
         case .codeWrong: "코드가 맞지 않습니다.\(attemptsLeft(refusal))"
         case .codeExpired: "만료된 코드입니다. 새 코드를 요청하세요."
         case .codeExhausted where refusal.params["final"] == true:
@@ -41,6 +42,9 @@ struct Korean: Messages {
         switch problem {
         case .malformedRequest: "요청의 형식이 올바르지 않습니다"
         case .noDraft: "진행 중인 가입이 없습니다"
+        case .noSession: "로그인되어 있지 않습니다"
+        case .signInFailed: "로그인 정보가 맞지 않습니다"
+        case .codeRequired: "먼저 메일로 받은 코드를 입력해야 합니다"
         case .forbiddenOrigin: "다른 사이트에서 온 요청입니다"
         case .unknownStep: "없는 단계입니다"
         case .notFound: "찾을 수 없습니다"
@@ -78,6 +82,25 @@ struct Korean: Messages {
                 \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요.
 
                 요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 이 주소로 가입할 수 없습니다.\
+                \(ticket)
+                """
+        )
+    }
+
+    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let ticket = link.map { "\n\n코드를 쓸 수 없다면 다음 링크를 열어 새 코드를 받으세요.\n\n\($0)" } ?? ""
+        return MailText(
+            subject: "\(serviceName) 로그인 코드",
+            text: """
+                안녕하세요.
+
+                \(serviceName)에 로그인하려면 아래 코드를 입력하세요.
+
+                \(code)
+
+                \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요. 저희는 이 코드를 묻지 않습니다.
+
+                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 로그인할 수 없습니다.\
                 \(ticket)
                 """
         )

@@ -11,6 +11,9 @@ package protocol Messages: Sendable {
     /// subject. The link to another code is on a separate line at the end; nil for none.
     func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
 
+    /// The mail with a code to sign in. Like ``verificationCode(_:minutes:link:serviceName:)``.
+    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
+
     /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
     func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText
 

@@ -2,6 +2,9 @@
 package enum ProblemKind: String, CaseIterable, Sendable {
     case malformedRequest = "malformed-request"
     case noDraft = "no-draft"
+    case noSession = "no-session"
+    case signInFailed = "sign-in-failed"
+    case codeRequired = "code-required"
     case forbiddenOrigin = "forbidden-origin"
     case unknownStep = "unknown-step"
     case notFound = "not-found"

@@ -35,6 +35,12 @@ package final class Metrics: Sendable {
         labels: ["limit"],
         from: Limits.Name.allCases.map { [$0.rawValue] } + [["handoff"], ["resend"], ["revisions"]]
     )
+    let signIns = Counter(
+        "accounts_sign_ins_total",
+        "Attempts to sign in with a password; `uncheckable` ones have a hash that this server cannot check.",
+        labels: ["outcome"],
+        from: [["code-required"], ["failed"], ["succeeded"], ["uncheckable"]]
+    )
     let erased = Counter("accounts_reaper_erased_total", "Erased drafts, rows and partitions.", labels: ["what"])
     let failures = Counter(
         "accounts_upkeep_failures_total",
@@ -56,8 +62,8 @@ package final class Metrics: Sendable {
 
     var families: [Family] {
         let all: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, limits, erased, failures,
-            sweeps, funnel,
+            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, limits, signIns, erased,
+            failures, sweeps, funnel,
         ]
         return all.map(\.family)
     }

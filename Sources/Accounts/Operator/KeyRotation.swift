@@ -28,7 +28,7 @@ extension Operator {
     /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
     /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``). Codes that
     /// were already sent are an exception: their digests cannot be recomputed, so they need the old key until they
-    /// expire. Without it, an accepted code is refused when it is repeated.
+    /// expire, as a sign-in that waits does. Without it, an accepted code is refused when it is repeated.
     ///
     /// The rotation can be interrupted and run again. Concurrent writes use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
@@ -149,5 +149,6 @@ extension Operator {
     /// The tables other than `drafts` with encrypted rows.
     package static let sealedTables =
         [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
+        + [SealedTable(name: "sessions", table: "sessions", key: "id")]
         + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

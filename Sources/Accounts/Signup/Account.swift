@@ -27,12 +27,24 @@ extension Account {
 
     /// - Parameter row: the values of ``columns``.
     init(_ id: ID<Account>, _ row: Row) throws(DatabaseError) {
-        let profile: String
-        (email, username, profile, createdAt) = try row.decode(String?.self, String?.self, String.self, Date.self)
+        var columns = row.columns
+        try self.init(id, &columns)
+    }
+
+    /// - Parameter columns: the id, then those of ``columns``.
+    init(_ columns: inout Columns) throws(DatabaseError) {
+        try self.init(try columns.next(), &columns)
+    }
+
+    private init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
+        self.id = id
+        email = try columns.next()
+        username = try columns.next()
+        let profile: String = try columns.next()
+        createdAt = try columns.next()
         guard let json = try? JSON.read(Array(profile.utf8)) else {
             throw .unexpectedAnswer("the profile of an account is not JSON")
         }
         self.profile = json
-        self.id = id
     }
 }

@@ -14,34 +14,47 @@ package enum CommitError: Error {
     case database(DatabaseError)
 }
 
+/// The result of a commit.
+package struct Commit: Sendable {
+    package let account: Account
+    /// Whether this call has created the account.
+    package let isNew: Bool
+    /// Nil if the commit does not sign in, or has done so too long ago.
+    package let session: NewSession?
+}
+
 extension Signups {
     /// Turns the draft into an account, in one transaction and one round trip.
     ///
     /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
     /// validated, so only validated values are committed.
     ///
-    /// - Parameter revision: the revision that the client requires, if any.
+    /// - Parameters:
+    ///   - revision: the revision that the client requires, if any.
+    ///   - client: who is signed in; nil for nobody. A repeated call returns the same session for ten minutes.
     package func commit(
         _ draft: Draft,
-        at revision: Int? = nil
-    ) async throws(CommitError) -> (account: Account, isNew: Bool) {
-        try await retryingInTurn(draft) { (draft) throws(CommitError) -> (account: Account, isNew: Bool)? in
-            if let id = draft.account { return (try await made(id), false) }
+        at revision: Int? = nil,
+        signingIn client: CommittingClient? = nil
+    ) async throws(CommitError) -> Commit {
+        let client = flow.signIn.startsSessionAtCommit ? client : nil
+        return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
+            if let id = draft.account { return try await repeated(id, client) }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
             guard progress.isReady else { throw .incomplete(progress) }
-            let plan = try await plan(for: draft)
+            let plan = try await plan(for: draft, client)
             if let field = plan.unreadableField {
                 let now = try await reread(draft, orThrow: CommitError.find)
                 if now.revision == draft.revision { throw .incomplete(progress.lacking(field, in: flow)) }
                 return nil
             }
             switch try await write(plan) {
-            case .made(let account):
+            case .made(let account, let session):
                 outbox.wakeSender()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
                 funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
-                return (account, true)
+                return Commit(account: account, isNew: true, session: session)
             case .limited(let reached): throw .limited(reached)
             case .notMade:
                 let now = try await reread(draft, orThrow: CommitError.find)
@@ -56,18 +69,25 @@ extension Signups {
         }
     }
 
-    private func made(_ id: ID<Account>) async throws(CommitError) -> Account {
-        do throws(FindError) { return try await account(id) } catch { throw .find(error) }
+    private func repeated(_ id: ID<Account>, _ client: CommittingClient?) async throws(CommitError) -> Commit {
+        let account: Account
+        do throws(FindError) { account = try await self.account(id) } catch { throw .find(error) }
+        guard let client else { return Commit(account: account, isNew: false, session: nil) }
+        let session = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+            try await self.session(startedBy: client, of: id)
+        }
+        return Commit(account: account, isNew: false, session: session)
     }
 
-    private func plan(for draft: Draft) async throws(CommitError) -> CommitPlan {
+    private func plan(for draft: Draft, _ client: CommittingClient?) async throws(CommitError) -> CommitPlan {
         var plan = CommitPlan(signups: self, draft: draft, account: ID<Account>())
         for field in flow.fields { try await field.kind.commit(field, &plan) }
+        plan.session = client.map { SessionPlan($0, keys) }
         return plan
     }
 
     private enum Written {
-        case made(Account)
+        case made(Account, NewSession?)
         case limited(LimitReached)
         /// The draft is not at that revision any more, one of its identifiers belongs to another account, or the
         /// connection was lost. Read the draft again to find out.
@@ -91,13 +111,13 @@ extension Signups {
             let registration = [lock, plan.insertAccount] + plan.insertIdentifiers + [plan.rememberRegistered]
             let rows = try await database.transaction(
                 registration + [consume(limits, when: CommitPlan.isRegistered), plan.undoAccount]
-                    + [plan.closeDraft, endRivals] + Self.deleteBelongings + plan.statements
+                    + [plan.closeDraft, endRivals] + Self.deleteBelongings + plan.statements + plan.sessionStatements
             )
             if let exceeded = try exceeded(limits, rows[registration.count]) { return .limited(exceeded) }
             let isRegistered = try rows[registration.count - 1].only.decode(String.self) == "true"
             guard isRegistered, let row = rows[1].first else { return .notMade }
             _ = try countEnded(rows[registration.count + 3], as: .superseded)
-            return .made(try plan.account(row))
+            return .made(try plan.account(row), try plan.newSession(rows[rows.count - 1]))
         } catch {
             if case .outcomeUnknown = error { return .notMade }
             throw .database(error)

@@ -16,6 +16,10 @@ package struct CommitPlan {
     /// Executed in this order after the account was created. Each statement selects from ``newAccount``, so that it
     /// does nothing if the account was not created.
     var statements: [SQL] = []
+    /// How the person can sign in later, as far as the draft has set it up, in words of RFC 8176.
+    var factors: [String] = []
+    /// The session that the commit starts, if it starts one.
+    var session: SessionPlan?
     /// A field whose value cannot be read.
     var unreadableField: FieldName?
 

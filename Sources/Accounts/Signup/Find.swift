@@ -19,8 +19,8 @@ package enum Termination: String, Sendable {
 
 extension Signups {
     /// Returns the draft of the token, open or committed.
-    package func find(_ token: Token) async throws(FindError) -> Draft {
-        try await find(token.draft, tokenHash: token.hash)
+    package func find(_ token: Token<Draft>) async throws(FindError) -> Draft {
+        try await find(token.id, tokenHash: token.hash)
     }
 
     /// Returns the current state of the draft.

@@ -57,10 +57,10 @@ extension Signups {
     /// - Parameter opening: for a minute, the same link with the same opening returns the same token again, for a client
     ///   that lost the answer. Nil if the client does not need that.
     package func resume(
-        _ link: Token,
+        _ link: Token<Draft>,
         openedBy opening: LinkOpening? = nil
-    ) async throws(ResumeError) -> (draft: Draft, token: Token) {
-        let tokens = opening.map { link.afterLink(openedBy: $0, keys) } ?? [Token(for: link.draft)]
+    ) async throws(ResumeError) -> (draft: Draft, token: Token<Draft>) {
+        let tokens = opening.map { link.afterLink(openedBy: $0, keys) } ?? [Token(for: link.id)]
         let token = tokens[0]
         for _ in 1...Self.maximumWriteAttempts {
             let found: Draft?
@@ -86,13 +86,13 @@ extension Signups {
 
     /// The address to which the link was mailed, with its whole domain and a masked name; nil if the link is invalid.
     /// Changes nothing.
-    package func maskedAddress(of link: Token) async throws(FindError) -> String? {
+    package func maskedAddress(of link: Token<Draft>) async throws(FindError) -> String? {
         guard let draft = try await draft(of: link) else { return nil }
         return provedAddress(of: draft)?.maskedName
     }
 
     /// The draft of a token that may have been stored; nil if it is not found.
-    func verified(_ token: Token) async -> Draft? {
+    func verified(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }
 
@@ -118,11 +118,11 @@ extension Signups {
     /// The draft of the link; nil if the link is invalid.
     ///
     /// - Parameter tokens: if the link has already moved the draft to one of these, the draft is found for a minute.
-    private func draft(of link: Token, or tokens: [Token] = []) async throws(FindError) -> Draft? {
+    private func draft(of link: Token<Draft>, or tokens: [Token<Draft>] = []) async throws(FindError) -> Draft? {
         // A second time, because the draft may end, or the link may move it, between the two reads.
         for _ in 1...2 {
             guard let tokenHash = try await tokenHash(of: link, or: tokens) else { return nil }
-            do throws(FindError) { return try await find(link.draft, tokenHash: tokenHash) } catch {
+            do throws(FindError) { return try await find(link.id, tokenHash: tokenHash) } catch {
                 switch error {
                 case .ended, .unknown: continue
                 case .unreadable, .database: throw error
@@ -133,7 +133,7 @@ extension Signups {
     }
 
     /// The digest of the present token of the draft; nil if the link is invalid.
-    private func tokenHash(of link: Token, or tokens: [Token]) async throws(FindError) -> [UInt8]? {
+    private func tokenHash(of link: Token<Draft>, or tokens: [Token<Draft>]) async throws(FindError) -> [UInt8]? {
         // The digest of the present token is not that of a link, but of the answer that a link has given.
         let isValid: SQL = """
             CASE WHEN digest = token_hash THEN digest = ANY (\(ByteStrings(tokens.map(\.hash))))
@@ -143,7 +143,7 @@ extension Signups {
             try await database.read(
                 """
                 SELECT token_hash FROM drafts JOIN handoffs ON draft = id
-                 WHERE id = \(link.draft) AND \(isValid) AND account_id IS NULL
+                 WHERE id = \(link.id) AND \(isValid) AND account_id IS NULL
                 """
             ).first?.decode([UInt8].self)
         }
@@ -195,7 +195,8 @@ extension Signups {
     /// revision, so that a concurrent write by the previous device fails. Does nothing after the deadline of the request,
     /// because then nobody would learn the new token. Returns nil if the draft changed in the meantime or the deadline has
     /// passed, and false if the link is invalid.
-    private func move(_ draft: Draft, of link: Token, to token: Token) async throws(ResumeError) -> Bool? {
+    private func move(_ draft: Draft, of link: Token<Draft>, to token: Token<Draft>) async throws(ResumeError) -> Bool?
+    {
         let limits = charges(.starts, of: network)
         let place = SealedPlace.draft(draft.id, tokenHash: token.hash, revision: draft.revision + 1)
         let (values, step) = withoutPassword(draft)

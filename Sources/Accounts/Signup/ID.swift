@@ -19,7 +19,7 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
         rawValue = withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let id = UUID(uuidString: text) else { return nil }
         rawValue = id
     }

@@ -7,7 +7,7 @@ package enum StartError: Error {
 
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
-    package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token) {
+    package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
         var (draft, token) = newDraft(in: language)
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
@@ -25,7 +25,7 @@ extension Signups {
     }
 
     /// A draft that is not stored yet, with the times of this process, and its token.
-    func newDraft(with values: Values = Values(), in language: Language) -> (draft: Draft, token: Token) {
+    func newDraft(with values: Values = Values(), in language: Language) -> (draft: Draft, token: Token<Draft>) {
         let (id, now) = (ID<Draft>(), Date())
         let token = Token(for: id)
         let context = ValidationContext(

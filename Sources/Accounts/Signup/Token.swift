@@ -1,16 +1,23 @@
 internal import Crypto
 internal import Foundation
 
-/// The secret of the client: the draft's id followed by 256 random bits, as 64 characters of base64url. The id finds
-/// the row; the database stores only the SHA-256 of the whole token.
-package struct Token: Sendable {
-    package let draft: ID<Draft>
+/// The secret of the client that owns a draft, a session and the like: the owner's id followed by 256 bits, as 64
+/// characters of base64url. The id finds the row; the database stores only the SHA-256 of the whole token.
+package struct Token<Owner>: Sendable {
+    package let id: ID<Owner>
     package let hash: [UInt8]
     private let bytes: [UInt8]
 
-    package init(for draft: ID<Draft>) {
+    /// With 256 random bits.
+    package init(for id: ID<Owner>) {
         var random = SystemRandomNumberGenerator()
-        self.init(bytes: draft.bytes + (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+        self.init(bytes: id.bytes + (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+    }
+
+    /// With 256 bits that nobody can compute without what they were derived from.
+    init(for id: ID<Owner>, derived: [UInt8]) {
+        precondition(derived.count == 32, "a digest of a key ring has 32 bytes")
+        self.init(bytes: id.bytes + derived)
     }
 
     /// Returns nil if the text cannot be a token of this service.
@@ -19,20 +26,27 @@ package struct Token: Sendable {
         self.init(bytes: bytes)
     }
 
-    /// The token of the draft after this link moved it, under each key of the ring. It is derived, so that the server can
-    /// give it again to the client that lost the answer. Another client that has the link cannot get or compute it.
-    func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
-        keys.digests(Array("token after link".utf8), bytes, opening.bytes).map { Token(bytes: draft.bytes + $0) }
-    }
-
     private init(bytes: [UInt8]) {
         self.bytes = bytes
         hash = Array(SHA256.hash(data: bytes))
-        draft = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
+        id = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
+    }
+
+    /// The keyed digests of the token for that purpose, under each key of the ring.
+    func digests(for purpose: String, _ parts: [UInt8], _ keys: KeyRing) -> [[UInt8]] {
+        keys.digests(Array(purpose.utf8), bytes, parts)
     }
 
     /// The characters of the token. They are secret, and must never be in a URL or a log.
     package var text: String { bytes.base64URL }
+}
+
+extension Token<Draft> {
+    /// The token of the draft after this link moved it, under each key of the ring. It is derived, so that the server can
+    /// give it again to the client that lost the answer. Another client that has the link cannot get or compute it.
+    func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
+        digests(for: "token after link", opening.bytes, keys).map { Token(for: id, derived: $0) }
+    }
 }
 
 /// Identifies the client that opens a link: a random text that the client, or the page with the question, has chosen.

@@ -58,6 +58,11 @@ package struct Reaper: Sendable {
         for (table, condition) in Self.expiredRows {
             await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: condition) }
         }
+        for (table, condition, order) in Self.indexedRows {
+            await attempt { () throws(DatabaseError) in
+                erased.rows += try await eraseByIndex(from: table, where: condition, by: order)
+            }
+        }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
         let metrics = signups.metrics
         metrics.erased.add(erased.rows, "rows")
@@ -169,6 +174,8 @@ package struct Reaper: Sendable {
         ("funnel_daily", "day < now() - interval '400 days'"),
         ("handoffs", "expires_at < now()"),
         ("tickets", "expires_at < now()"),
+        ("sign_ins", "expires_at < now()"),
+        ("sign_in_failures", "until < now()"),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",
@@ -203,6 +210,47 @@ package struct Reaper: Sendable {
         }
         return count
     }
+
+    // MARK: - Expired rows of large tables
+
+    /// These rows live long, so there are too many to read all of them each minute. An index finds those that have
+    /// expired.
+    private static let indexedRows: [(table: String, condition: SQL, order: SQL)] = [
+        ("sessions", "ends_at < now()", "ends_at"),
+        (
+            "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
+            "last_used_at"
+        ),
+    ]
+
+    /// Erases in the order of the index, batch by batch.
+    private func eraseByIndex(
+        from name: String,
+        where condition: SQL,
+        by order: SQL
+    ) async throws(DatabaseError) -> Int {
+        let table = SQL(stringLiteral: name)
+        var count = 0
+        while !Task.isShuttingDownGracefully {
+            let erased = try await database.transaction(
+                Self.withoutFlush,
+                """
+                WITH \(Self.lock), erased AS (
+                    DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
+                        SELECT ctid FROM \(table) WHERE \(condition) AND (SELECT acquired FROM reaper_lock)
+                         ORDER BY \(order) LIMIT \(Self.rows) FOR UPDATE SKIP LOCKED
+                    )) RETURNING 1
+                )
+                SELECT count(*) FROM erased
+                """
+            )[1].only.decode(Int.self)
+            count += erased
+            if erased < Self.rows { break }
+        }
+        return count
+    }
+
+    private static let rows = 500
 
     /// The position of the first row of a page.
     private static func firstRow(of page: Int) -> String { "(\(page),0)" }

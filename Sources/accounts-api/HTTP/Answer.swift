@@ -19,7 +19,7 @@ struct Answer: Sendable {
             response.headers[.contentLength] = "\(body.readableBytes)"
             response.body = ResponseBody(byteBuffer: body)
         }
-        for field in headers { response.headers[field.name] = field.value }
+        response.headers.add(headers)
         return response
     }
 
@@ -28,6 +28,15 @@ struct Answer: Sendable {
         var answer = self
         answer.headers[.eTag] = "\"\(draft.revision)\""
         return answer
+    }
+}
+
+extension HTTPFields {
+    /// Adds the fields. A field replaces one of its name, except that an answer may set several cookies.
+    mutating func add(_ fields: HTTPFields) {
+        for field in fields {
+            if field.name == .setCookie { append(field) } else { self[field.name] = field.value }
+        }
     }
 }
 
@@ -45,13 +54,13 @@ extension Representations {
     /// in a cookie.
     func answer(
         _ draft: Draft,
-        with token: Token,
+        with token: Token<Draft>,
         isBearer: Bool,
-        session: Session,
+        cookie: TokenCookie,
         status: HTTPResponse.Status
     ) -> Answer {
         var answer = Answer(json: self.draft(draft, token: isBearer ? token : nil), status: status).tagged(draft)
-        if !isBearer { answer.headers[.setCookie] = session.setCookie(token) }
+        if !isBearer { answer.headers.append(cookie.set(token.text)) }
         return answer
     }
 }

@@ -21,10 +21,11 @@ struct RequestScope: RequestContext {
     var network = Network.unknown
     /// What is found out about the request, for middleware that runs outside of where it is.
     let subject = Subject()
-    var credentials = Session.Credentials()
+    var credentials = TokenCookie.Credentials()
     var step: Step?
     var answers = Answers()
     var draft: Draft?
+    var session: AccountSession?
     /// A body that is read only after the draft is found.
     var formWithFiles: FormWithFiles?
     var field: Field?
@@ -78,17 +79,21 @@ final class Subject: Sendable {
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
-    /// The token of the cookie; nil if the token was not in a cookie.
-    let cookie: Token?
+    let token: Token<Draft>
+    /// Whether the token was in a cookie.
+    let hasCookie: Bool
     let representation: Representation
     let network: Network
     let subject: Subject
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
-        guard let draft = context.draft else { throw Problem.noDraft }
+        guard let draft = context.draft, let token = context.credentials.token(of: Draft.self) else {
+            throw Problem.noDraft
+        }
         coreContext = context.coreContext
-        cookie = context.credentials.hasCookie ? context.credentials.token : nil
+        self.token = token
+        hasCookie = context.credentials.hasCookie
         subject = context.subject
         network = context.network
         representation = context.representation

@@ -6,7 +6,7 @@ import Hummingbird
 struct HandoffRoutes: Sendable {
     let signups: Signups
     let representations: Representations
-    let session: Session
+    let cookie: TokenCookie
     let pages: Pages
 
     @Sendable func handOff(_ request: Request, _ context: DraftContext) async throws -> Answer {
@@ -31,7 +31,7 @@ struct HandoffRoutes: Sendable {
         guard let code = request.uri.queryParameters["code"] else {
             return pages.response(pages.enterLinkCode(in: context.language), in: context.language)
         }
-        guard let link = Token(String(code)) else {
+        guard let link = Token<Draft>(String(code)) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         return try await pages.response(confirmation(of: link, context), in: context.language)
@@ -39,15 +39,15 @@ struct HandoffRoutes: Sendable {
 
     /// The page for a code that is not confirmed yet. Mail scanners open links and run their scripts, so this changes
     /// nothing.
-    func confirmation(of link: Token, _ context: RequestScope) async throws -> Page {
+    func confirmation(of link: Token<Draft>, _ context: RequestScope) async throws -> Page {
         let address = try await signups.maskedAddress(of: link)
         let replacesOther = try await hasOtherDraft(context, than: link)
         return pages.resume(link, of: address, replacingOther: replacesOther, in: context.language)
     }
 
     /// Whether the cookie opens another unfinished sign-up, which the person would lose.
-    private func hasOtherDraft(_ context: RequestScope, than link: Token) async throws(FindError) -> Bool {
-        guard let token = context.credentials.token, token.draft != link.draft else { return false }
+    private func hasOtherDraft(_ context: RequestScope, than link: Token<Draft>) async throws(FindError) -> Bool {
+        guard let token = context.credentials.token(of: Draft.self), token.id != link.id else { return false }
         do throws(FindError) { return try await signups.find(token).account == nil } catch {
             switch error {
             case .unknown, .ended: return false
@@ -64,7 +64,7 @@ struct HandoffRoutes: Sendable {
             in: context.language
         )
         let (draft, token) = try await signups.from(context.network).resume(body.link, openedBy: body.opening)
-        return representations.answer(draft, with: token, isBearer: body.isBearer, session: session, status: .ok)
+        return representations.answer(draft, with: token, isBearer: body.isBearer, cookie: cookie, status: .ok)
     }
 }
 

@@ -7,7 +7,8 @@ struct OpenAPI {
     let signups: Signups
     let operations: [Operation]
     let publicURL: String
-    let session: Session
+    let cookie: TokenCookie
+    let sessionCookie: TokenCookie
 
     private var flow: Flow { signups.flow }
 
@@ -23,7 +24,8 @@ struct OpenAPI {
             "components": [
                 "schemas": .object(Schemas(flow: flow).all),
                 "securitySchemes": [
-                    "cookie": ["type": "apiKey", "in": "cookie", "name": .string(session.cookieName)],
+                    "cookie": ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)],
+                    "session": ["type": "apiKey", "in": "cookie", "name": .string(sessionCookie.name)],
                     "bearer": ["type": "http", "scheme": "bearer"],
                 ],
             ],
@@ -40,7 +42,7 @@ struct OpenAPI {
                     "/"
                     + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
                     .replacing(":field", with: field?.name.rawValue ?? "")
-                    .replacing(":slug", with: "{slug}")
+                    .replacing(":slug", with: "{slug}").replacing(":session", with: "{session}")
                 let member = JSON.Member(
                     operation.method.rawValue.lowercased(),
                     description(of: operation, on: step, field)
@@ -67,6 +69,7 @@ struct OpenAPI {
             .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
         ]
         if operation.needsDraft { members.append(.init("security", [["cookie": []], ["bearer": []]])) }
+        if operation.needsSession { members.append(.init("security", [["session": []], ["bearer": []]])) }
         let parameters = parameters(of: operation)
         if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
         if let body = body(of: operation.act.body, on: step) { members.append(.init("requestBody", body)) }
@@ -81,6 +84,9 @@ struct OpenAPI {
         if operation.path.contains(":slug") {
             let slugs = ProblemKind.allCases.map { JSON.string($0.rawValue) }
             return [["name": "slug", "in": "path", "required": true, "schema": ["enum": .array(slugs)]]]
+        }
+        if operation.path.contains(":session") {
+            return [["name": "session", "in": "path", "required": true, "schema": tag]]
         }
         if operation.responses[.notModified] != nil {
             return [["name": "If-None-Match", "in": "header", "schema": tag]]
@@ -97,11 +103,11 @@ struct OpenAPI {
                 "required": true,
                 "content": .object(ImageField.types.map { .init($0, ["schema": Self.bytes]) }),
             ]
-        case .members(let schema, _): name = schema
+        case .members(let schema, _, _): name = schema
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
         }
-        let isRequired = if case .members(_, let isRequired) = body { isRequired } else { true }
+        let isRequired = if case .members(_, let isRequired, _) = body { isRequired } else { true }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
         if body == .answers, let step, !step.images.isEmpty {
             content.append(.init(FormWithFiles.type, ["schema": Schemas.reference("Form.\(step.name)")]))

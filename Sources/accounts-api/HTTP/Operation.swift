@@ -49,6 +49,8 @@ struct Operation: Sendable {
         case health = "Health"
         case problems = "Problems"
         case problemType = "ProblemType"
+        case signIn = "SignInState"
+        case sessions = "Sessions"
         /// HTML.
         case page
         /// JPEG.
@@ -60,7 +62,7 @@ struct Operation: Sendable {
     enum Body: Hashable, Sendable {
         case none
         /// An object that the named schema describes.
-        case members(String, isRequired: Bool = true)
+        case members(String, isRequired: Bool = true, secretMembers: Set<String> = [])
         /// The answers to a step, and some of them.
         case answers, someAnswers
         case image
@@ -72,6 +74,9 @@ struct Operation: Sendable {
         case plain(@Sendable (Request, RequestScope) async throws -> Response)
         /// Needs no draft.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
+        /// Needs no session, but reads the token of one, or of a sign-in that waits.
+        case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
+        case session(@Sendable (Request, SessionContext) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
         case step(@Sendable (Request, StepContext) async throws -> Answer)
         case field(@Sendable (Request, FieldContext) async throws -> Response)
@@ -95,16 +100,24 @@ struct Operation: Sendable {
     var needsField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
-        case .plain, .open: false
+        case .plain, .open, .signIn, .session: false
         case .draft, .step, .field: true
         }
     }
+    var needsSession: Bool { if case .session = handler { true } else { false } }
+    /// Whether the token of the request belongs to a session, not to a draft.
+    var readsSession: Bool {
+        switch handler {
+        case .signIn, .session: true
+        case .plain, .open, .draft, .step, .field: false
+        }
+    }
     /// Whether the operation reads or writes encrypted data.
-    var needsKeys: Bool { needsDraft || act.needsKeys }
+    var needsKeys: Bool { needsDraft || needsSession || act.needsKeys }
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
-        case .plain: false
+        case .plain, .signIn, .session: false
         case .open, .draft, .step: act != .check
         case .field: act == .removePhotoForm
         }
@@ -131,6 +144,7 @@ extension Operation {
         if isNegotiated { all.append(.notAcceptable) }
         if method != .get { all.append(.forbiddenOrigin) }
         if needsDraft { all += [.noDraft, .draftExpired] }
+        if needsSession { all.append(.noSession) }
         if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }
         return all + act.problems
     }

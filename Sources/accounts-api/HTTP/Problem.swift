@@ -57,7 +57,7 @@ extension ProblemKind {
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequest: .badRequest
-        case .noDraft: .unauthorized
+        case .noDraft, .noSession, .signInFailed, .codeRequired: .unauthorized
         case .forbiddenOrigin: .forbidden
         case .unknownStep, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed

@@ -10,7 +10,7 @@ struct Representations: Sendable {
         cleared: [FieldName] = [],
         recoveryCodes: [RecoveryCode] = [],
         account: Account? = nil,
-        token: Token? = nil
+        token: Token<Draft>? = nil
     ) -> JSON {
         let progress = signups.progress(of: draft)
         let state = draft.account != nil ? "committed" : progress.isReady ? "ready" : "open"

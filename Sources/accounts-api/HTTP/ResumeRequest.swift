@@ -3,7 +3,7 @@ import Accounts
 /// The body of a request that continues a sign-up on another device.
 struct ResumeRequest {
     let isBearer: Bool
-    let link: Token
+    let link: Token<Draft>
     /// Nil if the client does not want to repeat the request.
     let opening: LinkOpening?
 
@@ -12,7 +12,7 @@ struct ResumeRequest {
     init(_ body: Answers, isPage: Bool, in language: Language) throws {
         let attemptName: FieldName = isPage ? "confirmed" : "attempt"
         var transport = TokenTransport(body, otherMembers: ["code", attemptName])
-        let link = body["code"]?.json?.string.flatMap { Token($0) }
+        let link = body["code"]?.json?.string.flatMap { Token<Draft>($0) }
         if link == nil { transport.refusals.append(Refusal("code", body["code"] == nil ? .required : .badFormat)) }
         let attempt = body[attemptName].map { $0.json ?? false } ?? .null
         opening = attempt.string.flatMap { LinkOpening($0) }

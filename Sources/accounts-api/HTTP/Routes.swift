@@ -10,7 +10,9 @@ struct Routes: Sendable {
     let publicURL: String
     let allowedOrigins: Set<String>
     let pages: Pages
-    let session: Session
+    let sessions: Sessions
+    let cookie: TokenCookie
+    let cookies: SessionCookies
     let proxies: Proxies
     let shutdown: ShutdownSignal
     let uploads: Uploads
@@ -21,6 +23,7 @@ struct Routes: Sendable {
 
     init(
         signups: Signups,
+        sessions: Sessions? = nil,
         database: Database,
         publicURL: String,
         allowedOrigins: Set<String>,
@@ -31,6 +34,7 @@ struct Routes: Sendable {
         patience: Patience = Patience()
     ) {
         self.signups = signups
+        self.sessions = sessions ?? Sessions(signups: signups)
         self.database = database
         self.publicURL = publicURL
         self.allowedOrigins = allowedOrigins
@@ -38,16 +42,23 @@ struct Routes: Sendable {
         self.keyMismatch = keyMismatch
         self.patience = patience
         pages = Pages(signups: signups, assets: assets)
-        session = Session(isSecure: publicURL.hasPrefix("https://"))
+        let isSecure = publicURL.hasPrefix("https://")
+        cookie = TokenCookie("signup", isSecure: isSecure)
+        cookies = SessionCookies(isSecure: isSecure)
         proxies = Proxies(trusted: trustedProxies)
         uploads = Uploads(signups: signups)
     }
 
     var representations: Representations { Representations(signups: signups) }
-    var signup: SignupRoutes { SignupRoutes(signups: signups, representations: representations, session: session) }
+    var signup: SignupRoutes {
+        SignupRoutes(signups: signups, representations: representations, cookie: cookie, sessionCookies: cookies)
+    }
+    private var session: SessionRoutes {
+        SessionRoutes(sessions: sessions, representations: representations, cookies: cookies)
+    }
 
     var handoff: HandoffRoutes {
-        HandoffRoutes(signups: signups, representations: representations, session: session, pages: pages)
+        HandoffRoutes(signups: signups, representations: representations, cookie: cookie, pages: pages)
     }
     private var ticket: TicketRoutes { TicketRoutes(signup: signup, pages: pages) }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
@@ -62,12 +73,18 @@ struct Routes: Sendable {
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
         signup.operations + handoff.operations + ticket.operations + signup.stepOperations + photo.operations
-            + document.operations + problems.operations + health.operations
+            + session.operations + document.operations + problems.operations + health.operations
     }
 
     /// The OpenAPI description of all operations.
     var description: JSON {
-        OpenAPI(signups: signups, operations: operations, publicURL: publicURL, session: session).document
+        OpenAPI(
+            signups: signups,
+            operations: operations,
+            publicURL: publicURL,
+            cookie: cookie,
+            sessionCookie: cookies.session
+        ).document
     }
 }
 
@@ -109,7 +126,8 @@ extension Routes {
         let group = router.group()
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }
         if !operation.act.isHealth {
-            group.add(middleware: TokenReader(session: session, proxies: proxies))
+            let cookie = operation.readsSession ? cookies.session : cookie
+            group.add(middleware: TokenReader(cookie: cookie, proxies: proxies))
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
         if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
@@ -118,7 +136,8 @@ extension Routes {
         let secretMembers = signups.flow.secretMembers
         switch operation.act.body {
         case .none: break
-        case .members(_, let isRequired): group.add(middleware: BodyReader(secretMembers: [], isRequired: isRequired))
+        case .members(_, let isRequired, let secretMembers):
+            group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: isRequired))
         case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
         case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())
@@ -134,6 +153,11 @@ extension Routes {
                     ? try await page(act, request, context, handle)
                     : try await handle(request, context).response
             }
+        case .signIn(let handle):
+            group.on(path, method: method) { try await handle($0, $1).response }
+        case .session(let handle):
+            group.add(middleware: SessionLookup(sessions: sessions)).group(context: SessionContext.self)
+                .on(path, method: method) { try await handle($0, $1).response }
         case .draft(let handle):
             group.add(middleware: lookup).group(context: DraftContext.self).on(path, method: method) {
                 request,

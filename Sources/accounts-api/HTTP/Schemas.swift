@@ -10,7 +10,14 @@ struct Schemas {
     var all: [JSON.Member] {
         [
             .init("Start", Self.start), .init("Draft", draft), .init("Step", step), .init("Review", review),
-            .init("Account", account), .init("Commit", Self.object(["account": Self.reference("Account")])),
+            .init("Account", account),
+            .init(
+                "Commit",
+                Self.object(
+                    ["account": Self.reference("Account")],
+                    optional: ["session": Self.reference("Session"), "token": Self.string, "device": Self.string]
+                )
+            ),
             .init(
                 "Check",
                 Self.object([
@@ -32,7 +39,7 @@ struct Schemas {
                     "codes": Self.list(of: Self.reference("FieldCode")),
                 ])
             ),
-        ]
+        ] + Self.sessions
             + flow.steps.flatMap {
                 [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
                     + form(of: $0)
@@ -204,17 +211,17 @@ struct Schemas {
 
     // MARK: Shared schemas
 
-    private static let string: JSON = ["type": "string"]
-    private static let bool: JSON = ["type": "boolean"]
+    static let string: JSON = ["type": "string"]
+    static let bool: JSON = ["type": "boolean"]
     private static let count: JSON = ["type": "integer", "minimum": 0]
-    private static let instant: JSON = ["type": "string", "format": "date-time"]
-    private static let names = list(of: string)
+    static let instant: JSON = ["type": "string", "format": "date-time"]
+    static let names = list(of: string)
     private static let state: JSON = ["enum": .array(StepState.allCases.map { .string($0.rawValue) })]
 
-    private static func list(of item: JSON) -> JSON { ["type": "array", "items": item] }
+    static func list(of item: JSON) -> JSON { ["type": "array", "items": item] }
 
     /// An object with exactly these members; all of them are required, except the optional ones.
-    private static func object(_ members: JSON, optional: JSON = [:], then rest: JSON = [:]) -> JSON {
+    static func object(_ members: JSON, optional: JSON = [:], then rest: JSON = [:]) -> JSON {
         guard case .object(let first) = members, case .object(let others) = optional, case .object(let last) = rest
         else {
             preconditionFailure("members are an object")

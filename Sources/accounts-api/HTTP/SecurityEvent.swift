@@ -8,6 +8,8 @@ struct SecurityEvent: Sendable {
         case refused
         case codeWrong = "code_wrong"
         case codeExhausted = "code_exhausted"
+        case passwordWrong = "password_wrong"
+        case signInFailed = "sign_in_failed"
     }
 
     let kind: Kind
@@ -19,6 +21,7 @@ struct SecurityEvent: Sendable {
     init?(_ problem: Problem) {
         switch problem.slug {
         case .forbiddenOrigin, .rateLimited, .busy, .unavailable: kind = .refused
+        case .signInFailed, .codeRequired: kind = .signInFailed
         case .validationFailed:
             guard let code = problem.refusalCodes.lazy.compactMap(Kind.init(rawValue:)).first else { return nil }
             kind = code

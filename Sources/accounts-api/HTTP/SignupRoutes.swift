@@ -6,18 +6,21 @@ import Hummingbird
 struct SignupRoutes: Sendable {
     let signups: Signups
     let representations: Representations
-    let session: Session
+    let cookie: TokenCookie
+    let sessionCookies: SessionCookies
 
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        if let draft = try await openDraft(of: context.credentials.token) { return representations.answer(draft) }
+        if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
+            return representations.answer(draft)
+        }
         let (draft, token) = try await signups.from(context.network).start(in: body.language)
         var answer = representations.answer(
             draft,
             with: token,
             isBearer: body.isBearer,
-            session: session,
+            cookie: cookie,
             status: .created
         )
         answer.headers[.location] = "/signup"
@@ -26,7 +29,7 @@ struct SignupRoutes: Sendable {
 
     /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a
     /// new sign-up would replace its cookie.
-    func openDraft(of token: Token?) async throws(FindError) -> Draft? {
+    func openDraft(of token: Token<Draft>?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
         do throws(FindError) {
             let draft = try await signups.find(token)
@@ -49,7 +52,7 @@ struct SignupRoutes: Sendable {
         // The pages are never stored, but browsers keep some of them for the button "back".
         return Answer(
             status: .noContent,
-            headers: [.setCookie: session.clearCookie, .clearSiteData: "\"cache\""]
+            headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\""]
         )
     }
 
@@ -115,12 +118,19 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func commit(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        let (account, isNew) = try await signups.from(context.network).commit(
+        let commit = try await signups.from(context.network).commit(
             context.draft,
-            at: request.expectedRevision(of: context.draft)
+            at: request.expectedRevision(of: context.draft),
+            signingIn: CommittingClient(token: context.token, client: sessionCookies.client(of: request))
         )
-        var answer = Answer(json: ["account": representations.account(account)], status: isNew ? .created : .ok)
-        if let cookie = context.cookie { answer.headers[.setCookie] = session.setShortCookie(cookie) }
+        var answer = Answer(
+            json: ["account": representations.account(commit.account)],
+            status: commit.isNew ? .created : .ok
+        )
+        if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, sessionCookies) }
+        if context.hasCookie {
+            answer.headers.append(cookie.set(context.token.text, for: TokenCookie.lifetimeAfterCommit))
+        }
         return answer
     }
 }

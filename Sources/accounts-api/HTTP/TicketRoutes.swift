@@ -16,7 +16,7 @@ struct TicketRoutes: Sendable {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         let address = try await signups.maskedAddress(of: ticket)
-        let hasSignup = try await signup.openDraft(of: context.credentials.token) != nil
+        let hasSignup = try await signup.openDraft(of: context.credentials.token(of: Draft.self)) != nil
         let page = pages.ticket(ticket, for: address, replacesSignup: hasSignup, in: context.language)
         return pages.response(page, in: context.language)
     }
@@ -25,13 +25,13 @@ struct TicketRoutes: Sendable {
     @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
         // Throws if no key opens the draft of the token: then its cookie must stay.
-        _ = try await signup.openDraft(of: context.credentials.token)
+        _ = try await signup.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
         var answer = signup.representations.answer(
             draft,
             with: token,
             isBearer: body.isBearer,
-            session: signup.session,
+            cookie: signup.cookie,
             status: .created
         )
         answer.headers[.location] = "/signup"

@@ -130,7 +130,8 @@ extension Pages {
     /// - Parameters:
     ///   - address: the masked address of the sign-up; nil if the link is not valid any more.
     ///   - replacingOther: whether this browser has another unfinished sign-up.
-    func resume(_ link: Token?, of address: String?, replacingOther: Bool = false, in language: Language) -> Page {
+    func resume(_ link: Token<Draft>?, of address: String?, replacingOther: Bool = false, in language: Language) -> Page
+    {
         let name = signups.serviceName
         let text =
             address.map { language.messages.resume($0, serviceName: name) }

@@ -23,6 +23,33 @@ extension ProblemKind {
                     `restart` says how.
                     """
             )
+        case .noSession:
+            Explanation(
+                meaning: """
+                    The request needs a session, or a sign-in that waits for a code, but it carries no token, or a \
+                    token that has expired or was ended. `reason` is `idle` if the password revives the session, otherwise `unknown`.
+                    """,
+                remedy: """
+                    Sign in with `POST /session`. An idle session continues after `PUT /session/confirm` with the \
+                    password.
+                    """
+            )
+        case .signInFailed:
+            Explanation(
+                meaning: """
+                    The address or username and the password do not belong together. The answer is the same if there \
+                    is no such account, or if it is disabled.
+                    """,
+                remedy: "Ask for both again. Do not tell the person which one is wrong: nobody knows."
+            )
+        case .codeRequired:
+            Explanation(
+                meaning: """
+                    Too many attempts to sign in have failed from devices that the account does not know. So a new \
+                    device needs a mailed code first. Known devices are not affected.
+                    """,
+                remedy: "Send `POST /session/code` with the same identifier, ask for the code, and try again after it."
+            )
         case .forbiddenOrigin:
             Explanation(
                 meaning: """
@@ -189,13 +216,16 @@ extension ProblemKind {
     var members: [String] {
         switch self {
         case .noDraft: ["restart"]
+        case .noSession: ["next", "reason"]
+        case .codeRequired: ["next"]
         case .stepLocked: ["next"]
         case .incomplete: ["missing", "next"]
         case .identifierTaken: ["field"]
         case .draftExpired: ["reason", "restart"]
         case .staleRevision: ["draft"]
         case .validationFailed: ["errors"]
-        case .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .methodNotAllowed, .notAcceptable,
+        case .signInFailed, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .methodNotAllowed,
+            .notAcceptable,
             .alreadyCommitted, .tooLarge, .uriTooLong, .headersTooLarge, .unsupportedMediaType, .rateLimited, .busy,
             .unavailable, .internal:
             []
@@ -205,7 +235,7 @@ extension ProblemKind {
     /// The header fields that come with it, beside those of every answer.
     var headers: [String] {
         switch self {
-        case .noDraft: ["WWW-Authenticate"]
+        case .noDraft, .noSession, .signInFailed, .codeRequired: ["WWW-Authenticate"]
         case .methodNotAllowed: ["Allow"]
         case .staleRevision: ["ETag"]
         case .unsupportedMediaType: ["Accept"]

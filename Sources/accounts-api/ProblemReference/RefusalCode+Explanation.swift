@@ -102,6 +102,11 @@ extension Refusal.Code {
                 meaning: "The date is more than `max` years ago.",
                 remedy: "Ask for the date again; usually the year is mistyped."
             )
+        case .passwordWrong:
+            Explanation(
+                meaning: "The password is not that of the account.",
+                remedy: "Ask for the password again. Too many wrong ones end the session."
+            )
         case .codeWrong:
             Explanation(
                 meaning: """
@@ -156,7 +161,7 @@ extension Refusal.Code {
         case .codeExhausted: ["final", "new_secret"]
         case .tooLarge: ["max_bytes", "max_pixels"]
         case .required, .unknownField, .badCharacters, .common, .containsIdentifier, .mismatch, .taken, .reserved,
-            .notAccepted, .impossibleDate, .inFuture, .codeExpired, .unsupportedImage:
+            .passwordWrong, .notAccepted, .impossibleDate, .inFuture, .codeExpired, .unsupportedImage:
             []
         }
     }

@@ -49,6 +49,7 @@ struct TestServer: Sendable {
             let log = CapturedLog()
             let routes = Routes(
                 signups: service.signups,
+                sessions: Sessions(signups: service.signups, failureTime: .zero),
                 database: service.database,
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins,

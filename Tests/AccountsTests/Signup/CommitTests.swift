@@ -19,7 +19,8 @@ struct CommitTests {
             var draft = try await service.readyDraft()
             draft = try await service.submit(["terms": true, "marketing": false], to: "terms", of: draft)
             let provedAt = try session.query("SELECT proved_at FROM proofs").only.decode(Date.self)
-            let (account, isNew) = try await service.signups.commit(draft)
+            let commit = try await service.signups.commit(draft)
+            let (account, isNew) = (commit.account, commit.isNew)
             #expect(isNew)
             #expect(account.email == "kim@example.com")
             #expect(account.username == "kim")
@@ -271,7 +272,8 @@ struct CommitTests {
             let first = try await service.signups.commit(draft)
             let before = try session.dump()
             for draft in [draft, try await service.signups.reread(draft)] {
-                let (account, isNew) = try await service.signups.commit(draft)
+                let commit = try await service.signups.commit(draft)
+                let (account, isNew) = (commit.account, commit.isNew)
                 #expect(!isNew)
                 #expect(body(of: account) == body(of: first.account))
             }
@@ -500,9 +502,9 @@ struct CommitTests {
             #expect(try session.number(of: "accounts") == 0)
             try holder.releaseDrafts()
             let account = try await commit.value.account
-            let (again, isNew) = try await service.signups.commit(draft)
-            #expect(!isNew)
-            #expect(body(of: again) == body(of: account))
+            let again = try await service.signups.commit(draft)
+            #expect(!again.isNew)
+            #expect(body(of: again.account) == body(of: account))
             #expect(try session.number(of: "accounts") == 1)
         }
     }

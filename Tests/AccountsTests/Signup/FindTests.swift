@@ -153,7 +153,7 @@ struct FindTests {
             let token = try await service.signups.start(in: .english).token
             let other = try await service.start()
             try session.query(
-                "UPDATE drafts SET sealed = (SELECT sealed FROM drafts WHERE id = \(other.id)) WHERE id = \(token.draft)"
+                "UPDATE drafts SET sealed = (SELECT sealed FROM drafts WHERE id = \(other.id)) WHERE id = \(token.id)"
             )
             #expect(await outcome { try await service.signups.find(token) } == "unreadable")
         }

@@ -355,12 +355,12 @@ struct HandoffTests {
 
 extension TestSignups {
     /// Delivers all due mail, and returns the token in the link of the last one.
-    fileprivate func link() async throws -> Token {
+    fileprivate func link() async throws -> Token<Draft> {
         try await deliver()
         let line = mailbox.mails.last?.text.split(separator: "\n").first { $0.hasPrefix("http") }
         let start = "http://localhost:8080/signup/resume#code="
         let text = try #require(line.map(String.init))
         try #require(text.hasPrefix(start))
-        return try #require(Token(String(text.dropFirst(start.count))))
+        return try #require(Token<Draft>(String(text.dropFirst(start.count))))
     }
 }

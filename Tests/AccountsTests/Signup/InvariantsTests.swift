@@ -110,10 +110,10 @@ struct InvariantsTests {
 
 /// The drafts that several users change concurrently, and the accounts from acknowledged commits.
 private actor SharedDrafts {
-    private(set) var tokens: [Token]
+    private(set) var tokens: [Token<Draft>]
     private(set) var accounts: Set<ID<Account>> = []
 
-    init(_ tokens: [Token]) {
+    init(_ tokens: [Token<Draft>]) {
         self.tokens = tokens
     }
 
@@ -121,7 +121,7 @@ private actor SharedDrafts {
         accounts.insert(account)
     }
 
-    func replace(at index: Int, with token: Token) {
+    func replace(at index: Int, with token: Token<Draft>) {
         tokens[index] = token
     }
 }

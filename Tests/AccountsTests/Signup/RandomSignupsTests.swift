@@ -116,7 +116,7 @@ private struct RandomSignup {
     private(set) var log: [String]
     private let person: RandomPerson
     private let service: TestSignups
-    private let token: Token
+    private let token: Token<Draft>
     private var signups: Signups
     private var draft: Draft
     private var lastAnswers: [StepName: [(field: FieldName, answer: RandomAnswer)]] = [:]

@@ -74,7 +74,7 @@ private final class PasswordClients: Sendable {
     private let hashed = Atomic(0)
     private let threads = Mutex<[DedicatedThread]>([])
 
-    init(to service: Service, tokens: [Token]) throws {
+    init(to service: Service, tokens: [Token<Draft>]) throws {
         let profile: JSON = ["name": "Ann Lee", "introduction": "Nothing to say."]
         for token in tokens {
             let response = try service.client.request(

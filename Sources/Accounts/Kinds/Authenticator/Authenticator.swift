@@ -43,6 +43,14 @@ package struct RecoveryCode: Sendable {
         letters = (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.base32
     }
 
+    /// Reads a code as people type it: in any case, with any spaces and hyphens. Nil if it cannot be a code.
+    package init?(_ typed: String) {
+        let letters = typed.lowercased().utf8.filter { ![UInt8(ascii: " "), UInt8(ascii: "-")].contains($0) }
+        let isBase32 = letters.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+        guard letters.count == 24, isBase32 else { return nil }
+        self.letters = String(decoding: letters, as: UTF8.self)
+    }
+
     /// The code as six groups of four letters and digits.
     package var text: String {
         let letters = Array(letters)

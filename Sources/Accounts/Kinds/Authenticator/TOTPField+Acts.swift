@@ -46,6 +46,7 @@ extension TOTPField {
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let authenticator = value(in: plan.draft.values, of: field.name) else { return }
+        plan.factors.append("otp")
         let sealed = plan.signups.keys.seal(authenticator.secret, for: .authenticator(of: plan.account))
         plan.statements += [
             """

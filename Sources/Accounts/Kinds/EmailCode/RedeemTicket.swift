@@ -18,8 +18,9 @@ extension Signups {
     package func redeem(
         _ ticket: Ticket,
         in language: Language
-    ) async throws(RedeemError) -> (draft: Draft, token: Token) {
-        guard let (address, field) = try await holder(of: ticket), let (codeField, code) = flow.code(likely: field)
+    ) async throws(RedeemError) -> (draft: Draft, token: Token<Draft>) {
+        guard let (address, field) = try await holder(of: ticket), field != Sessions.ticketField,
+            let (codeField, code) = flow.code(likely: field)
         else {
             let reached = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
                 try await consumeAlone(charges(.starts, of: network))
@@ -48,7 +49,7 @@ extension Signups {
     }
 
     /// The address to which the ticket was mailed, and the field of the code in that mail.
-    private func holder(of ticket: Ticket) async throws(RedeemError) -> (address: EmailAddress, field: FieldName)? {
+    func holder(of ticket: Ticket) async throws(RedeemError) -> (address: EmailAddress, field: FieldName)? {
         let row = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
             try await database.read("SELECT sealed, field FROM tickets WHERE \(Self.isValid(ticket))").first?
                 .decode([UInt8].self, String.self)
@@ -69,14 +70,8 @@ extension Signups {
         _ code: CodeField,
         _ address: EmailAddress
     ) async throws(RedeemError) {
-        // Only readers of the mailbox have tickets, so nobody else can use up the daily limit.
-        let daily = charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), [Array(address.mailbox.utf8)])
-        let limits = charges(.starts, of: network) + mailChargesOfService + [daily]
-        let redeem: SQL = """
-            DELETE FROM tickets WHERE \(Self.isValid(ticket)) AND \(Self.isWithinLimits)
-            RETURNING \(Self.setFlag("redeemed", "true"))
-            """
-        let isRedeemed = Self.flag("redeemed")
+        let limits = charges(.starts, of: network) + mailChargesOfService + [mailsByTicket(to: address)]
+        let (redeem, isRedeemed) = (redeem(ticket), Self.isRedeemed)
         let mail = codeStatements(
             field,
             code,
@@ -95,6 +90,22 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
         if !wasValid { throw .expired }
     }
+
+    /// Only readers of the mailbox have tickets, so nobody else can use up this daily limit.
+    func mailsByTicket(to address: EmailAddress) -> Charge {
+        charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), [Array(address.mailbox.utf8)])
+    }
+
+    /// A statement that deletes the ticket if it is valid and no limit is exceeded. Then ``isRedeemed`` is true for the
+    /// rest of the transaction.
+    func redeem(_ ticket: Ticket) -> SQL {
+        """
+        DELETE FROM tickets WHERE \(Self.isValid(ticket)) AND \(Self.isWithinLimits)
+        RETURNING \(Self.setFlag("redeemed", "true"))
+        """
+    }
+
+    static let isRedeemed: SQL = flag("redeemed")
 
     private static func isValid(_ ticket: Ticket) -> SQL {
         "id = \(ticket.id) AND digest = \(ticket.digest) AND now() < expires_at"

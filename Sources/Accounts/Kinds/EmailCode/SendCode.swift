@@ -206,7 +206,7 @@ extension Signups {
     }
 
     /// Uniformly random digits, with leading zeros.
-    private static func digits(_ count: Int) -> String {
+    static func digits(_ count: Int) -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
     }

@@ -97,6 +97,7 @@ extension PasswordField {
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let hash = value(in: plan.draft.values, of: field.name)?.phc.rawValue else { return }
+        plan.factors.append("pwd")
         plan.statements.append(
             """
             INSERT INTO credentials (account, kind, secret)

@@ -7,11 +7,11 @@ struct DraftLookup: RouterMiddleware {
     let signups: Signups
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        guard let token = context.credentials.token else { throw Problem.noDraft }
+        guard let token = context.credentials.token(of: Draft.self) else { throw Problem.noDraft }
         let draft = try await signups.find(token)
         var context = context
         context.draft = draft
-        context.logger[metadataKey: "draft"] = "\(token.draft)"
+        context.logger[metadataKey: "draft"] = "\(token.id)"
         context.subject.set(draft)
         return try await next(request, context)
     }

@@ -48,7 +48,8 @@ struct TicketTests {
             for step in ["password", "profile", "contact", "totp", "terms"] as [StepName] {
                 draft = try await service.submit(#require(answers[step]), to: step, of: draft)
             }
-            let (account, isNew) = try await service.signups.commit(draft)
+            let commit = try await service.signups.commit(draft)
+            let (account, isNew) = (commit.account, commit.isNew)
             #expect(isNew && account.email == "kim@example.com")
             for stranger in [first, last] {
                 let values = try await service.signups.reread(stranger).values

@@ -141,7 +141,7 @@ struct KeptPhotoTests {
     @Test func `a commit moves the photo to the account`() async throws {
         try await TestSignups.with { service in
             let draft = try await keep("turned-6.jpg", of: service.readyDraft(), on: service)
-            let (account, _) = try await service.signups.commit(draft)
+            let account = try await service.signups.commit(draft).account
             let row = try session.query("SELECT account, field, type, image FROM photos").only
             let (owner, field, type, image) = try row.decode(ID<Account>.self, String.self, String.self, [UInt8].self)
             #expect((owner, field, type) == (account.id, "photo", "image/jpeg"))

@@ -1,0 +1,46 @@
+internal import Yams
+
+/// How people sign in to the accounts of a flow.
+package struct SignInRules: Sendable {
+    /// What proves who they are; none if accounts have neither a password nor an address.
+    package let methods: Set<Method>
+    /// Whether the commit of a sign-up also signs in.
+    package let startsSessionAtCommit: Bool
+
+    package enum Method: String, CaseIterable, Sendable {
+        case password
+        /// A code that is mailed to the address of the account.
+        case code
+    }
+
+    /// Reads `sign_in` and `after_commit`, such as `sign_in: [password, code]` and `after_commit: session`.
+    init(in entry: inout FlowEntry, _ steps: [Step]) throws(FlowFileError) {
+        let fields = steps.flatMap(\.fields)
+        let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
+        let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }
+        if let node = entry.node("sign_in") {
+            let names = (node.sequence ?? []).compactMap { $0.scalar?.string }
+            let methods = names.compactMap { Method(rawValue: $0) }
+            guard !methods.isEmpty, methods.count == node.sequence?.count, Set(methods).count == methods.count else {
+                let known = Method.allCases.map(\.rawValue).joined(separator: ", ")
+                throw entry.error("\"sign_in\" must be a list of \(known), each at most once", at: "sign_in")
+            }
+            if methods.contains(.password), !hasPassword {
+                throw entry.error(
+                    "\"sign_in\" has password, so the flow needs a field of kind \"password\"",
+                    at: "sign_in"
+                )
+            }
+            if methods.contains(.code), !hasAddress {
+                throw entry.error(
+                    "\"sign_in\" has code, so the flow needs an identifier of kind \"email\"",
+                    at: "sign_in"
+                )
+            }
+            self.methods = Set(methods)
+        } else {
+            methods = hasPassword ? [.password] : hasAddress ? [.code] : []
+        }
+        startsSessionAtCommit = try entry.word("after_commit", among: ["session", "none"]) != "none"
+    }
+}

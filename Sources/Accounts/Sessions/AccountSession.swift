@@ -1,0 +1,106 @@
+package import Foundation
+
+/// One signed-in browser or device of an account.
+package struct AccountSession: Sendable {
+    package let id: ID<AccountSession>
+    package let account: Account
+    package let assurance: Assurance
+    package let methods: SignInMethods
+    /// Whether the session outlives the browser.
+    package let isKept: Bool
+    /// When the person last proved who they are.
+    package let authTime: Date
+    package let createdAt: Date
+    package let lastSeenAt: Date
+    package let expiresAt: Date
+    package let idleExpiresAt: Date
+    /// The time of the database.
+    package let now: Date
+    let tokenHash: [UInt8]
+
+    /// Whether the session can be used, or must be confirmed first.
+    package var isIdle: Bool { idleExpiresAt <= now }
+}
+
+/// The authenticator assurance level (NIST SP 800-63B-4 §2): one factor, or two.
+package enum Assurance: Int, Sendable {
+    case aal1 = 1
+    case aal2 = 2
+
+    package var name: String { "aal\(rawValue)" }
+
+    /// The time after which the person has to sign in again (SP 800-63B-4 §2.1.3 and §2.2.3).
+    func lifetime(isKept: Bool) -> Duration { self == .aal1 && isKept ? .seconds(30 * 86_400) : .seconds(86_400) }
+
+    /// The lifetime of a session that outlives the browser.
+    package var keptLifetime: Duration { lifetime(isKept: true) }
+
+    /// The time without a request after which the session is idle.
+    func idleTime(isKept: Bool) -> Duration {
+        switch self {
+        case .aal1: isKept ? .seconds(14 * 86_400) : .seconds(86_400)
+        case .aal2: .seconds(3600)
+        }
+    }
+}
+
+/// How a person has signed in, in words of RFC 8176.
+package struct SignInMethods: Hashable, Sendable {
+    package let words: [String]
+
+    package static let password = SignInMethods(words: ["pwd"])
+    package static let mailedCode = SignInMethods(words: ["otp"])
+
+    init(words: [String]) { self.words = words }
+
+    /// Reads ``text``.
+    init(_ text: String) { words = text.split(separator: " ").map(String.init) }
+
+    /// As the database stores it.
+    var text: String { words.joined(separator: " ") }
+
+    /// With a code of the authenticator app, or a recovery code in place of it.
+    var withSecondFactor: SignInMethods {
+        SignInMethods(words: words.filter { !["otp", "mfa"].contains($0) } + ["otp", "mfa"])
+    }
+}
+
+/// What a server knows about the client that signs in.
+package struct SessionClient: Sendable {
+    /// The header `User-Agent`, of which at most 200 characters are kept.
+    package let browser: String?
+    /// The token of the device cookie.
+    package let device: DeviceToken?
+
+    package init(browser: String?, device: DeviceToken?) {
+        self.browser = browser.map { String(decoding: $0.utf8.prefix(200), as: UTF8.self) }
+        self.device = device
+    }
+}
+
+extension AccountSession {
+    /// The columns of a session `session` of the account `accounts`, in the order of ``init(_:)``.
+    static let columns: SQL = """
+        session.id, session.token_hash, assurance, methods, is_kept, auth_time, session.created_at, last_seen_at, ends_at,
+        least(last_seen_at + idle_after, ends_at), now(), accounts.id, email, username, profile::text, accounts.created_at
+        """
+
+    init(_ row: Row) throws(DatabaseError) {
+        var columns = row.columns
+        id = try columns.next()
+        tokenHash = try columns.next()
+        guard let assurance = Assurance(rawValue: try columns.next()) else {
+            throw .unexpectedAnswer("a session has an unknown assurance level")
+        }
+        self.assurance = assurance
+        methods = SignInMethods(try columns.next(String.self))
+        isKept = try columns.next()
+        authTime = try columns.next()
+        createdAt = try columns.next()
+        lastSeenAt = try columns.next()
+        expiresAt = try columns.next()
+        idleExpiresAt = try columns.next()
+        now = try columns.next()
+        account = try Account(&columns)
+    }
+}

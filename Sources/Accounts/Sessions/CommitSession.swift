@@ -1,0 +1,92 @@
+internal import Foundation
+
+/// The client that commits a sign-up, and is signed in by that.
+package struct CommittingClient: Sendable {
+    let token: Token<Draft>
+    let client: SessionClient
+
+    /// - Parameter token: the token of the draft.
+    package init(token: Token<Draft>, client: SessionClient) {
+        (self.token, self.client) = (token, client)
+    }
+
+    /// The session's token under each key of the ring. It is derived, so that a repeated commit can give it again to the
+    /// client that lost the answer. Without the key ring and the token of the draft nobody can compute it.
+    func tokens(of session: ID<AccountSession>, _ nonce: [UInt8], _ keys: KeyRing) -> [Token<AccountSession>] {
+        token.digests(for: "session of commit", nonce, keys).map { Token(for: session, derived: $0) }
+    }
+
+    /// The device of the client, or one that is derived like the session's token.
+    func device(_ nonce: [UInt8], _ keys: KeyRing) -> DeviceToken {
+        client.device ?? DeviceToken(derived: token.digests(for: "device of commit", nonce, keys)[0])
+    }
+}
+
+/// The session that a commit starts.
+struct SessionPlan: Sendable {
+    let id = ID<AccountSession>()
+    let nonce: [UInt8]
+    let client: CommittingClient
+    let token: Token<AccountSession>
+    let device: DeviceToken
+
+    init(_ client: CommittingClient, _ keys: KeyRing) {
+        var random = SystemRandomNumberGenerator()
+        self.client = client
+        nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        token = client.tokens(of: id, nonce, keys)[0]
+        device = client.device(nonce, keys)
+    }
+}
+
+extension CommitPlan {
+    /// Start the session if the account was created. The last one selects it.
+    var sessionStatements: [SQL] {
+        guard let session else { return [] }
+        let hasTwoFactors = factors.count > 1
+        let methods = SignInMethods(words: factors.isEmpty ? ["otp"] : factors)
+        let insert = signups.insertSession(
+            session.id,
+            tokenHash: session.token.hash,
+            of: newAccount,
+            hasTwoFactors ? .aal2 : .aal1,
+            hasTwoFactors ? methods.withSecondFactor : methods,
+            browser: session.client.client.browser,
+            nonce: session.nonce
+        )
+        return [insert, signups.remember(session.device, of: newAccount), Signups.select(session.id)]
+    }
+
+    /// - Parameter rows: the result of the last statement of the transaction.
+    func newSession(_ rows: Rows) throws(DatabaseError) -> NewSession? {
+        guard let session else { return nil }
+        return NewSession(session: try AccountSession(rows.only), token: session.token, device: session.device)
+    }
+}
+
+extension Signups {
+    /// The session that the commit of this client started less than ten minutes ago, if it has the same token still.
+    func session(
+        startedBy client: CommittingClient,
+        of account: ID<Account>
+    ) async throws(DatabaseError) -> NewSession? {
+        let row = try await database.read(
+            """
+            SELECT id, nonce, token_hash FROM sessions
+             WHERE account = \(account) AND nonce IS NOT NULL AND created_at > now() - interval '10 minutes'
+            """
+        ).first?.decode(ID<AccountSession>.self, [UInt8].self, [UInt8].self)
+        guard let (id, nonce, hash) = row,
+            let token = client.tokens(of: id, nonce, keys).first(where: { $0.hash == hash }),
+            let session = try await database.read(Self.select(id)).first
+        else { return nil }
+        return NewSession(session: try AccountSession(session), token: token, device: client.device(nonce, keys))
+    }
+
+    static func select(_ session: ID<AccountSession>) -> SQL {
+        """
+        SELECT \(AccountSession.columns) FROM sessions AS session JOIN accounts ON accounts.id = account
+         WHERE session.id = \(session)
+        """
+    }
+}

@@ -1,0 +1,122 @@
+internal import Foundation
+
+/// How the person of a session proves again who they are.
+package enum Confirmation: Sendable {
+    case password(SharedSecret)
+    case secondFactor(SecondFactor)
+}
+
+extension AccountSession {
+    /// The time after a confirmation in which credentials may be changed.
+    package static let confirmationTime = Duration.seconds(600)
+    /// The number of wrong confirmations in a row that ends the session.
+    static let maximumFailures = 10
+}
+
+extension Sessions {
+    /// Renews the time of the proof, gives the session a new token, and revives it if it is idle. A second factor raises
+    /// a session with one factor to two.
+    ///
+    /// Throws `refused` for a wrong answer; too many of them end the session.
+    package func confirm(
+        _ token: Token<AccountSession>,
+        by confirmation: Confirmation
+    ) async throws(SignInError) -> NewSession {
+        let session = try await findEvenIfIdle(token)
+        let account = session.account.id
+        let hash = try await spend(on: token, isPassword: confirmation.isPassword)
+        switch confirmation {
+        case .password(let password):
+            let wrong = SignInError.refused([Refusal("password", .passwordWrong)])
+            guard let hash, try await isRight(password, hash) else { throw wrong }
+            let check: SQL = "SELECT \(Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))"))"
+            return try await renew(session, session.assurance, session.methods, after: [check], orThrow: wrong)
+        case .secondFactor(let factor):
+            if session.isIdle { throw .idle }
+            let wrong = SignInError.refused([Refusal("code", .codeWrong)])
+            guard let authenticator = try await authenticator(of: account),
+                let answer = answer(factor, of: account, authenticator)
+            else { throw wrong }
+            var new = try await renew(
+                session,
+                .aal2,
+                session.methods.withSecondFactor,
+                after: answer.statements,
+                orThrow: wrong
+            )
+            new.recoveryCode = answer.newRecoveryCode
+            return new
+        }
+    }
+
+    /// Counts the attempt, and returns the hash of the account's password.
+    private func spend(on token: Token<AccountSession>, isPassword: Bool) async throws(SignInError) -> PHCString? {
+        let limits = isPassword ? signups.charges(.passwordHashesFromNetwork, of: signups.network) : []
+        if isPassword, let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
+        let end: SQL = """
+            DELETE FROM sessions WHERE \(Self.has(token)) AND failures >= \(AccountSession.maximumFailures)
+            """
+        let spend: SQL = """
+            UPDATE sessions SET failures = failures + 1 WHERE \(Self.has(token)) AND \(Signups.isWithinLimits)
+            RETURNING password_hash(account)
+            """
+        let (hash, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(signups.consume(limits), end, spend)
+            return (try rows[2].first?.decode(String?.self), try signups.exceeded(limits, rows[0]))
+        }
+        if let exceeded { throw .limited(exceeded) }
+        guard let hash else { throw .noSession }
+        return hash.flatMap { try? PHCString($0) }
+    }
+
+    private func isRight(_ password: SharedSecret, _ hash: PHCString) async throws(SignInError) -> Bool {
+        do throws(HashingError) {
+            return try await signups.hashing.verify(
+                password,
+                against: hash,
+                pepper: try keys.pepper(of: hash),
+                for: signups.network
+            )
+        } catch { throw .hashing(error) }
+    }
+
+    /// Only a full sign-in lengthens a session with two factors (NIST SP 800-63B-4 §2.2.3).
+    private func renew(
+        _ session: AccountSession,
+        _ assurance: Assurance,
+        _ methods: SignInMethods,
+        after statements: [SQL],
+        orThrow wrong: SignInError
+    ) async throws(SignInError) -> NewSession {
+        let token = Token(for: session.id)
+        let lengthens = session.assurance == .aal1 && assurance == .aal1
+        let isKept = session.isKept && assurance == .aal1
+        let end: SQL = "now() + make_interval(secs => \(assurance.lifetime(isKept: isKept).seconds))"
+        let update: SQL = """
+            UPDATE sessions
+               SET token_hash = \(token.hash), auth_time = now(), last_seen_at = now(), failures = 0,
+                   assurance = \(assurance.rawValue), methods = \(methods.text), is_kept = \(isKept),
+                   idle_after = make_interval(secs => \(assurance.idleTime(isKept: isKept).seconds)),
+                   ends_at = CASE WHEN \(lengthens) THEN \(end) ELSE least(ends_at, \(end)) END
+             WHERE id = \(session.id) AND token_hash = \(session.tokenHash) AND \(Signups.flag("is_right"))
+            """
+        let select: SQL = """
+            SELECT \(AccountSession.columns) FROM sessions AS session JOIN accounts ON accounts.id = account
+             WHERE session.id = \(session.id) AND token_hash = \(token.hash) AND disabled_at IS NULL
+            """
+        let (renewed, isRight) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                statements + [update, select, "SELECT \(Signups.flag("is_right"))"]
+            )
+            let renewed = try rows[rows.count - 2].first.map { row throws(DatabaseError) in try AccountSession(row) }
+            return (renewed, try rows[rows.count - 1].only.decode(Bool.self))
+        }
+        guard isRight else { throw wrong }
+        guard let renewed else { throw .noSession }
+        return NewSession(session: renewed, token: token, device: nil)
+    }
+}
+
+extension Confirmation {
+    fileprivate var isPassword: Bool { if case .password = self { true } else { false } }
+}

@@ -1,0 +1,75 @@
+package import Foundation
+
+/// A session as its person sees it in a list.
+package struct ListedSession: Sendable {
+    package let id: ID<AccountSession>
+    package let createdAt: Date
+    package let lastSeenAt: Date
+    /// Where the person signed in from; nil if the server lacks the key.
+    package let network: String?
+    package let browser: String?
+}
+
+extension Sessions {
+    /// Signs out. Returns false if the token has no session any more.
+    package func end(_ token: Token<AccountSession>) async throws(SignInError) -> Bool {
+        try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await !database.write(
+                "DELETE FROM sessions WHERE \(Self.has(token)) AND now() < ends_at RETURNING 1",
+                to: token.id.rawValue
+            ).isEmpty
+        }
+    }
+
+    /// The sessions of the account, the one that was used last first.
+    package func list(of account: ID<Account>) async throws(SignInError) -> [ListedSession] {
+        try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.read(
+                """
+                SELECT id, created_at, last_seen_at, sealed FROM sessions
+                 WHERE account = \(account) AND now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)
+                 ORDER BY last_seen_at DESC, id DESC LIMIT \(AccountSession.maximum)
+                """
+            )
+            var sessions: [ListedSession] = []
+            for row in rows {
+                let (id, createdAt, lastSeenAt, sealed) = try row.decode(
+                    ID<AccountSession>.self,
+                    Date.self,
+                    Date.self,
+                    [UInt8].self
+                )
+                let origin = (try? keys.open(sealed, for: .session(id))).flatMap { try? JSON.read($0) }
+                sessions.append(
+                    ListedSession(
+                        id: id,
+                        createdAt: createdAt,
+                        lastSeenAt: lastSeenAt,
+                        network: origin?["network"]?.string,
+                        browser: origin?["browser"]?.string
+                    )
+                )
+            }
+            return sessions
+        }
+    }
+
+    /// Ends one session of the account. Returns false if the account has no such session.
+    package func end(_ id: ID<AccountSession>, of account: ID<Account>) async throws(SignInError) -> Bool {
+        try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await !database.transaction(
+                "DELETE FROM sessions WHERE id = \(id) AND account = \(account) RETURNING 1"
+            )[0].isEmpty
+        }
+    }
+
+    /// Ends all sessions of the account but this one, and the sign-ins that wait.
+    package func endOthers(than session: AccountSession) async throws(SignInError) {
+        _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.transaction(
+                "DELETE FROM sessions WHERE account = \(session.account.id) AND id <> \(session.id)",
+                "DELETE FROM sign_ins WHERE account = \(session.account.id)"
+            )
+        }
+    }
+}

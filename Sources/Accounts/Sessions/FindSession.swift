@@ -1,0 +1,41 @@
+internal import Foundation
+
+extension Sessions {
+    /// The session of the token, in one statement that reads.
+    ///
+    /// Throws `noSession` if it has ended, `idle` if a password revives it. Records at most once a minute that the session
+    /// is in use.
+    package func find(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
+        let session = try await findEvenIfIdle(token)
+        if session.isIdle { throw .idle }
+        if session.now.timeIntervalSince(session.lastSeenAt) > 60 { try await touch(session) }
+        return session
+    }
+
+    /// Like ``find(_:)``, but also returns a session with two factors that is idle. One with a single factor ends then.
+    func findEvenIfIdle(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
+        let found = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT \(AccountSession.columns) FROM sessions AS session JOIN accounts ON accounts.id = account
+                 WHERE session.id = \(token.id) AND token_hash = \(token.hash) AND now() < ends_at
+                   AND disabled_at IS NULL
+                """
+            ).first.map { row throws(DatabaseError) in try AccountSession(row) }
+        }
+        guard let session = found, !session.isIdle || session.assurance == .aal2 else { throw .noSession }
+        return session
+    }
+
+    private func touch(_ session: AccountSession) async throws(SignInError) {
+        _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.write(
+                """
+                UPDATE sessions SET last_seen_at = now()
+                 WHERE id = \(session.id) AND last_seen_at < now() - interval '1 minute'
+                """,
+                to: session.id.rawValue
+            )
+        }
+    }
+}

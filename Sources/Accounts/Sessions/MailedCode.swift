@@ -1,0 +1,244 @@
+internal import Foundation
+
+/// Sign-in by a code that is mailed to the address of the account. It lets in where the flow allows it; in any case it
+/// makes the device known, so that the guesses of strangers do not keep the owner out.
+extension Sessions {
+    /// Mails a code to the account with that identifier.
+    ///
+    /// For an identifier without an account, no code is right and no mail is sent; everything else is the same.
+    package func mailCode(
+        to identifier: SignInIdentifier,
+        in language: Language
+    ) async throws(SignInError) -> PendingSignIn {
+        let owner = try await owner(of: identifier)
+        return try await mailCode(
+            to: owner?.account,
+            owner?.address ?? identifier.address ?? Self.nobody(identifier),
+            typed: identifier,
+            charging: mailCharges(to: identifier),
+            when: Signups.isWithinLimits,
+            in: language
+        )
+    }
+
+    /// An address that stands for the one of an account that does not exist. No mail is sent to it.
+    private static func nobody(_ identifier: SignInIdentifier) -> EmailAddress {
+        EmailAddress("\(identifier.value)@username.invalid") ?? EmailAddress("nobody@username.invalid")!
+    }
+
+    private func owner(of identifier: SignInIdentifier) async throws(SignInError) -> (
+        account: ID<Account>, address: EmailAddress
+    )? {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT accounts.id, email FROM identifiers JOIN accounts ON accounts.id = account
+                 WHERE kind = \(identifier.kind) AND value = \(identifier.value) AND disabled_at IS NULL
+                """
+            ).first?.decode(ID<Account>.self, String?.self)
+        }
+        guard let (account, email) = row, let address = email.flatMap({ EmailAddress($0) }) else { return nil }
+        return (account, address)
+    }
+
+    /// A username has limits of its own: they must not tell whether it belongs to the account of an address.
+    private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
+        let pause = signups.charge(
+            "resend",
+            Limit(1, per: .seconds(60)),
+            [identifier.bytes, signups.network.site.prefix]
+        )
+        if let address = identifier.address { return [pause] + signups.mailCharges(to: address) }
+        let site = signups.network.site.prefix
+        return [
+            pause, signups.charge(.mailsToAddressFromNetwork, identifier.bytes, site),
+            signups.charge(.mailsToAddressFromNetworkPerDay, identifier.bytes, site),
+            signups.charge(.mailsToAddress, identifier.bytes),
+        ] + signups.mailChargesOfService
+    }
+
+    /// - Parameters:
+    ///   - account: nil if there is none.
+    ///   - typed: what guesses at the code are counted by; nil for a code that was exchanged for a ticket.
+    ///   - ticket: the statement that redeems the ticket.
+    func mailCode(
+        to account: ID<Account>?,
+        _ address: EmailAddress,
+        typed: SignInIdentifier?,
+        charging limits: [Charge],
+        redeeming ticket: [SQL] = [],
+        when condition: SQL,
+        in language: Language
+    ) async throws(SignInError) -> PendingSignIn {
+        let token = Token(for: ID<PendingSignIn>())
+        let digits = Signups.digits(Self.digits)
+        let (mailTicket, lifetime) = (Ticket(), PendingSignIn.lifetime.seconds)
+        let mail = signups.outbox.seal(
+            .init(
+                to: address.rawValue,
+                language: language,
+                code: (digits, lifetime / 60),
+                ticket: mailTicket.text
+            ),
+            from: signups.network,
+            on: Date()
+        )
+        let codeDigest = account == nil ? nil : codeDigests(digits, for: token.id)[0]
+        let sealed = typed.map { keys.seal($0.bytes, for: .signIn(token.id)) }
+        let statements: [SQL] = [
+            """
+            INSERT INTO sign_ins (id, token_hash, awaits, account, methods, is_kept, code_digest, sealed, expires_at)
+            SELECT \(token.id), \(token.hash), 'code', \(account), \(SignInMethods.mailedCode.text), false, \(codeDigest),
+                   \(sealed), now() + make_interval(secs => \(lifetime))
+             WHERE \(condition)
+            RETURNING 1
+            """,
+            """
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                   \(account == nil ? "withheld" : "sign-in-code"), \(mail.sealed),
+                   now() + make_interval(secs => \(lifetime))
+             WHERE \(condition)
+            """,
+            signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),
+        ]
+        let (isMailed, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction([signups.consume(limits)] + ticket + statements)
+            return (!rows[1 + ticket.count].isEmpty, try signups.exceeded(limits, rows[0]))
+        }
+        if let exceeded { throw .limited(exceeded) }
+        guard isMailed else { throw .ticketExpired }
+        signups.outbox.wakeSender()
+        return PendingSignIn(token: token, awaits: .code)
+    }
+
+    /// The field of a ticket in a mail of this file. No field of a flow can have this name.
+    static let ticketField: FieldName = "session/code"
+    package static let digits = 6
+
+    private func codeDigests(_ digits: String, for signIn: ID<PendingSignIn>) -> [[UInt8]] {
+        keys.digests(Array("sign-in code".utf8), signIn.bytes, Array(digits.utf8))
+    }
+}
+
+extension Sessions {
+    /// Enters a mailed code. It signs in where the flow allows that, as one factor; otherwise it makes the device known.
+    ///
+    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` of them the person needs another one.
+    package func enterCode(
+        _ digits: String,
+        for token: Token<PendingSignIn>
+    ) async throws(SignInError) -> SignInProgress {
+        let pending = try await pendingCode(token)
+        let (attempts, digest) = try await spend(on: token, typed: pending.typed)
+        guard let digest, let account = pending.account,
+            codeDigests(digits, for: token.id).contains(where: { $0.equalsInConstantTime(digest) })
+        else { throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts) }
+        let isRight = Signups.flag("is_right")
+        let delete: SQL = """
+            DELETE FROM sign_ins WHERE \(Self.has(token)) RETURNING \(Signups.setFlag("is_right", "true"))
+            """
+        do throws(SignInError) {
+            guard flow.signIn.methods.contains(.code) else {
+                return try await .deviceKnown(know(device, by: account, after: delete, when: isRight))
+            }
+            if pending.hasAuthenticator {
+                return try await waitForSecondFactor(of: account, .mailedCode, false, after: [delete], when: isRight)
+            }
+            return try await .session(
+                start(.aal1, .mailedCode, isKept: false, of: account, after: [delete], when: isRight)
+            )
+        } catch .failed {
+            throw .noSession
+        }
+    }
+
+    private struct PendingCode {
+        let account: ID<Account>?
+        let typed: [UInt8]?
+        let hasAuthenticator: Bool
+    }
+
+    private func pendingCode(_ token: Token<PendingSignIn>) async throws(SignInError) -> PendingCode {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT account, sealed, EXISTS (SELECT FROM authenticators WHERE account = sign_ins.account)
+                  FROM sign_ins WHERE \(Self.has(token)) AND awaits = 'code' AND now() < expires_at
+                """
+            ).first?.decode(ID<Account>?.self, [UInt8]?.self, Bool.self)
+        }
+        guard let (account, sealed, hasAuthenticator) = row else { throw .noSession }
+        guard let sealed else {
+            return PendingCode(account: account, typed: nil, hasAuthenticator: hasAuthenticator)
+        }
+        guard let typed = try? keys.open(sealed, for: .signIn(token.id)) else { throw .unreadable }
+        return PendingCode(account: account, typed: typed, hasAuthenticator: hasAuthenticator)
+    }
+
+    /// Counts the attempt before the code is compared.
+    private func spend(
+        on token: Token<PendingSignIn>,
+        typed: [UInt8]?
+    ) async throws(SignInError) -> (attempts: Int, digest: [UInt8]?) {
+        let limits =
+            typed.map {
+                [
+                    signups.charge(.guessesForAddressFromNetwork, $0, signups.network.site.prefix),
+                    signups.charge(.guessesForAddress, $0),
+                ]
+            } ?? []
+        let spend: SQL = """
+            UPDATE sign_ins SET attempts = attempts + 1
+             WHERE \(Self.has(token)) AND attempts < \(PendingSignIn.maximumAttempts) AND \(Signups.isWithinLimits)
+            RETURNING attempts, code_digest
+            """
+        let (spent, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(signups.consume(limits), spend)
+            return (try rows[1].first?.decode(Int.self, [UInt8]?.self), try signups.exceeded(limits, rows[0]))
+        }
+        if let exceeded { throw .limited(exceeded) }
+        guard let (attempts, digest) = spent else { throw Self.wrong(attemptsLeft: 0) }
+        return (attempts, digest)
+    }
+
+    private func know(
+        _ device: DeviceToken,
+        by account: ID<Account>,
+        after statement: SQL,
+        when condition: SQL
+    ) async throws(SignInError) -> DeviceToken {
+        let remember = signups.remember(device, of: Self.usable(account, when: condition))
+        let isKnown = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await !database.transaction(statement, "\(remember) RETURNING 1")[1].isEmpty
+        }
+        guard isKnown else { throw .failed }
+        return device
+    }
+}
+
+extension Sessions {
+    /// Exchanges the ticket in a mail with a code for another code, outside of the limits of the address.
+    package func mailCode(for ticket: Ticket, in language: Language) async throws(SignInError) -> PendingSignIn {
+        let holder: (address: EmailAddress, field: FieldName)?
+        do throws(RedeemError) { holder = try await signups.holder(of: ticket) } catch {
+            switch error {
+            case .unreadable: throw .unreadable
+            case .database(let error): throw .database(error)
+            case .limited(let reached): throw .limited(reached)
+            case .expired, .find: throw .ticketExpired
+            }
+        }
+        guard let holder, holder.field == Self.ticketField else { throw .ticketExpired }
+        let owner = try await owner(of: SignInIdentifier(holder.address.rawValue))
+        return try await mailCode(
+            to: owner?.account,
+            holder.address,
+            typed: nil,
+            charging: signups.mailChargesOfService + [signups.mailsByTicket(to: holder.address)],
+            redeeming: [signups.redeem(ticket)],
+            when: Signups.isRedeemed,
+            in: language
+        )
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+
+/// An answer to the question for a second factor.
+package enum SecondFactor: Sendable {
+    /// Six digits of the authenticator app.
+    case totp(String)
+    /// Replaces a lost app once; then another code takes its place.
+    case recoveryCode(RecoveryCode)
+}
+
+/// The authenticator app of an account.
+struct StoredAuthenticator {
+    let secret: [UInt8]
+    /// The time step of the last accepted code.
+    let lastStep: Int
+    let now: Date
+}
+
+extension Sessions {
+    /// Completes a sign-in that waits for the second factor.
+    ///
+    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` of them the person starts again.
+    package func enter(
+        _ factor: SecondFactor,
+        for token: Token<PendingSignIn>
+    ) async throws(SignInError) -> NewSession {
+        let pending = try await pending(token)
+        let counts = signups.failureCounts("second factor", pending.account.bytes, client.device)
+        let (attempts, isKnown) = try await spend(on: token, pending.account, counts)
+        let isRight = Signups.flag("is_right")
+        guard let answer = answer(factor, of: pending.account, pending.authenticator) else {
+            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
+        }
+        do throws(SignInError) {
+            var new = try await start(
+                .aal2,
+                pending.methods.withSecondFactor,
+                isKept: false,
+                of: pending.account,
+                after: answer.statements + ["DELETE FROM sign_ins WHERE \(Self.has(token)) AND \(isRight)"]
+                    + signups.forgive(counts, isKnown: isKnown, when: isRight),
+                when: isRight
+            )
+            new.recoveryCode = answer.newRecoveryCode
+            return new
+        } catch .failed {
+            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
+        }
+    }
+
+    private struct Pending {
+        let account: ID<Account>
+        let methods: SignInMethods
+        let authenticator: StoredAuthenticator
+    }
+
+    private func pending(_ token: Token<PendingSignIn>) async throws(SignInError) -> Pending {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT account, methods FROM sign_ins JOIN accounts ON accounts.id = account
+                 WHERE sign_ins.id = \(token.id) AND token_hash = \(token.hash) AND awaits = 'second-factor'
+                   AND now() < expires_at AND attempts < \(PendingSignIn.maximumAttempts) AND disabled_at IS NULL
+                """
+            ).first?.decode(ID<Account>.self, String.self)
+        }
+        guard let (account, methods) = row, let authenticator = try await authenticator(of: account) else {
+            throw .noSession
+        }
+        return Pending(account: account, methods: SignInMethods(methods), authenticator: authenticator)
+    }
+
+    /// The authenticator of the account; nil if it has none. Throws `unreadable` if the server lacks its key.
+    func authenticator(of account: ID<Account>) async throws(SignInError) -> StoredAuthenticator? {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                "SELECT sealed, last_step, now() FROM authenticators WHERE account = \(account)"
+            ).first?.decode([UInt8].self, Int.self, Date.self)
+        }
+        guard let (sealed, lastStep, now) = row else { return nil }
+        guard let secret = try? keys.open(sealed, for: .authenticator(of: account)) else { throw .unreadable }
+        return StoredAuthenticator(secret: secret, lastStep: lastStep, now: now)
+    }
+
+    /// Counts the attempt before the code is compared. Returns the number of attempts, and whether the account knows the
+    /// device.
+    private func spend(
+        on token: Token<PendingSignIn>,
+        _ account: ID<Account>,
+        _ counts: FailureCounts
+    ) async throws(SignInError) -> (attempts: Int, isKnown: Bool) {
+        let spend: SQL = """
+            UPDATE sign_ins SET attempts = attempts + 1
+             WHERE \(Self.has(token)) AND now() < expires_at AND attempts < \(PendingSignIn.maximumAttempts)
+            RETURNING attempts, \(Signups.setFlag("spent", "true"))
+            """
+        let isKnown: SQL = """
+            EXISTS (SELECT FROM devices WHERE account = \(account) AND digest = \(client.device?.digest ?? []))
+            """
+        let count = signups.count(counts, isKnown: Signups.flag("known_device"), when: Signups.flag("spent"))
+        let (spent, known, isTooMany) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                [spend, "SELECT \(Signups.setFlag("known_device", isKnown))"] + count
+                    + ["SELECT \(Signups.hasTooManyFailures)"]
+            )
+            return (
+                try rows[0].first?.decode(Int.self, String.self),
+                try rows[1].only.decode(String.self) == "true", try rows[rows.count - 1].only.decode(Bool.self)
+            )
+        }
+        guard let (attempts, _) = spent else { throw .noSession }
+        if isTooMany { throw .codeRequired }
+        return (attempts, known)
+    }
+
+    /// A right answer, as far as this process can tell: the flag `is_right` says whether the statements have accepted it.
+    struct AcceptedFactor {
+        let statements: [SQL]
+        var newRecoveryCode: RecoveryCode?
+    }
+
+    /// Nil for a wrong code of the app. A code is accepted once (RFC 6238 §5.2), and a recovery code is replaced by a new
+    /// one (NIST SP 800-63B-4 §4.2.1.1).
+    func answer(
+        _ factor: SecondFactor,
+        of account: ID<Account>,
+        _ authenticator: StoredAuthenticator
+    ) -> AcceptedFactor? {
+        switch factor {
+        case .totp(let code):
+            guard let step = TOTP.timeStep(of: code, using: authenticator.secret, at: authenticator.now) else {
+                return nil
+            }
+            return AcceptedFactor(statements: [
+                """
+                UPDATE authenticators SET last_step = \(step) WHERE account = \(account) AND last_step < \(step)
+                RETURNING \(Signups.setFlag("is_right", "true"))
+                """
+            ])
+        case .recoveryCode(let code):
+            let new = RecoveryCode()
+            return AcceptedFactor(
+                statements: [
+                    """
+                    DELETE FROM recovery_codes WHERE account = \(account) AND digest = \(code.digest)
+                    RETURNING \(Signups.setFlag("is_right", "true"))
+                    """,
+                    """
+                    INSERT INTO recovery_codes (account, digest)
+                    SELECT \(account), \(new.digest) WHERE \(Signups.flag("is_right"))
+                    """,
+                ],
+                newRecoveryCode: new
+            )
+        }
+    }
+
+    /// A wrong code; after the last attempt, the sign-in begins again.
+    static func wrong(attemptsLeft: Int) -> SignInError {
+        attemptsLeft > 0
+            ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])
+            : .refused([Refusal("code", .codeExhausted, ["final": true])])
+    }
+}

@@ -1,0 +1,231 @@
+internal import Foundation
+
+extension Sessions {
+    /// Signs in with an address or a username, and the password.
+    ///
+    /// Whether there is an account, whether it is disabled, and how its password is stored make no difference to the
+    /// answer of a failure and its time: the same statements run, and a password is hashed in any case.
+    ///
+    /// - Parameters:
+    ///   - replaced: the session of this client, which ends.
+    ///   - isKept: whether the session outlives the browser.
+    package func signIn(
+        as identifier: SignInIdentifier,
+        with password: SharedSecret,
+        isKept: Bool = false,
+        replacing replaced: Token<AccountSession>? = nil
+    ) async throws(SignInError) -> SignInProgress {
+        let start = ContinuousClock.now
+        do throws(SignInError) {
+            let counts = signups.failureCounts("password", identifier.bytes, client.device)
+            let account = try await begin(identifier, counts)
+            guard let hash = try await check(password, of: account), let id = account.id, !account.isDisabled else {
+                throw .failed
+            }
+            let current = try await rehashed(password, hash, of: id)
+            let progress = try await finish(id, account, current, isKept, counts, replaced)
+            signups.metrics.signIns.add(1, "succeeded")
+            return progress
+        } catch {
+            guard case .failed = error else { throw error }
+            signups.metrics.signIns.add(1, "failed")
+            try? await Task.sleep(until: start + failureTime)
+            throw .failed
+        }
+    }
+
+    /// What is known about an identifier. Without an account, all of it is empty.
+    private struct Candidate {
+        let id: ID<Account>?
+        let hash: String?
+        let isDisabled, hasAuthenticator, isKnown: Bool
+    }
+
+    /// Counts the attempt as a failure, and finds the account.
+    private func begin(
+        _ identifier: SignInIdentifier,
+        _ counts: FailureCounts
+    ) async throws(SignInError) -> Candidate {
+        let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
+        if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
+        let isKnown: SQL = """
+            EXISTS (SELECT FROM devices WHERE account = accounts.id AND digest = \(client.device?.digest ?? []))
+            """
+        // One row in any case, so that the functions run for an account that does not exist, too.
+        let find: SQL = """
+            SELECT accounts.id, password_hash(accounts.id), disabled_at IS NOT NULL,
+                   EXISTS (SELECT FROM authenticators WHERE account = accounts.id),
+                   \(Signups.setFlag("known_device", isKnown))
+              FROM (SELECT) AS one
+              LEFT JOIN identifiers ON kind = \(identifier.kind) AND value = \(identifier.value)
+              LEFT JOIN accounts ON accounts.id = identifiers.account
+            """
+        let count = signups.count(counts, isKnown: Signups.flag("known_device"), when: Signups.isWithinLimits)
+        let (candidate, exceeded, isTooMany) = try await converting(to: SignInError.database) {
+            () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                [signups.consume(limits), find] + count + ["SELECT \(Signups.hasTooManyFailures)"]
+            )
+            var columns = try rows[1].only.columns
+            let candidate = Candidate(
+                id: try columns.next(),
+                hash: try columns.next(),
+                isDisabled: try columns.next(),
+                hasAuthenticator: try columns.next(),
+                isKnown: try columns.next(String.self) == "true"
+            )
+            return (
+                candidate, try signups.exceeded(limits, rows[0]), try rows[rows.count - 1].only.decode(Bool.self)
+            )
+        }
+        if let exceeded { throw .limited(exceeded) }
+        if isTooMany {
+            signups.metrics.signIns.add(1, "code-required")
+            throw .codeRequired
+        }
+        return candidate
+    }
+
+    /// Returns the account's hash if the password is right. Without a hash that can be checked, it checks another one.
+    private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> PHCString? {
+        var stored = account.hash.flatMap { try? PHCString($0) }
+        // A server that cannot check a hash must not tell that there is one.
+        if let hash = stored {
+            let pepper: Pepper?
+            do throws(HashingError) { pepper = try keys.pepper(of: hash) } catch { pepper = nil }
+            if pepper == nil && hash.keyID != nil || hash.parameters.memoryKiB > signups.hashing.parameters.memoryKiB {
+                signups.metrics.signIns.add(1, "uncheckable")
+                stored = nil
+            }
+        }
+        do throws(HashingError) {
+            let hash = stored ?? dummyHash
+            let isRight = try await signups.hashing.verify(
+                password,
+                against: hash,
+                pepper: try keys.pepper(of: hash),
+                for: signups.network
+            )
+            return isRight ? stored : nil
+        } catch {
+            throw .hashing(error)
+        }
+    }
+
+    /// Replaces a hash whose cost or pepper is not that of today. A hash that cannot be replaced now is good enough.
+    private func rehashed(_ password: SharedSecret, _ hash: PHCString, of account: ID<Account>)
+        async
+        throws(SignInError) -> PHCString
+    {
+        guard hash.needsRehash(for: signups.hashing.parameters, with: keys.pepper),
+            let new = try? await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
+        else { return hash }
+        return try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let isReplaced = try await database.transaction(
+                "SELECT replace_password(\(account), \(hash.rawValue), \(new.rawValue))"
+            )[0].only.decode(Bool.self)
+            return isReplaced ? new : hash
+        }
+    }
+
+    /// Inserts the session, or what waits for the second factor, unless the password has changed in the meantime.
+    private func finish(
+        _ account: ID<Account>,
+        _ candidate: Candidate,
+        _ hash: PHCString,
+        _ isKept: Bool,
+        _ counts: FailureCounts,
+        _ replaced: Token<AccountSession>?
+    ) async throws(SignInError) -> SignInProgress {
+        let isRight = Signups.flag("is_right")
+        let check: SQL = "SELECT \(Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))"))"
+        let statements = [check] + signups.forgive(counts, isKnown: candidate.isKnown, when: isRight)
+        if candidate.hasAuthenticator {
+            return try await waitForSecondFactor(of: account, .password, isKept, after: statements, when: isRight)
+        }
+        return .session(
+            try await start(
+                .aal1,
+                .password,
+                isKept: isKept,
+                of: account,
+                after: statements,
+                when: isRight,
+                replacing: replaced
+            )
+        )
+    }
+}
+
+extension Sessions {
+    /// Runs the statements and, if the condition is true then, starts a session of the account. Otherwise it throws
+    /// `failed`.
+    func start(
+        _ assurance: Assurance,
+        _ methods: SignInMethods,
+        isKept: Bool,
+        of account: ID<Account>,
+        after statements: [SQL],
+        when condition: SQL,
+        replacing replaced: Token<AccountSession>? = nil
+    ) async throws(SignInError) -> NewSession {
+        let token = Token(for: ID<AccountSession>())
+        let device = device
+        let isKept = isKept && assurance == .aal1
+        let owner = Self.usable(account, when: condition)
+        let insert = signups.insertSession(
+            token.id,
+            tokenHash: token.hash,
+            of: owner,
+            assurance,
+            methods,
+            isKept: isKept,
+            browser: client.browser
+        )
+        let endReplaced: [SQL] = replaced.map { ["DELETE FROM sessions WHERE \(Self.has($0)) AND \(condition)"] } ?? []
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                statements + endReplaced
+                    + [
+                        insert, signups.remember(device, of: owner),
+                        signups.endExcessSessions(of: account, when: condition), Signups.select(token.id),
+                    ]
+            )
+            return try rows[rows.count - 1].first.map { row throws(DatabaseError) in try AccountSession(row) }
+        }
+        guard let session = row else { throw .failed }
+        return NewSession(session: session, token: token, device: device)
+    }
+
+    /// Runs the statements and, if the condition is true then, stores a sign-in that waits for the second factor. Otherwise
+    /// it throws `failed`.
+    func waitForSecondFactor(
+        of account: ID<Account>,
+        _ methods: SignInMethods,
+        _ isKept: Bool,
+        after statements: [SQL],
+        when condition: SQL
+    ) async throws(SignInError) -> SignInProgress {
+        let token = Token(for: ID<PendingSignIn>())
+        let insert: SQL = """
+            INSERT INTO sign_ins (id, token_hash, awaits, account, methods, is_kept, expires_at)
+            SELECT \(token.id), \(token.hash), 'second-factor', id, \(methods.text), \(isKept),
+                   now() + make_interval(secs => \(PendingSignIn.lifetime.seconds))
+              FROM \(Self.usable(account, when: condition))
+            RETURNING 1
+            """
+        let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await !database.transaction(statements + [insert])[statements.count].isEmpty
+        }
+        guard isStored else { throw .failed }
+        return .pending(PendingSignIn(token: token, awaits: .secondFactor))
+    }
+
+    /// One row with the column `id`, or none if the account is gone or disabled, or the condition is false.
+    static func usable(_ account: ID<Account>, when condition: SQL) -> SQL {
+        "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
+    }
+
+    /// Whether a row of `sessions` or `sign_ins` belongs to the token, as SQL.
+    static func has<Owner>(_ token: Token<Owner>) -> SQL { "id = \(token.id) AND token_hash = \(token.hash)" }
+}

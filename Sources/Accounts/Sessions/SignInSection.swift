@@ -1,0 +1,38 @@
+internal import Foundation
+
+extension Sessions {
+    /// How `accounts show` shows whether the person can sign in, and where they have.
+    static func accountQuery(of account: ID<Account>) -> AccountQuery {
+        AccountQuery(
+            select: """
+                SELECT disabled_at, count(sessions), max(last_seen_at),
+                       (SELECT count(*) FROM devices WHERE account = accounts.id)
+                  FROM accounts LEFT JOIN sessions ON account = accounts.id AND now() < ends_at
+                 WHERE accounts.id = \(account) GROUP BY accounts.id
+                """
+        ) { rows throws(DatabaseError) in
+            guard let row = rows.first else { return AccountSection() }
+            let (disabledAt, sessions, lastSeenAt, devices) = try row.decode(
+                Date?.self,
+                Int.self,
+                Date?.self,
+                Int.self
+            )
+            var entries: [AccountSection.Entry] = []
+            if let disabledAt { entries.append(.init(label: "disabled", text: "by an operator", time: disabledAt)) }
+            if devices > 0 {
+                let used = lastSeenAt == nil ? "none" : "\(sessions), last used"
+                let note = "\(devices) known device\(devices == 1 ? "" : "s")"
+                entries.append(.init(label: "sessions", text: used, time: lastSeenAt, note: note))
+            }
+            return AccountSection(
+                precedesValues: true,
+                entries: entries,
+                members: [
+                    .init("disabled_at", disabledAt.map { .string($0.timestamp) } ?? .null),
+                    .init("sessions", .integer(sessions)), .init("devices", .integer(devices)),
+                ]
+            )
+        }
+    }
+}

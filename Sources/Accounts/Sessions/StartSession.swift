@@ -1,0 +1,66 @@
+internal import Foundation
+
+extension Signups {
+    /// Inserts a session for the account that the query returns in the column `id`, if it returns one.
+    ///
+    /// - Parameters:
+    ///   - tokenHash: the hash of the session's token.
+    ///   - nonce: see the column of that name.
+    func insertSession(
+        _ id: ID<AccountSession>,
+        tokenHash: [UInt8],
+        of account: SQL,
+        _ assurance: Assurance,
+        _ methods: SignInMethods,
+        isKept: Bool = false,
+        browser: String?,
+        nonce: [UInt8]? = nil
+    ) -> SQL {
+        let origin: JSON = [
+            "network": .string(network.description), "browser": browser.map(JSON.string) ?? .null,
+        ]
+        return """
+            INSERT INTO sessions (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, nonce, sealed)
+            SELECT \(id), id, \(tokenHash), \(assurance.rawValue), \(methods.text), \(isKept),
+                   make_interval(secs => \(assurance.idleTime(isKept: isKept).seconds)),
+                   now() + make_interval(secs => \(assurance.lifetime(isKept: isKept).seconds)), \(nonce),
+                   \(keys.seal(origin.bytes, for: .session(id)))
+              FROM \(account)
+            """
+    }
+
+    /// Ends the sessions of the account that were used least recently, beyond the maximum. A program that signs in again
+    /// and again would otherwise fill the table.
+    func endExcessSessions(of account: ID<Account>, when condition: SQL) -> SQL {
+        """
+        DELETE FROM sessions WHERE \(condition) AND id IN (
+            SELECT id FROM sessions WHERE account = \(account)
+             ORDER BY last_seen_at DESC, id DESC OFFSET \(AccountSession.maximum))
+        """
+    }
+}
+
+extension AccountSession {
+    /// The maximum number of sessions of one account.
+    package static let maximum = 100
+}
+
+extension SealedPlace {
+    static func session(_ id: ID<AccountSession>) -> SealedPlace { SealedPlace(table: "sessions", row: id.bytes) }
+    static func signIn(_ id: ID<PendingSignIn>) -> SealedPlace { SealedPlace(table: "sign_ins", row: id.bytes) }
+}
+
+extension Network: CustomStringConvertible {
+    /// The IPv4 address, or the /64 of IPv6; `unknown` if the address is unknown.
+    package var description: String {
+        switch prefix.count {
+        case 4: return prefix.map { "\($0)" }.joined(separator: ".")
+        case 0: return "unknown"
+        default:
+            let bytes = prefix + Array(repeating: 0, count: 16 - prefix.count)
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            guard inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)) != nil else { return "unknown" }
+            return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self) + "/\(8 * prefix.count)"
+        }
+    }
+}

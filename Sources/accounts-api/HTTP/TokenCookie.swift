@@ -1,0 +1,69 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// A cookie with a token. A client that is not a browser can send the token as a bearer token instead, but never in a
+/// URL.
+struct TokenCookie: Sendable {
+    private let shortName: String
+    /// True if `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.
+    private let isSecure: Bool
+
+    init(_ name: String, isSecure: Bool) {
+        (shortName, self.isSecure) = (name, isSecure)
+    }
+
+    var name: String { isSecure ? "__Host-\(shortName)" : shortName }
+
+    struct Credentials {
+        /// What the client sent, valid or not.
+        var text: String?
+        var hasCookie = false
+        var hasBearer = false
+
+        /// The token; nil if there is none, or one of another form.
+        func token<Owner>(of owner: Owner.Type) -> Token<Owner>? { text.flatMap { Token($0) } }
+    }
+
+    /// The token of the request. A request with two different tokens is malformed.
+    func credentials(of request: Request) throws -> Credentials {
+        let cookies = values(in: request.headers)
+        let bearers = request.headers[values: .authorization].compactMap { field in
+            field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : nil
+        }
+        guard Set(cookies + bearers).count <= 1 else {
+            throw Problem(.malformedRequest, "The request has two different tokens. Send only one.")
+        }
+        return Credentials(
+            text: cookies.first ?? bearers.first,
+            hasCookie: !cookies.isEmpty,
+            hasBearer: !bearers.isEmpty
+        )
+    }
+
+    /// The values of the cookie; more than one only if the client made them itself.
+    func values(in headers: HTTPFields) -> [String] {
+        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+            let pair = pair.trimmingWhitespace()
+            return pair.hasPrefix("\(name)=") ? String(pair.dropFirst(name.count + 1)) : nil
+        }
+    }
+
+    /// - Parameter lifetime: nil for a cookie that lives as long as the browser.
+    func set(_ text: String, for lifetime: Duration? = nil) -> HTTPField {
+        let age = lifetime.map { "; Max-Age=\($0.seconds)" } ?? ""
+        return field("\(name)=\(text); Path=/\(age)")
+    }
+
+    var clear: HTTPField { field("\(name)=; Path=/; Max-Age=0") }
+
+    private func field(_ value: String) -> HTTPField {
+        HTTPField(name: .setCookie, value: "\(value); \(isSecure ? "Secure; " : "")HttpOnly; SameSite=Lax")
+    }
+}
+
+extension TokenCookie {
+    /// The lifetime of the sign-up's cookie after the commit. It is long enough to read the last page and to repeat a
+    /// commit whose answer was lost; then the next person at the same browser does not see the account.
+    static let lifetimeAfterCommit = Duration.seconds(900)
+}

@@ -1,0 +1,35 @@
+import Accounts
+import Hummingbird
+import Logging
+
+/// The context of a signed-in request. A handler with this context cannot be reached without a session.
+struct SessionContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let session: AccountSession
+    let token: Token<AccountSession>
+    let network: Network
+    let language: Language
+
+    init(context: RequestScope) throws {
+        guard let session = context.session, let token = context.credentials.token(of: AccountSession.self) else {
+            throw Problem.noSession
+        }
+        coreContext = context.coreContext
+        (self.session, self.token) = (session, token)
+        (network, language) = (context.network, context.language)
+    }
+}
+
+/// Finds the session of the token.
+struct SessionLookup: RouterMiddleware {
+    let sessions: Sessions
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
+        let session = try await sessions.find(token)
+        var context = context
+        context.session = session
+        context.logger[metadataKey: "account"] = "\(session.account.id)"
+        return try await next(request, context)
+    }
+}

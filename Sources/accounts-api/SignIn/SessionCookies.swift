@@ -1,0 +1,66 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The cookies of a signed-in browser.
+struct SessionCookies: Sendable {
+    /// The session, or a sign-in that waits for a code.
+    let session: TokenCookie
+    /// Shows that the browser has signed in before. It carries no rights.
+    let device: TokenCookie
+
+    init(isSecure: Bool) {
+        session = TokenCookie("session", isSecure: isSecure)
+        device = TokenCookie("device", isSecure: isSecure)
+    }
+
+    /// - Parameter device: the token of a device that the body has. A client without cookies sends it there.
+    func client(of request: Request, device: DeviceToken? = nil) -> SessionClient {
+        SessionClient(
+            browser: request.headers[.userAgent],
+            device: device ?? self.device.values(in: request.headers).lazy.compactMap { DeviceToken($0) }.first
+        )
+    }
+}
+
+extension Answer {
+    /// Adds the session with its token, in the body for a bearer token, otherwise in cookies.
+    mutating func add(_ new: NewSession, isBearer: Bool, _ cookies: SessionCookies) {
+        let (session, token) = (new.session, new.token.text)
+        add([.init("session", session.json)])
+        if let code = new.recoveryCode { add([.init("recovery_code", .string(code.text))]) }
+        if isBearer {
+            add([.init("token", .string(token))])
+        } else {
+            headers.append(
+                cookies.session.set(token, for: session.isKept ? session.assurance.keptLifetime : nil)
+            )
+        }
+        if let device = new.device { add(device, isBearer: isBearer, cookies) }
+    }
+
+    mutating func add(_ device: DeviceToken, isBearer: Bool, _ cookies: SessionCookies) {
+        if isBearer {
+            add([.init("device", .string(device.text))])
+        } else {
+            headers.append(cookies.device.set(device.text, for: DeviceToken.lifetime))
+        }
+    }
+
+    private mutating func add(_ members: [JSON.Member]) {
+        guard case .object(let before)? = json else { return }
+        json = .object(before + members)
+    }
+}
+
+extension AccountSession {
+    /// The session as clients see it.
+    var json: JSON {
+        [
+            "id": .string("\(id)"), "state": "active", "assurance": .string(assurance.name),
+            "amr": .array(methods.words.map(JSON.string)), "auth_time": .string(authTime.timestamp),
+            "created_at": .string(createdAt.timestamp), "expires_at": .string(expiresAt.timestamp),
+            "idle_expires_at": .string(idleExpiresAt.timestamp),
+        ]
+    }
+}

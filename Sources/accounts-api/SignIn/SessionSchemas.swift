@@ -1,0 +1,68 @@
+import Accounts
+
+/// The schemas of the bodies that sign people in and out.
+extension Schemas {
+    static let sessions: [JSON.Member] = [
+        .init(
+            "SignIn",
+            request(
+                [
+                    "identifier": string, "password": ["type": "string", "format": "password", "writeOnly": true],
+                ],
+                optional: ["keep": ["type": ["boolean", "null"]]],
+                transport
+            )
+        ),
+        .init("MailSignInCode", request(["identifier": string], transport)),
+        .init("RedeemSignInTicket", request(["ticket": string], transport)),
+        .init("SignInCode", request(["code": string], ["device": string, "transport": true])),
+        .init(
+            "Confirm",
+            request(
+                [:],
+                optional: ["password": string, "code": string, "recovery_code": string],
+                ["device": string, "transport": true]
+            )
+        ),
+        .init("Session", session),
+        .init(
+            "SignInState",
+            object(
+                [
+                    "session": [
+                        "anyOf": [
+                            reference("Session"),
+                            object(["state": ["enum": ["second-factor", "code"]]]),
+                            ["type": "null"],
+                        ]
+                    ],
+                    "next": ["anyOf": [reference("Next"), ["type": "null"]]],
+                ],
+                optional: [
+                    "account": reference("Account"), "token": string, "device": string, "recovery_code": string,
+                ]
+            )
+        ),
+        .init("Sessions", object(["sessions": list(of: listed)])),
+    ]
+
+    private static let transport: JSON = ["transport": ["enum": ["cookie", "bearer"]], "device": string]
+
+    private static let session = object([
+        "id": string, "state": ["const": "active"], "assurance": ["enum": ["aal1", "aal2"]], "amr": names,
+        "auth_time": instant, "created_at": instant, "expires_at": instant, "idle_expires_at": instant,
+    ])
+
+    private static let listed = object([
+        "id": string, "current": bool, "created_at": instant, "last_seen_at": instant,
+        "network": ["type": ["string", "null"]], "browser": ["type": ["string", "null"]],
+    ])
+
+    private static func request(_ required: JSON, optional: JSON = [:], _ others: JSON) -> JSON {
+        object(required, optional: .object(optional.members + others.members))
+    }
+}
+
+extension JSON {
+    fileprivate var members: [Member] { if case .object(let members) = self { members } else { [] } }
+}

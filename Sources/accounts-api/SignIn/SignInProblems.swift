@@ -1,0 +1,73 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+extension SignInError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .failed: .signInFailed
+        case .codeRequired: .codeRequired
+        case .noSession: .noSession
+        case .idle: .idleSession
+        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .limited(let reached): .limited(reached)
+        case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
+        case .unreadable: .keysMissing
+        case .hashing(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension Problem {
+    private static let challenge: HTTPFields = [.wwwAuthenticate: "Bearer"]
+
+    static let noSession = Problem(
+        .noSession,
+        "The request has no valid token of a session. Sign in.",
+        [.next(.signIn), .init("reason", "unknown")],
+        headers: challenge
+    )
+
+    static let idleSession = Problem(
+        .noSession,
+        "The session is idle. Confirm it with the password.",
+        [.next(.confirm), .init("reason", "idle")],
+        headers: challenge
+    )
+
+    static let signInFailed = Problem(
+        .signInFailed,
+        "The identifier and the password do not belong together.",
+        headers: challenge
+    )
+
+    static let codeRequired = Problem(
+        .codeRequired,
+        "Too many attempts have failed. Ask for a mailed code first.",
+        [.next(.mailCode)],
+        headers: challenge
+    )
+}
+
+/// The request with which a sign-in goes on.
+enum SignInStep: String {
+    case signIn = "sign-in"
+    case mailCode = "mail-code"
+    case code, password, confirm
+    case secondFactor = "totp"
+
+    private var href: String {
+        switch self {
+        case .signIn, .password: "/session"
+        case .mailCode, .code: "/session/code"
+        case .secondFactor: "/session/totp"
+        case .confirm: "/session/confirm"
+        }
+    }
+
+    fileprivate var json: JSON { ["step": .string(rawValue), "href": .string(href)] }
+}
+
+extension JSON.Member {
+    static func next(_ step: SignInStep) -> JSON.Member { .init("next", step.json) }
+}

@@ -1,0 +1,94 @@
+import Accounts
+
+/// A member of a body that is a secret or a short text. Collects what is wrong with the body.
+struct SignInBody {
+    private let body: Answers
+    private(set) var refusals: [Refusal]
+    let isBearer: Bool
+    /// The device of a client without cookies; nil if it sends none, or one of another form.
+    let device: DeviceToken?
+
+    /// - Parameter members: the members of the request, beside `transport` and `device`.
+    init(_ body: Answers, members: Set<FieldName>) {
+        let transport = TokenTransport(body, otherMembers: members.union(["device"]))
+        self.body = body
+        (refusals, isBearer) = (transport.refusals, transport.isBearer)
+        device = body["device"]?.json?.string.flatMap { DeviceToken($0) }
+    }
+
+    func has(_ member: FieldName) -> Bool { body[member] != nil }
+
+    mutating func text(_ member: FieldName, upTo length: Int = 1024) -> String? {
+        guard let answer = body[member], !answer.isBlank else {
+            refusals.append(Refusal(member, .required))
+            return nil
+        }
+        guard let text = answer.json?.string else {
+            refusals.append(Refusal(member, .wrongType, ["expected": "string"]))
+            return nil
+        }
+        guard text.utf8.count <= length else {
+            refusals.append(Refusal(member, .tooLong, ["max": .integer(length)]))
+            return nil
+        }
+        return text
+    }
+
+    mutating func secret(_ member: FieldName) -> SharedSecret? {
+        guard let answer = body[member], !answer.isBlank else {
+            refusals.append(Refusal(member, .required))
+            return nil
+        }
+        guard case .secret(let typed) = answer else {
+            refusals.append(Refusal(member, .wrongType, ["expected": "string"]))
+            return nil
+        }
+        do throws(Refusal) { return try PasswordRules().canonical(typed, field: member) } catch {
+            refusals.append(error)
+            return nil
+        }
+    }
+
+    /// Digits with any spaces between them.
+    mutating func digits(_ member: FieldName, _ count: Int) -> String? {
+        guard let text = text(member) else { return nil }
+        let digits = text.utf8.filter { $0 != UInt8(ascii: " ") }
+        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            refusals.append(Refusal(member, .badFormat, ["digits": .integer(count)]))
+            return nil
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    mutating func recoveryCode(_ member: FieldName) -> RecoveryCode? {
+        guard let text = text(member) else { return nil }
+        let code = RecoveryCode(text)
+        if code == nil { refusals.append(Refusal(member, .badFormat)) }
+        return code
+    }
+
+    mutating func ticket(_ member: FieldName) -> Ticket? {
+        guard let text = text(member) else { return nil }
+        let ticket = Ticket(text)
+        if ticket == nil { refusals.append(Refusal(member, .badFormat)) }
+        return ticket
+    }
+
+    /// A checkbox of a form, or a Boolean in JSON; false if there is none.
+    mutating func flag(_ member: FieldName) -> Bool {
+        switch body[member]?.json {
+        case .bool(let flag)?: return flag
+        case nil, .null?, .string("")?, .string("false")?: return false
+        case .string("true")?, .string("on")?: return true
+        default:
+            refusals.append(Refusal(member, .wrongType, ["expected": "boolean"]))
+            return false
+        }
+    }
+
+    /// Throws a problem if anything is wrong with the body; otherwise returns the value, which cannot be nil then.
+    func checked<Value>(_ value: Value?, in language: Language) throws -> Value {
+        guard refusals.isEmpty, let value else { throw Problem.refused(refusals, in: language) }
+        return value
+    }
+}

@@ -1,0 +1,254 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The life of a session", .freshDatabase)
+struct SessionLifeTests {
+    @Test(arguments: [
+        (false, [("23 hours", 200), ("59 minutes", 200), ("2 minutes", 401)]),
+        (true, [("13 days 23 hours", 200), ("14 days 1 minute", 401)]),
+        (true, [("13 days", 200), ("13 days", 200), ("3 days 23 hours", 200), ("2 hours", 401)]),
+    ])
+    func `a session of one factor ends as the person chose`(
+        keep: Bool,
+        visits: [(pause: String, status: Int)]
+    ) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn(keep: keep)
+            for (pause, status) in visits {
+                try TestSupport.Session().letPass(pause)
+                let response = try await kim.send(.get, "/session")
+                #expect(response.status == status, "after \(pause)")
+                if status == 401 { #expect(response.json["reason"] == "unknown") }
+            }
+        }
+    }
+
+    @Test func `a session of two factors is idle after an hour, and the password revives it within the day`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            let session = try TestSupport.Session()
+            try session.letPass("61 minutes")
+            let idle = try await kim.send(.get, "/session")
+            #expect(idle.status == 401 && idle.json["reason"] == "idle")
+            #expect(idle.json["next"] == ["step": "confirm", "href": "/session/confirm"])
+            let code = try await kim.send(.put, "/session/confirm", ["code": "123456"])
+            #expect(code.json["reason"] == "idle", "only the password revives it")
+            let revived = try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            #expect(revived.status == 200 && revived.json["session"]?["assurance"] == "aal2")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            for _ in 1...22 {
+                try session.letPass("1 hour - 1 minute")
+                _ = try await kim.send(.get, "/session")
+            }
+            try session.letPass("2 hours")
+            let over = try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            #expect(over.slug == "no-session" && over.json["reason"] == "unknown")
+        }
+    }
+
+    @Test func `the time of the last visit is written at most once a minute`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, session) = (Browser(site), try TestSupport.Session())
+            _ = try await kim.signIn()
+            func version() throws -> String {
+                try session.query("SELECT xmin::text || last_seen_at FROM sessions").only.decode(String.self)
+            }
+            let first = try version()
+            for _ in 1...3 { try await kim.send(.get, "/session") }
+            #expect(try version() == first)
+            try session.letPass("61 seconds")
+            let later = try version()
+            try await kim.send(.get, "/session")
+            #expect(try version() != later)
+        }
+    }
+
+    @Test func `a confirmation renews the proof and the token`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            let before = try await kim.signIn()
+            let token = kim["session"]
+            try TestSupport.Session().letPass("20 hours")
+            let wrong = try await kim.send(.put, "/session/confirm", ["password": "not the pass phrase"])
+            #expect(wrong.status == 422 && wrong.refusals == ["password:password_wrong"])
+            let response = try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            #expect(response.status == 200)
+            #expect(response.json["session"]?["id"] == before.json["session"]?["id"])
+            #expect(kim["session"] != token)
+            try TestSupport.Session().letPass("20 hours")
+            #expect(try await kim.send(.get, "/session").status == 200, "a day from the confirmation")
+            kim["session"] = token
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+        }
+    }
+
+    @Test func `a second factor raises a session of one factor`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            try TestSupport.Session().run(
+                "UPDATE sessions SET assurance = 1, methods = 'pwd', is_kept = true, ends_at = now() + interval '30 days'"
+            )
+            let wrong: JSON = ["code": person.code == "000000" ? "000001" : "000000"]
+            #expect(try await kim.send(.put, "/session/confirm", wrong).refusals == ["code:code_wrong"])
+            let raised = try await kim.send(.put, "/session/confirm", ["code": .string(person.code)])
+            #expect(raised.json["session"]?["assurance"] == "aal2")
+            #expect(raised.json["session"]?["amr"] == ["pwd", "otp", "mfa"])
+            try TestSupport.Session().letPass("24 hours")
+            #expect(try await kim.send(.get, "/session").status == 401)
+        }
+    }
+
+    @Test func `a recovery code confirms, too`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            for (code, status) in [(person.recoveryCodes[0], 200), (person.recoveryCodes[0], 422)] {
+                let response = try await kim.send(.put, "/session/confirm", ["recovery_code": .string(code)])
+                #expect(response.status == status)
+                #expect((response.json["recovery_code"] != nil) == (status == 200))
+            }
+        }
+    }
+
+    @Test func `ten wrong confirmations end the session, and nothing but it`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            let wrong: JSON = ["password": "not the pass phrase"]
+            for _ in 1...10 { #expect(try await kim.send(.put, "/session/confirm", wrong).status == 422) }
+            let right: JSON = ["password": "a pass phrase of mine"]
+            #expect(try await kim.send(.put, "/session/confirm", right).slug == "no-session")
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try await Browser(site).signIn().status == 201)
+        }
+    }
+
+    @Test func `a right confirmation forgets the wrong ones before it`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            for number in 1...25 {
+                let password: JSON =
+                    number.isMultiple(of: 6)
+                    ? ["password": "a pass phrase of mine"] : ["password": "not the pass phrase"]
+                #expect(try await kim.send(.put, "/session/confirm", password).status != 401)
+            }
+        }
+    }
+
+    // MARK: Ending
+
+    @Test func `signing out ends the session and clears the browser`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            let token = kim["session"]
+            let response = try await kim.send(.delete, "/session")
+            #expect(response.status == 204 && kim["session"] == nil && kim["device"] != nil)
+            #expect(response.headers[.clearSiteData] == "\"cache\", \"storage\"")
+            kim["session"] = token
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try await kim.send(.delete, "/session").slug == "no-session")
+        }
+    }
+
+    @Test func `a person sees and ends the own sessions only`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.readyAccount("lee@example.com", "lee")
+            let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+            let (laptop, phone) = (Browser(site, userAgent: firefox), Browser(site, userAgent: "curl/8.5.0"))
+            let (other, lee) = (Browser(site), Browser(site))
+            for kim in [laptop, phone, other] { _ = try await kim.signIn() }
+            _ = try await lee.signIn("lee")
+            let foreign = try #require(await lee.send(.get, "/session").json["session"]?["id"]?.string)
+            #expect(try await laptop.send(.delete, "/account/sessions/\(foreign)").slug == "not-found")
+            #expect(try await laptop.send(.delete, "/account/sessions/x").slug == "not-found")
+
+            guard case .array(let listed)? = try await laptop.send(.get, "/account/sessions").json["sessions"] else {
+                throw Missing()
+            }
+            #expect(listed.count == 3)
+            #expect(Set(listed.compactMap { $0["browser"]?.string }) == ["Firefox on Linux", "curl"])
+            #expect(
+                listed.filter { $0["current"] == true }.compactMap { $0["browser"]?.string } == ["Firefox on Linux"]
+            )
+            let id = try #require(listed.first { $0["browser"] == "curl" }?["id"]?.string)
+            #expect(try await laptop.send(.delete, "/account/sessions/\(id)").status == 204)
+            #expect(try await phone.send(.get, "/session").status == 401)
+            #expect(try await laptop.send(.delete, "/account/sessions").status == 204)
+            #expect(try await other.send(.get, "/session").status == 401)
+            #expect(try await laptop.send(.get, "/session").status == 200)
+            #expect(try await lee.send(.get, "/session").status == 200)
+            let own = try #require(await laptop.send(.get, "/session").json["session"]?["id"]?.string)
+            #expect(
+                try await laptop.send(.delete, "/account/sessions/\(own)").status == 204 && laptop["session"] == nil
+            )
+        }
+    }
+
+    @Test func `the sessions of a disabled or erased account end at once`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, session) = (Browser(site), try TestSupport.Session())
+            _ = try await kim.signIn()
+            try session.run("UPDATE accounts SET disabled_at = now()")
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            let password: JSON = ["password": "a pass phrase of mine"]
+            #expect(try await kim.send(.put, "/session/confirm", password).slug == "no-session")
+            try session.run("UPDATE accounts SET disabled_at = NULL")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            try session.run("DELETE FROM accounts")
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try session.query("SELECT FROM sessions").isEmpty && session.query("SELECT FROM devices").isEmpty)
+        }
+    }
+
+    @Test func `an account keeps the hundred sessions that were used last`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, session) = (Browser(site), try TestSupport.Session())
+            _ = try await kim.signIn()
+            try session.run(
+                """
+                INSERT INTO sessions (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
+                SELECT gen_random_uuid(), account, token_hash, 1, 'pwd', false, '1 day', now() + interval '1 day', sealed
+                  FROM sessions, generate_series(1, 105)
+                """
+            )
+            #expect(try await Browser(site).signIn().status == 201)
+            #expect(try session.query("SELECT count(*) FROM sessions").only.decode(Int.self) == 100)
+        }
+    }
+
+    @Test func `the database holds neither a token nor where a person signed in from`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site, userAgent: "Rarely Used Browser 1.0")
+            _ = try await kim.signIn()
+            let stored = try TestSupport.Session().query(
+                "SELECT string_agg(s::text, '') || (SELECT string_agg(d::text, '') FROM devices AS d) FROM sessions AS s"
+            ).only.decode(String.self)
+            let bytes = Array("Rarely Used".utf8).map { String($0, radix: 16) }.joined()
+            for secret in [try #require(kim["session"]), try #require(kim["device"]), "Rarely Used", bytes] {
+                #expect(!stored.contains(secret))
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Synchronization
+import TestSupport
+
+@testable import accounts_api
+
+/// A program that keeps all cookies, as a browser does.
+final class Browser: Sendable {
+    let site: TestServer
+    private let headers: HTTPFields
+    private let jar = Mutex<[String: String]>([:])
+
+    init(_ site: TestServer, from address: String? = nil, userAgent: String? = nil) {
+        self.site = site
+        var headers: HTTPFields = [:]
+        if let address { headers[.forwardedFor] = address }
+        if let userAgent { headers[.userAgent] = userAgent }
+        self.headers = headers
+    }
+
+    subscript(cookie: String) -> String? {
+        get { jar.withLock { $0[cookie] } }
+        set { jar.withLock { $0[cookie] = newValue } }
+    }
+
+    @discardableResult
+    func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil) async throws -> Response {
+        var headers = headers
+        let cookies = jar.withLock { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
+        if !cookies.isEmpty { headers[.cookie] = cookies.joined(separator: "; ") }
+        if body != nil { headers[.contentType] = "application/json" }
+        let response = try await site.send(method, path, bytes: body?.bytes, headers)
+        for cookie in response.headers[values: .setCookie] {
+            let parts = cookie.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+            let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let isDeleted = parts.contains("Max-Age=0")
+            jar.withLock { $0[pair[0]] = isDeleted ? nil : pair[1] }
+        }
+        return response
+    }
+
+    /// Signs up with the standard flow.
+    ///
+    /// - Parameter hasAuthenticator: whether to set up an authenticator app, too.
+    @discardableResult
+    func signUp(
+        _ email: String = "kim@example.com",
+        _ username: String = "kim",
+        hasAuthenticator: Bool = false
+    ) async throws -> SignedUp {
+        try await send(.post, "/signup", [:])
+        try await send(.put, "/signup/email", ["email": .string(email)])
+        let code = try await site.service.readCode(for: email)
+        try await send(.put, "/signup/code", ["code": .string(code)])
+        let password: JSON = ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
+        try await send(.put, "/signup/password", password)
+        try await send(.put, "/signup/profile", ["username": .string(username), "display_name": "Kim"])
+        try await send(.put, "/signup/contact", ["birth_date": "2001-02-28"])
+        var signedUp = SignedUp()
+        if hasAuthenticator {
+            let step = try await send(.get, "/signup/totp")
+            signedUp.secret = step.json["secret"]?.string?.base32Bytes ?? []
+            let enrolled = try await send(.put, "/signup/totp", ["totp": .string(signedUp.code)])
+            signedUp.recoveryCodes = enrolled.strings("recovery_codes")
+        } else {
+            try await send(.put, "/signup/totp", [:])
+        }
+        try await send(.put, "/signup/terms", ["terms": true])
+        signedUp.commit = try await send(.post, "/signup/commit")
+        return signedUp
+    }
+
+    func signIn(
+        _ identifier: String = "kim@example.com",
+        _ password: String = "a pass phrase of mine",
+        keep: Bool? = nil
+    ) async throws -> Response {
+        var members: [JSON.Member] = [
+            .init("identifier", .string(identifier)), .init("password", .string(password)),
+        ]
+        if let keep { members.append(.init("keep", .bool(keep))) }
+        return try await send(.post, "/session", .object(members))
+    }
+}
+
+/// What a sign-up has left behind.
+struct SignedUp {
+    var commit: Response!
+    var secret: [UInt8] = []
+    var recoveryCodes: [String] = []
+
+    /// The code that the app shows now.
+    var code: String { TOTP.code(secret, step: TOTP.timeStep(at: Date())) }
+}
+
+extension TestServer {
+    /// As if the code that was accepted last had been shown by the app long ago.
+    func forgetUsedCodes() throws {
+        try TestSupport.Session().run("UPDATE authenticators SET last_step = 0")
+    }
+}
+
+/// A response lacks a member that the test reads.
+struct Missing: Error {}
