@@ -50,6 +50,7 @@ package enum Schema {
         Script("password_hash", PackageResources.password_hash_sql),
         Script("has_password", PackageResources.has_password_sql),
         Script("replace_password", PackageResources.replace_password_sql),
+        Script("erase_account", PackageResources.erase_account_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 

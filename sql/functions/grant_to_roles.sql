@@ -38,16 +38,16 @@ BEGIN
                 ('leases',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('handoffs',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('endings',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT'),
-                ('accounts',       'SELECT, INSERT',                 'SELECT'),
+                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added)', 'SELECT'),
                 ('identifiers',    'SELECT, INSERT',                 'SELECT'),
                 ('credentials',    'INSERT',                         'SELECT (account, kind, created_at)'),
-                ('authenticators', 'SELECT, INSERT, UPDATE (last_step)', 'SELECT, UPDATE (sealed)'),
+                ('authenticators', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed)'),
                 ('recovery_codes', 'SELECT, INSERT, DELETE',         'SELECT'),
                 ('sessions',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('sign_ins',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('devices',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('sign_in_failures', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
-                ('consents',       'INSERT',                         'SELECT'),
+                ('consents',       'SELECT, INSERT',                 'SELECT'),
                 ('photos',         'INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE, DELETE'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
@@ -84,7 +84,7 @@ BEGIN
                    ('create_draft_partition', 'accounts_serve'), ('drop_past_draft_partitions', 'accounts_serve'),
                    ('undo_account', 'accounts_serve'), ('pepper_usage', 'accounts_operate'),
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
-                   ('replace_password', 'accounts_serve')
+                   ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

@@ -3,6 +3,9 @@
 -- An account that an operator has disabled: nobody can sign in, and its sessions do not count.
 ALTER TABLE accounts ADD COLUMN disabled_at timestamptz;
 
+-- The number of authenticator apps that were added after the sign-up. The secret of the next one is derived from it.
+ALTER TABLE accounts ADD COLUMN authenticators_added integer NOT NULL DEFAULT 0;
+
 CREATE TABLE sessions (
     id           uuid        NOT NULL PRIMARY KEY,
     account      uuid        NOT NULL REFERENCES accounts ON DELETE CASCADE,
@@ -43,11 +46,11 @@ CREATE TABLE sign_ins (
     account     uuid,
     -- As in sessions, of the factors so far.
     methods     text        NOT NULL,
-    is_kept     boolean     NOT NULL,
     attempts    integer     NOT NULL DEFAULT 0,
     -- Keyed digest of the mailed code.
     code_digest bytea,
-    -- What the person typed to ask for a code, with the id as context; null if guesses have no limit but attempts.
+    -- What the person typed to ask for a code, with the id as context; null if guesses have no limit but attempts. It is
+    -- not encrypted again when the keys rotate, because the row lives for ten minutes.
     sealed      bytea,
     expires_at  timestamptz NOT NULL
 );

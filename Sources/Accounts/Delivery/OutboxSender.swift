@@ -202,7 +202,10 @@ package struct OutboxSender: Sendable {
             }
         case "already-registered": messages.alreadyRegistered(serviceName: serviceName)
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
-        default: nil
+        default:
+            AccountNotice(rawValue: template).map {
+                messages.accountChanged($0, serviceName: serviceName, link: "\(publicURL)/account")
+            }
         }
     }
 }

@@ -43,6 +43,7 @@ struct English: Messages {
         case .malformedRequest: "The request is malformed"
         case .noDraft: "There is no such sign-up"
         case .noSession: "You are not signed in"
+        case .confirmationRequired: "Please confirm that it is you"
         case .signInFailed: "These details are not right"
         case .codeRequired: "A code from your mailbox is needed first"
         case .forbiddenOrigin: "The request comes from another site"
@@ -267,6 +268,30 @@ struct English: Messages {
 
                 If it was not you, there is nothing to do. Your account was neither seen nor changed.
                 """
+        )
+    }
+
+    func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText {
+        let (subject, change) =
+            switch notice {
+            case .passwordChanged: ("Your password was changed", "The password of your account was changed.")
+            case .authenticatorAdded:
+                ("An authenticator app was added", "An authenticator app was added to your account.")
+            case .authenticatorRemoved:
+                ("Your authenticator app was removed", "The authenticator app of your account was removed.")
+            case .recoveryCodesReplaced:
+                ("Your recovery codes were replaced", "New recovery codes were made for your account.")
+            case .accountErased: ("Your account was deleted", "Your account was deleted, with everything in it.")
+            }
+        let isErased = notice == .accountErased
+        let others = isErased ? "" : " All other devices were signed out."
+        let remedy =
+            isErased
+            ? "If it was not you, somebody else knew your password. Change it wherever else you use it, and tell \(serviceName)."
+            : "If it was not you, somebody else can sign in to your account. Look at it now:\n\n\(link)"
+        return MailText(
+            subject: "\(subject): \(serviceName)",
+            text: "Hello,\n\n\(change)\(others)\n\nIf it was you, there is nothing to do.\n\n\(remedy)"
         )
     }
 

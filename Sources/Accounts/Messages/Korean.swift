@@ -43,6 +43,7 @@ struct Korean: Messages {
         case .malformedRequest: "요청의 형식이 올바르지 않습니다"
         case .noDraft: "진행 중인 가입이 없습니다"
         case .noSession: "로그인되어 있지 않습니다"
+        case .confirmationRequired: "본인 확인이 필요합니다"
         case .signInFailed: "로그인 정보가 맞지 않습니다"
         case .codeRequired: "먼저 메일로 받은 코드를 입력해야 합니다"
         case .forbiddenOrigin: "다른 사이트에서 온 요청입니다"
@@ -256,6 +257,27 @@ struct Korean: Messages {
 
                 직접 하지 않으셨다면 아무것도 하지 않으셔도 됩니다. 계정을 누가 보거나 바꾸지 않았습니다.
                 """
+        )
+    }
+
+    func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText {
+        let (subject, change) =
+            switch notice {
+            case .passwordChanged: ("비밀번호 변경 안내", "계정의 비밀번호가 변경되었습니다.")
+            case .authenticatorAdded: ("인증 앱 등록 안내", "계정에 인증 앱이 등록되었습니다.")
+            case .authenticatorRemoved: ("인증 앱 해제 안내", "계정의 인증 앱이 해제되었습니다.")
+            case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")
+            case .accountErased: ("탈퇴 완료 안내", "계정과 계정의 모든 정보가 삭제되었습니다.")
+            }
+        let isErased = notice == .accountErased
+        let others = isErased ? "" : " 다른 모든 기기에서 로그아웃되었습니다."
+        let remedy =
+            isErased
+            ? "본인이 아니라면 다른 사람이 비밀번호를 알고 있었다는 뜻입니다. 다른 곳의 비밀번호도 바꾸고 \(serviceName) 고객 지원에 알려 주세요."
+            : "본인이 아니라면 다른 사람이 로그인할 수 있다는 뜻입니다. 지금 계정을 확인하세요.\n\n\(link)"
+        return MailText(
+            subject: "\(serviceName) \(subject)",
+            text: "안녕하세요.\n\n\(change)\(others)\n\n본인이 하셨다면 아무것도 하지 않으셔도 됩니다.\n\n\(remedy)"
         )
     }
 

@@ -41,6 +41,9 @@ package protocol Messages: Sendable {
     /// The mail to the owner of an account after a sign-up with the address of the account.
     func alreadyRegistered(serviceName: String) -> MailText
 
+    /// The mail about a change of an account. The link leads to the page of the account.
+    func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText
+
     /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
     func accountCreated(serviceName: String, address: String) -> MailText
 }

@@ -5,6 +5,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case noSession = "no-session"
     case signInFailed = "sign-in-failed"
     case codeRequired = "code-required"
+    case confirmationRequired = "confirmation-required"
     case forbiddenOrigin = "forbidden-origin"
     case unknownStep = "unknown-step"
     case notFound = "not-found"

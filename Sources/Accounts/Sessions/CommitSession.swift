@@ -4,10 +4,13 @@ internal import Foundation
 package struct CommittingClient: Sendable {
     let token: Token<Draft>
     let client: SessionClient
+    let replaced: Token<AccountSession>?
 
-    /// - Parameter token: the token of the draft.
-    package init(token: Token<Draft>, client: SessionClient) {
-        (self.token, self.client) = (token, client)
+    /// - Parameters:
+    ///   - token: the token of the draft.
+    ///   - replaced: the session of the client, which ends.
+    package init(token: Token<Draft>, client: SessionClient, replacing replaced: Token<AccountSession>? = nil) {
+        (self.token, self.client, self.replaced) = (token, client, replaced)
     }
 
     /// The session's token under each key of the ring. It is derived, so that a repeated commit can give it again to the
@@ -54,7 +57,9 @@ extension CommitPlan {
             browser: session.client.client.browser,
             nonce: session.nonce
         )
-        return [insert, signups.remember(session.device, of: newAccount), Signups.select(session.id)]
+        return [insert, signups.remember(session.device, of: newAccount)]
+            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(newAccount))")
+            + [Signups.select(session.id)]
     }
 
     /// - Parameter rows: the result of the last statement of the transaction.

@@ -28,9 +28,22 @@ extension Sessions {
         switch confirmation {
         case .password(let password):
             let wrong = SignInError.refused([Refusal("password", .passwordWrong)])
-            guard let hash, try await isRight(password, hash) else { throw wrong }
-            let check: SQL = "SELECT \(Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))"))"
-            return try await renew(session, session.assurance, session.methods, after: [check], orThrow: wrong)
+            guard let hash, try await verify(password, against: hash) else { throw wrong }
+            do throws(SignInError) {
+                return try await withCurrent(hash, of: account, password) { (hash) throws(SignInError) in
+                    let isRight = Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))")
+                    let check: SQL = "SELECT \(isRight) WHERE \(Signups.flag("may_answer"))"
+                    return try await renew(
+                        session,
+                        session.assurance,
+                        session.methods,
+                        after: [check],
+                        orThrow: .failed
+                    )
+                }
+            } catch .failed {
+                throw wrong
+            }
         case .secondFactor(let factor):
             if session.isIdle { throw .idle }
             let wrong = SignInError.refused([Refusal("code", .codeWrong)])
@@ -57,7 +70,8 @@ extension Sessions {
             DELETE FROM sessions WHERE \(Self.has(token)) AND failures >= \(AccountSession.maximumFailures)
             """
         let spend: SQL = """
-            UPDATE sessions SET failures = failures + 1 WHERE \(Self.has(token)) AND \(Signups.isWithinLimits)
+            UPDATE sessions SET failures = failures + 1
+             WHERE \(Self.has(token)) AND failures < \(AccountSession.maximumFailures) AND \(Signups.isWithinLimits)
             RETURNING password_hash(account)
             """
         let (hash, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
@@ -67,17 +81,6 @@ extension Sessions {
         if let exceeded { throw .limited(exceeded) }
         guard let hash else { throw .noSession }
         return hash.flatMap { try? PHCString($0) }
-    }
-
-    private func isRight(_ password: SharedSecret, _ hash: PHCString) async throws(SignInError) -> Bool {
-        do throws(HashingError) {
-            return try await signups.hashing.verify(
-                password,
-                against: hash,
-                pepper: try keys.pepper(of: hash),
-                for: signups.network
-            )
-        } catch { throw .hashing(error) }
     }
 
     /// Only a full sign-in lengthens a session with two factors (NIST SP 800-63B-4 §2.2.3).
@@ -91,6 +94,14 @@ extension Sessions {
         let token = Token(for: session.id)
         let lengthens = session.assurance == .aal1 && assurance == .aal1
         let isKept = session.isKept && assurance == .aal1
+        // A second factor is used up only if the session still exists.
+        let lock: SQL = """
+            WITH locked AS MATERIALIZED (
+                SELECT disabled_at FROM sessions JOIN accounts ON accounts.id = account
+                 WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) FOR UPDATE OF sessions
+            )
+            SELECT \(Signups.setFlag("may_answer", "disabled_at IS NULL")) FROM locked
+            """
         let end: SQL = "now() + make_interval(secs => \(assurance.lifetime(isKept: isKept).seconds))"
         let update: SQL = """
             UPDATE sessions
@@ -104,13 +115,14 @@ extension Sessions {
             SELECT \(AccountSession.columns) FROM sessions AS session JOIN accounts ON accounts.id = account
              WHERE session.id = \(session.id) AND token_hash = \(token.hash) AND disabled_at IS NULL
             """
-        let (renewed, isRight) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(
-                statements + [update, select, "SELECT \(Signups.flag("is_right"))"]
-            )
+        let flags: SQL = "SELECT \(Signups.flag("may_answer")), \(Signups.flag("is_right"))"
+        let (renewed, exists, isRight) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction([lock] + statements + [update, select, flags])
             let renewed = try rows[rows.count - 2].first.map { row throws(DatabaseError) in try AccountSession(row) }
-            return (renewed, try rows[rows.count - 1].only.decode(Bool.self))
+            let (exists, isRight) = try rows[rows.count - 1].only.decode(Bool.self, Bool.self)
+            return (renewed, exists, isRight)
         }
+        guard exists else { throw .noSession }
         guard isRight else { throw wrong }
         guard let renewed else { throw .noSession }
         return NewSession(session: renewed, token: token, device: nil)

@@ -6,19 +6,26 @@ extension Sessions {
     /// Mails a code to the account with that identifier.
     ///
     /// For an identifier without an account, no code is right and no mail is sent; everything else is the same.
+    ///
+    /// - Parameter replaced: the session of this client, which ends.
     package func mailCode(
         to identifier: SignInIdentifier,
-        in language: Language
+        in language: Language,
+        replacing replaced: Token<AccountSession>? = nil
     ) async throws(SignInError) -> PendingSignIn {
+        let start = ContinuousClock.now
         let owner = try await owner(of: identifier)
-        return try await mailCode(
+        let pending = try await mailCode(
             to: owner?.account,
             owner?.address ?? identifier.address ?? Self.nobody(identifier),
             typed: identifier,
             charging: mailCharges(to: identifier),
             when: Signups.isWithinLimits,
-            in: language
+            in: language,
+            replacing: replaced
         )
+        try? await Task.sleep(until: start + failureTime)
+        return pending
     }
 
     /// An address that stands for the one of an account that does not exist. No mail is sent to it.
@@ -41,19 +48,16 @@ extension Sessions {
         return (account, address)
     }
 
-    /// A username has limits of its own: they must not tell whether it belongs to the account of an address.
+    /// What was typed has limits of its own. Those of a username must not tell whether it belongs to the account of an
+    /// address; and a stranger who uses up the mails of an address in sign-ups, which bring its owner no ticket for a
+    /// sign-in, must not use up these.
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
-        let pause = signups.charge(
-            "resend",
-            Limit(1, per: .seconds(60)),
-            [identifier.bytes, signups.network.site.prefix]
-        )
-        if let address = identifier.address { return [pause] + signups.mailCharges(to: address) }
-        let site = signups.network.site.prefix
+        let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [
-            pause, signups.charge(.mailsToAddressFromNetwork, identifier.bytes, site),
-            signups.charge(.mailsToAddressFromNetworkPerDay, identifier.bytes, site),
-            signups.charge(.mailsToAddress, identifier.bytes),
+            signups.charge("resend", Limit(1, per: .seconds(60)), [typed, site]),
+            signups.charge(.mailsToAddressFromNetwork, typed, site),
+            signups.charge(.mailsToAddressFromNetworkPerDay, typed, site),
+            signups.charge(.mailsToAddress, typed),
         ] + signups.mailChargesOfService
     }
 
@@ -68,7 +72,8 @@ extension Sessions {
         charging limits: [Charge],
         redeeming ticket: [SQL] = [],
         when condition: SQL,
-        in language: Language
+        in language: Language,
+        replacing replaced: Token<AccountSession>?
     ) async throws(SignInError) -> PendingSignIn {
         let token = Token(for: ID<PendingSignIn>())
         let digits = Signups.digits(Self.digits)
@@ -85,23 +90,24 @@ extension Sessions {
         )
         let codeDigest = account == nil ? nil : codeDigests(digits, for: token.id)[0]
         let sealed = typed.map { keys.seal($0.bytes, for: .signIn(token.id)) }
-        let statements: [SQL] = [
-            """
-            INSERT INTO sign_ins (id, token_hash, awaits, account, methods, is_kept, code_digest, sealed, expires_at)
-            SELECT \(token.id), \(token.hash), 'code', \(account), \(SignInMethods.mailedCode.text), false, \(codeDigest),
-                   \(sealed), now() + make_interval(secs => \(lifetime))
-             WHERE \(condition)
-            RETURNING 1
-            """,
-            """
-            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
-                   \(account == nil ? "withheld" : "sign-in-code"), \(mail.sealed),
-                   now() + make_interval(secs => \(lifetime))
-             WHERE \(condition)
-            """,
-            signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),
-        ]
+        let statements: [SQL] =
+            [
+                """
+                INSERT INTO sign_ins (id, token_hash, awaits, account, methods, code_digest, sealed, expires_at)
+                SELECT \(token.id), \(token.hash), 'code', \(account), \(SignInMethods.mailedCode.text), \(codeDigest),
+                       \(sealed), now() + make_interval(secs => \(lifetime))
+                 WHERE \(condition)
+                RETURNING 1
+                """,
+                """
+                INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+                SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                       \(account == nil ? "withheld" : "sign-in-code"), \(mail.sealed),
+                       now() + make_interval(secs => \(lifetime))
+                 WHERE \(condition)
+                """,
+                signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),
+            ] + Self.end(replaced, when: condition)
         let (isMailed, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction([signups.consume(limits)] + ticket + statements)
             return (!rows[1 + ticket.count].isEmpty, try signups.exceeded(limits, rows[0]))
@@ -130,7 +136,8 @@ extension Sessions {
         for token: Token<PendingSignIn>
     ) async throws(SignInError) -> SignInProgress {
         let pending = try await pendingCode(token)
-        let (attempts, digest) = try await spend(on: token, typed: pending.typed)
+        let counts = pending.typed.map { signups.failureCounts("mailed code", $0, nil) }
+        let (attempts, digest) = try await spend(on: token, counts)
         guard let digest, let account = pending.account,
             codeDigests(digits, for: token.id).contains(where: { $0.equalsInConstantTime(digest) })
         else { throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts) }
@@ -138,15 +145,24 @@ extension Sessions {
         let delete: SQL = """
             DELETE FROM sign_ins WHERE \(Self.has(token)) RETURNING \(Signups.setFlag("is_right", "true"))
             """
+        let statements = [delete] + (counts.map { signups.forgive($0, isKnown: false, when: isRight) } ?? [])
+        // A new device: the one that the client has may have failed too often.
+        let device = DeviceToken()
         do throws(SignInError) {
             guard flow.signIn.methods.contains(.code) else {
-                return try await .deviceKnown(know(device, by: account, after: delete, when: isRight))
+                return try await .deviceKnown(know(device, by: account, after: statements, when: isRight))
             }
             if pending.hasAuthenticator {
-                return try await waitForSecondFactor(of: account, .mailedCode, false, after: [delete], when: isRight)
+                return try await waitForSecondFactor(
+                    of: account,
+                    .mailedCode,
+                    after: statements,
+                    when: isRight,
+                    knowing: device
+                )
             }
             return try await .session(
-                start(.aal1, .mailedCode, isKept: false, of: account, after: [delete], when: isRight)
+                start(.aal1, .mailedCode, of: account, on: device, after: statements, when: isRight)
             )
         } catch .failed {
             throw .noSession
@@ -177,40 +193,38 @@ extension Sessions {
     }
 
     /// Counts the attempt before the code is compared.
+    ///
+    /// - Parameter counts: nil for a code that was exchanged for a ticket.
     private func spend(
         on token: Token<PendingSignIn>,
-        typed: [UInt8]?
+        _ counts: FailureCounts?
     ) async throws(SignInError) -> (attempts: Int, digest: [UInt8]?) {
-        let limits =
-            typed.map {
-                [
-                    signups.charge(.guessesForAddressFromNetwork, $0, signups.network.site.prefix),
-                    signups.charge(.guessesForAddress, $0),
-                ]
-            } ?? []
         let spend: SQL = """
             UPDATE sign_ins SET attempts = attempts + 1
-             WHERE \(Self.has(token)) AND attempts < \(PendingSignIn.maximumAttempts) AND \(Signups.isWithinLimits)
-            RETURNING attempts, code_digest
+             WHERE \(Self.has(token)) AND attempts < \(PendingSignIn.maximumAttempts)
+            RETURNING attempts, code_digest, \(Signups.setFlag("spent", "true"))
             """
-        let (spent, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(signups.consume(limits), spend)
-            return (try rows[1].first?.decode(Int.self, [UInt8]?.self), try signups.exceeded(limits, rows[0]))
+        let count = counts.map { signups.count($0, isKnown: "false", when: Signups.flag("spent")) } ?? []
+        let (spent, isTooMany) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction([spend] + count + ["SELECT \(Signups.hasTooManyFailures)"])
+            return (
+                try rows[0].first?.decode(Int.self, [UInt8]?.self, String.self),
+                try rows[rows.count - 1].only.decode(Bool.self)
+            )
         }
-        if let exceeded { throw .limited(exceeded) }
-        guard let (attempts, digest) = spent else { throw Self.wrong(attemptsLeft: 0) }
+        guard let (attempts, digest, _) = spent, !isTooMany else { throw Self.wrong(attemptsLeft: 0) }
         return (attempts, digest)
     }
 
     private func know(
         _ device: DeviceToken,
         by account: ID<Account>,
-        after statement: SQL,
+        after statements: [SQL],
         when condition: SQL
     ) async throws(SignInError) -> DeviceToken {
         let remember = signups.remember(device, of: Self.usable(account, when: condition))
         let isKnown = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await !database.transaction(statement, "\(remember) RETURNING 1")[1].isEmpty
+            try await !database.transaction(statements + ["\(remember) RETURNING 1"])[statements.count].isEmpty
         }
         guard isKnown else { throw .failed }
         return device
@@ -219,7 +233,11 @@ extension Sessions {
 
 extension Sessions {
     /// Exchanges the ticket in a mail with a code for another code, outside of the limits of the address.
-    package func mailCode(for ticket: Ticket, in language: Language) async throws(SignInError) -> PendingSignIn {
+    package func mailCode(
+        for ticket: Ticket,
+        in language: Language,
+        replacing replaced: Token<AccountSession>? = nil
+    ) async throws(SignInError) -> PendingSignIn {
         let holder: (address: EmailAddress, field: FieldName)?
         do throws(RedeemError) { holder = try await signups.holder(of: ticket) } catch {
             switch error {
@@ -238,7 +256,8 @@ extension Sessions {
             charging: signups.mailChargesOfService + [signups.mailsByTicket(to: holder.address)],
             redeeming: [signups.redeem(ticket)],
             when: Signups.isRedeemed,
-            in: language
+            in: language,
+            replacing: replaced
         )
     }
 }

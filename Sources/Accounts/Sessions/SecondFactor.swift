@@ -31,13 +31,21 @@ extension Sessions {
         guard let answer = answer(factor, of: pending.account, pending.authenticator) else {
             throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
         }
+        // The factor is used up only if the sign-in still waits for it. PostgreSQL would evaluate the flag before it waits
+        // for the lock, if both were one query.
+        let lock: SQL = """
+            WITH locked AS MATERIALIZED (
+                SELECT disabled_at FROM sign_ins JOIN accounts ON accounts.id = account
+                 WHERE sign_ins.id = \(token.id) AND token_hash = \(token.hash) FOR UPDATE OF sign_ins
+            )
+            SELECT \(Signups.setFlag("may_answer", "disabled_at IS NULL")) FROM locked
+            """
         do throws(SignInError) {
             var new = try await start(
                 .aal2,
                 pending.methods.withSecondFactor,
-                isKept: false,
                 of: pending.account,
-                after: answer.statements + ["DELETE FROM sign_ins WHERE \(Self.has(token)) AND \(isRight)"]
+                after: [lock] + answer.statements + ["DELETE FROM sign_ins WHERE \(Self.has(token)) AND \(isRight)"]
                     + signups.forgive(counts, isKnown: isKnown, when: isRight),
                 when: isRight
             )
@@ -113,7 +121,8 @@ extension Sessions {
         return (attempts, known)
     }
 
-    /// A right answer, as far as this process can tell: the flag `is_right` says whether the statements have accepted it.
+    /// A right answer, as far as this process can tell:  the flag `is_right` says whether the statements have accepted it.
+    /// They do nothing unless the flag `may_answer` is true.
     struct AcceptedFactor {
         let statements: [SQL]
         var newRecoveryCode: RecoveryCode?
@@ -133,7 +142,8 @@ extension Sessions {
             }
             return AcceptedFactor(statements: [
                 """
-                UPDATE authenticators SET last_step = \(step) WHERE account = \(account) AND last_step < \(step)
+                UPDATE authenticators SET last_step = \(step) WHERE account = \(account)  AND last_step < \(step)
+                   AND \(Signups.flag("may_answer"))
                 RETURNING \(Signups.setFlag("is_right", "true"))
                 """
             ])
@@ -142,7 +152,8 @@ extension Sessions {
             return AcceptedFactor(
                 statements: [
                     """
-                    DELETE FROM recovery_codes WHERE account = \(account) AND digest = \(code.digest)
+                    DELETE FROM recovery_codes WHERE account = \(account)  AND digest = \(code.digest)
+                       AND \(Signups.flag("may_answer"))
                     RETURNING \(Signups.setFlag("is_right", "true"))
                     """,
                     """

@@ -1,4 +1,5 @@
-/// Everything that a person can do to sign in and out. Each act is a file in this folder.
+/// Everything that a person can do to sign in and out, and with the own account. Each act is a file in this folder or in
+/// `AccountChanges`.
 package struct Sessions: Sendable {
     package let signups: Signups
     /// Stands for the password of an account that does not exist, so that its check takes as long as any other.
@@ -65,6 +66,8 @@ package struct PendingSignIn: Sendable {
 
     package let token: Token<PendingSignIn>
     package let awaits: Awaited
+    /// Nil if the client keeps the one that it has.
+    package var device: DeviceToken?
 
     /// A second factor must be entered in this time, a mailed code too.
     package static let lifetime = Duration.seconds(600)
@@ -81,6 +84,10 @@ package enum SignInError: Error {
     case noSession
     /// The session is idle, and a password revives it.
     case idle
+    /// The change needs a confirmation first (``Sessions/confirm(_:by:)``).
+    case confirmationRequired
+    /// The account has no such factor, the flow asks for none, or the session has only one factor.
+    case noSuchFactor
     case refused([Refusal])
     case limited(LimitReached)
     case hashing(HashingError)

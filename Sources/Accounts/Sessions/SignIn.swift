@@ -23,14 +23,39 @@ extension Sessions {
                 throw .failed
             }
             let current = try await rehashed(password, hash, of: id)
-            let progress = try await finish(id, account, current, isKept, counts, replaced)
+            let progress = try await withCurrent(current, of: id, password) { (hash) throws(SignInError) in
+                try await finish(id, account, hash, isKept, counts, replaced)
+            }
             signups.metrics.signIns.add(1, "succeeded")
             return progress
         } catch {
-            guard case .failed = error else { throw error }
-            signups.metrics.signIns.add(1, "failed")
+            switch error {
+            case .failed: signups.metrics.signIns.add(1, "failed")
+            case .codeRequired: signups.metrics.signIns.add(1, "code-required")
+            default: throw error
+            }
             try? await Task.sleep(until: start + failureTime)
-            throw .failed
+            throw error
+        }
+    }
+
+    /// Runs the act, and once more if it fails because another request has hashed the same password again meanwhile.
+    func withCurrent<Result>(
+        _ hash: PHCString,
+        of account: ID<Account>,
+        _ password: SharedSecret,
+        _ act: (PHCString) async throws(SignInError) -> Result
+    ) async throws(SignInError) -> Result {
+        do throws(SignInError) {
+            return try await act(hash)
+        } catch .failed {
+            let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+                try await database.read("SELECT password_hash(\(account))").only.decode(String?.self)
+            }
+            guard let text = stored, text != hash.rawValue, let current = try? PHCString(text),
+                try await verify(password, against: current)
+            else { throw .failed }
+            return try await act(current)
         }
     }
 
@@ -79,10 +104,7 @@ extension Sessions {
             )
         }
         if let exceeded { throw .limited(exceeded) }
-        if isTooMany {
-            signups.metrics.signIns.add(1, "code-required")
-            throw .codeRequired
-        }
+        if isTooMany { throw .codeRequired }
         return candidate
     }
 
@@ -98,15 +120,17 @@ extension Sessions {
                 stored = nil
             }
         }
+        return try await verify(password, against: stored ?? dummyHash) ? stored : nil
+    }
+
+    func verify(_ password: SharedSecret, against hash: PHCString) async throws(SignInError) -> Bool {
         do throws(HashingError) {
-            let hash = stored ?? dummyHash
-            let isRight = try await signups.hashing.verify(
+            return try await signups.hashing.verify(
                 password,
                 against: hash,
                 pepper: try keys.pepper(of: hash),
                 for: signups.network
             )
-            return isRight ? stored : nil
         } catch {
             throw .hashing(error)
         }
@@ -141,7 +165,13 @@ extension Sessions {
         let check: SQL = "SELECT \(Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))"))"
         let statements = [check] + signups.forgive(counts, isKnown: candidate.isKnown, when: isRight)
         if candidate.hasAuthenticator {
-            return try await waitForSecondFactor(of: account, .password, isKept, after: statements, when: isRight)
+            return try await waitForSecondFactor(
+                of: account,
+                .password,
+                after: statements,
+                when: isRight,
+                replacing: replaced
+            )
         }
         return .session(
             try await start(
@@ -160,19 +190,27 @@ extension Sessions {
 extension Sessions {
     /// Runs the statements and, if the condition is true then, starts a session of the account. Otherwise it throws
     /// `failed`.
+    ///
+    /// The first statement locks the account, so that a change of its credentials ends this session, too, or is seen by
+    /// the conditions. A session of one factor is not started any more if the account has an authenticator by then.
     func start(
         _ assurance: Assurance,
         _ methods: SignInMethods,
-        isKept: Bool,
+        isKept: Bool = false,
         of account: ID<Account>,
+        on known: DeviceToken? = nil,
         after statements: [SQL],
         when condition: SQL,
         replacing replaced: Token<AccountSession>? = nil
     ) async throws(SignInError) -> NewSession {
         let token = Token(for: ID<AccountSession>())
-        let device = device
+        let device = known ?? device
         let isKept = isKept && assurance == .aal1
-        let owner = Self.usable(account, when: condition)
+        let lock: SQL = "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE"
+        let hasEnough: SQL = """
+            (\(assurance == .aal2) OR NOT EXISTS (SELECT FROM authenticators WHERE account = accounts.id))
+            """
+        let owner = Self.usable(account, when: "\(condition) AND \(hasEnough)")
         let insert = signups.insertSession(
             token.id,
             tokenHash: token.hash,
@@ -182,10 +220,9 @@ extension Sessions {
             isKept: isKept,
             browser: client.browser
         )
-        let endReplaced: [SQL] = replaced.map { ["DELETE FROM sessions WHERE \(Self.has($0)) AND \(condition)"] } ?? []
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
-                statements + endReplaced
+                [lock] + statements + Self.end(replaced, when: condition)
                     + [
                         insert, signups.remember(device, of: owner),
                         signups.endExcessSessions(of: account, when: condition), Signups.select(token.id),
@@ -202,23 +239,31 @@ extension Sessions {
     func waitForSecondFactor(
         of account: ID<Account>,
         _ methods: SignInMethods,
-        _ isKept: Bool,
         after statements: [SQL],
-        when condition: SQL
+        when condition: SQL,
+        knowing device: DeviceToken? = nil,
+        replacing replaced: Token<AccountSession>? = nil
     ) async throws(SignInError) -> SignInProgress {
         let token = Token(for: ID<PendingSignIn>())
         let insert: SQL = """
-            INSERT INTO sign_ins (id, token_hash, awaits, account, methods, is_kept, expires_at)
-            SELECT \(token.id), \(token.hash), 'second-factor', id, \(methods.text), \(isKept),
+            INSERT INTO sign_ins (id, token_hash, awaits, account, methods, expires_at)
+            SELECT \(token.id), \(token.hash), 'second-factor', id, \(methods.text),
                    now() + make_interval(secs => \(PendingSignIn.lifetime.seconds))
               FROM \(Self.usable(account, when: condition))
             RETURNING 1
             """
+        let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) }
+        let rest = [remember].compactMap { $0 } + Self.end(replaced, when: condition)
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await !database.transaction(statements + [insert])[statements.count].isEmpty
+            try await !database.transaction(statements + [insert] + rest)[statements.count].isEmpty
         }
         guard isStored else { throw .failed }
-        return .pending(PendingSignIn(token: token, awaits: .secondFactor))
+        return .pending(PendingSignIn(token: token, awaits: .secondFactor, device: device))
+    }
+
+    /// Ends the session that a sign-in replaces in its client.
+    static func end(_ replaced: Token<AccountSession>?, when condition: SQL) -> [SQL] {
+        replaced.map { ["DELETE FROM sessions WHERE \(has($0)) AND \(condition)"] } ?? []
     }
 
     /// One row with the column `id`, or none if the account is gone or disabled, or the condition is false.

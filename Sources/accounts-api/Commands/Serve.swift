@@ -162,7 +162,10 @@ struct Server {
             let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
-        configuration.services.append(.init(service: application(signups, database, settings, shutdown, keyMismatch)))
+        let sessions = Sessions(signups: signups, failureTime: try await failureTime(of: hashing))
+        configuration.services.append(
+            .init(service: application(signups, sessions, database, settings, shutdown, keyMismatch))
+        )
         configuration.maximumGracefulShutdownDuration = settings.shutdownTimeout
         let group = ServiceGroup(configuration: configuration)
         do {
@@ -180,6 +183,13 @@ struct Server {
         hashing.shutdown()
         breached?.shutdown()
         images.shutdown()
+    }
+
+    /// The time of a failed sign-in: longer than a check of any stored hash, whose cost may be that of another time.
+    private func failureTime(of hashing: HashingPool) async throws -> Duration {
+        let start = ContinuousClock.now
+        _ = try await hashing.hash(SharedSecret(Secret(capacity: 1) { _ in 0 }))
+        return max(.milliseconds(300), (ContinuousClock.now - start) * 3)
     }
 
     /// Shuts all of them down at the same time, because each may still close its connection.
@@ -230,6 +240,7 @@ struct Server {
 
     private func application(
         _ signups: Signups,
+        _ sessions: Sessions,
         _ database: Database,
         _ settings: Settings,
         _ shutdown: ShutdownSignal,
@@ -237,6 +248,7 @@ struct Server {
     ) -> some ApplicationProtocol {
         let routes = Routes(
             signups: signups,
+            sessions: sessions,
             database: database,
             publicURL: settings.publicURL,
             allowedOrigins: settings.allowedOrigins,

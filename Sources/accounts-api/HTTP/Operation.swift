@@ -51,6 +51,9 @@ struct Operation: Sendable {
         case problemType = "ProblemType"
         case signIn = "SignInState"
         case sessions = "Sessions"
+        case accountOverview = "AccountOverview"
+        case enrolment = "Enrolment"
+        case recoveryCodes = "RecoveryCodes"
         /// HTML.
         case page
         /// JPEG.

@@ -58,7 +58,7 @@ extension ProblemKind {
         switch self {
         case .malformedRequest: .badRequest
         case .noDraft, .noSession, .signInFailed, .codeRequired: .unauthorized
-        case .forbiddenOrigin: .forbidden
+        case .forbiddenOrigin, .confirmationRequired: .forbidden
         case .unknownStep, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notAcceptable: .notAcceptable

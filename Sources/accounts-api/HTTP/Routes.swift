@@ -60,6 +60,9 @@ struct Routes: Sendable {
     var handoff: HandoffRoutes {
         HandoffRoutes(signups: signups, representations: representations, cookie: cookie, pages: pages)
     }
+    private var account: AccountRoutes {
+        AccountRoutes(sessions: sessions, representations: representations, cookies: cookies)
+    }
     private var ticket: TicketRoutes { TicketRoutes(signup: signup, pages: pages) }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
@@ -73,7 +76,7 @@ struct Routes: Sendable {
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
         signup.operations + handoff.operations + ticket.operations + signup.stepOperations + photo.operations
-            + session.operations + document.operations + problems.operations + health.operations
+            + session.operations + account.operations + document.operations + problems.operations + health.operations
     }
 
     /// The OpenAPI description of all operations.

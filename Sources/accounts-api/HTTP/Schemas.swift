@@ -39,7 +39,7 @@ struct Schemas {
                     "codes": Self.list(of: Self.reference("FieldCode")),
                 ])
             ),
-        ] + Self.sessions
+        ] + Self.sessions + [.init("NewPassword", newPassword)]
             + flow.steps.flatMap {
                 [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
                     + form(of: $0)
@@ -213,7 +213,7 @@ struct Schemas {
 
     static let string: JSON = ["type": "string"]
     static let bool: JSON = ["type": "boolean"]
-    private static let count: JSON = ["type": "integer", "minimum": 0]
+    static let count: JSON = ["type": "integer", "minimum": 0]
     static let instant: JSON = ["type": "string", "format": "date-time"]
     static let names = list(of: string)
     private static let state: JSON = ["enum": .array(StepState.allCases.map { .string($0.rawValue) })]

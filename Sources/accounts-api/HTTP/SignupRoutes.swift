@@ -121,7 +121,11 @@ struct SignupRoutes: Sendable {
         let commit = try await signups.from(context.network).commit(
             context.draft,
             at: request.expectedRevision(of: context.draft),
-            signingIn: CommittingClient(token: context.token, client: sessionCookies.client(of: request))
+            signingIn: CommittingClient(
+                token: context.token,
+                client: sessionCookies.client(of: request),
+                replacing: sessionCookies.session.values(in: request.headers).first.flatMap { Token($0) }
+            )
         )
         var answer = Answer(
             json: ["account": representations.account(commit.account)],

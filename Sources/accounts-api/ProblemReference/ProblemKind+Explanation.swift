@@ -50,6 +50,14 @@ extension ProblemKind {
                     """,
                 remedy: "Send `POST /session/code` with the same identifier, ask for the code, and try again after it."
             )
+        case .confirmationRequired:
+            Explanation(
+                meaning: """
+                    The request changes what protects the account, or erases it, and the person has not proved within \
+                    the last ten minutes who they are.
+                    """,
+                remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
+            )
         case .forbiddenOrigin:
             Explanation(
                 meaning: """
@@ -217,7 +225,7 @@ extension ProblemKind {
         switch self {
         case .noDraft: ["restart"]
         case .noSession: ["next", "reason"]
-        case .codeRequired: ["next"]
+        case .codeRequired, .confirmationRequired: ["next"]
         case .stepLocked: ["next"]
         case .incomplete: ["missing", "next"]
         case .identifierTaken: ["field"]
@@ -241,8 +249,9 @@ extension ProblemKind {
         case .unsupportedMediaType: ["Accept"]
         case .rateLimited: ["Retry-After", "RateLimit-Policy", "RateLimit"]
         case .busy, .unavailable: ["Retry-After"]
-        case .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .notAcceptable, .stepLocked, .incomplete,
-            .alreadyCommitted, .identifierTaken, .draftExpired, .tooLarge, .uriTooLong, .headersTooLarge,
+        case .confirmationRequired, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .notAcceptable,
+            .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken, .draftExpired, .tooLarge, .uriTooLong,
+            .headersTooLarge,
             .validationFailed, .internal:
             []
         }

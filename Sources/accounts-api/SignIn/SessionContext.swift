@@ -9,6 +9,8 @@ struct SessionContext: ChildRequestContext {
     let token: Token<AccountSession>
     let network: Network
     let language: Language
+    /// The body; empty if there is none.
+    let answers: Answers
 
     init(context: RequestScope) throws {
         guard let session = context.session, let token = context.credentials.token(of: AccountSession.self) else {
@@ -16,7 +18,7 @@ struct SessionContext: ChildRequestContext {
         }
         coreContext = context.coreContext
         (self.session, self.token) = (session, token)
-        (network, language) = (context.network, context.language)
+        (network, language, answers) = (context.network, context.language, context.answers)
     }
 }
 

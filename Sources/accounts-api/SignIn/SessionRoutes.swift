@@ -52,7 +52,8 @@ struct SessionRoutes: Sendable {
         let identifier = body.text("identifier")
         let pending = try await sessions(for: request, context, body).mailCode(
             to: SignInIdentifier(body.checked(identifier, in: context.language)),
-            in: context.language
+            in: context.language,
+            replacing: context.credentials.token(of: AccountSession.self)
         )
         return answer(.pending(pending), isBearer: body.isBearer, status: .created)
     }
@@ -62,7 +63,8 @@ struct SessionRoutes: Sendable {
         let ticket = body.ticket("ticket")
         let pending = try await sessions(for: request, context, body).mailCode(
             for: body.checked(ticket, in: context.language),
-            in: context.language
+            in: context.language,
+            replacing: context.credentials.token(of: AccountSession.self)
         )
         return answer(.pending(pending), isBearer: body.isBearer, status: .created)
     }
@@ -120,6 +122,7 @@ struct SessionRoutes: Sendable {
             if isBearer { members.append(.init("token", .string(pending.token.text))) }
             var answer = Answer(json: .object(members), status: status)
             if !isBearer { answer.headers.append(cookies.session.set(pending.token.text)) }
+            if let device = pending.device { answer.add(device, isBearer: isBearer, cookies) }
             return answer
         case .deviceKnown(let device):
             var answer = Answer(json: ["session": nil, "next": nil], status: status)

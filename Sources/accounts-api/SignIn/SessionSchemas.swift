@@ -44,7 +44,31 @@ extension Schemas {
             )
         ),
         .init("Sessions", object(["sessions": list(of: listed)])),
+        .init(
+            "AccountOverview",
+            object([
+                "account": reference("Account"),
+                "factors": object(["password": bool, "totp": bool, "recovery_codes_left": count]),
+                "consents": list(
+                    of: object(["field": string, "accepted": bool, "version": string, "at": instant])
+                ),
+            ])
+        ),
+        .init(
+            "Enrolment",
+            object(
+                ["secret": string, "otpauth_uri": string, "seconds_remaining": count],
+                optional: ["qr_svg": string]
+            )
+        ),
+        .init("RecoveryCodes", object(["recovery_codes": names])),
     ]
+
+    /// The password of the flow, and its confirmation if there is one.
+    var newPassword: JSON {
+        let fields = flow.fields.filter { $0.kind.takesSecret }
+        return Self.object(.object(fields.map { .init($0.name.rawValue, $0.kind.answerSchema) }))
+    }
 
     private static let transport: JSON = ["transport": ["enum": ["cookie", "bearer"]], "device": string]
 

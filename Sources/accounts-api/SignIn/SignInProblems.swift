@@ -9,6 +9,8 @@ extension SignInError: ProblemConvertible {
         case .codeRequired: .codeRequired
         case .noSession: .noSession
         case .idle: .idleSession
+        case .confirmationRequired: .confirmationRequired
+        case .noSuchFactor: Problem(.notFound, "The account has no such factor.")
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
@@ -39,6 +41,12 @@ extension Problem {
         .signInFailed,
         "The identifier and the password do not belong together.",
         headers: challenge
+    )
+
+    static let confirmationRequired = Problem(
+        .confirmationRequired,
+        "The change needs a confirmation of the last ten minutes.",
+        [.next(.confirm)]
     )
 
     static let codeRequired = Problem(

@@ -154,6 +154,43 @@ struct MailedCodeTests {
         }
     }
 
+    /// Sign-ups with the address of an account bring its owner at most one mail a day, and none with a ticket for this.
+    @Test func `mails of sign-ups do not use up those of sign-ins`() async throws {
+        var limits = Limits.lavish
+        limits.byName[.mailsToAddress] = Limit(1, per: .seconds(86_400))
+        try await TestServer.with(limits: limits) { site in
+            try await site.readyAccount()
+            try TestSupport.Session().run("TRUNCATE limits")
+            let stranger = site.visitor()
+            try await stranger.start()
+            #expect(try await stranger.put("email", ["email": .string(Self.email)]).status == 200)
+            #expect(
+                try await Browser(site).send(.post, "/session/code", ["identifier": .string(Self.email)]).status == 201
+            )
+        }
+    }
+
+    @Test func `fifty wrong codes leave only the codes of tickets`() async throws {
+        try await TestServer.with(.socket, flow: Self.flow(), trustedProxies: [IPBlock("127.0.0.1")!]) { site in
+            try await site.readyAccount()
+            let body: JSON = ["identifier": "kim"]
+            for number in 0..<11 {
+                let stranger = Browser(site, from: "198.51.100.\(number)")
+                try await stranger.send(.post, "/session/code", body)
+                for _ in 1...5 { _ = try await stranger.send(.put, "/session/code", ["code": "000000"]) }
+            }
+            let owner = Browser(site, from: "192.0.2.1")
+            try await owner.send(.post, "/session/code", body)
+            let code = try await site.service.readCode(for: Self.email)
+            let refused = try await owner.send(.put, "/session/code", ["code": .string(code)])
+            #expect(refused.refusals == ["code:code_exhausted"])
+            let ticket = try site.service.mailbox.signInTicket(for: Self.email)
+            try await owner.send(.post, "/session/ticket", ["ticket": .string(ticket)])
+            let other = try await site.service.readCode(for: Self.email)
+            #expect(try await owner.send(.put, "/session/code", ["code": .string(other)]).status == 200)
+        }
+    }
+
     @Test func `a ticket of a sign-up is none of a sign-in`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()

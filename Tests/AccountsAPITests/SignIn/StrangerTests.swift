@@ -104,6 +104,43 @@ struct StrangerTests {
         }
     }
 
+    @Test func `a device that has failed too often goes on after one mail, too`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            for _ in 1...21 { _ = try await kim.signIn("kim", Self.wrong) }
+            #expect(try await kim.signIn("kim").slug == "code-required")
+            try await kim.send(.post, "/session/code", ["identifier": "kim"])
+            let code = try await site.service.readCode(for: "kim@example.com")
+            #expect(try await kim.send(.put, "/session/code", ["code": .string(code)]).status == 200)
+            #expect(try await kim.signIn("kim").status == 201)
+        }
+    }
+
+    /// Somebody knows the password and tries codes of the app.
+    @Test func `guesses at the second factor do not keep the owner of a new device out`() async throws {
+        let flow = try standardFlow(with: "sign_in: [password, code]")
+        try await TestServer.with(.socket, flow: flow, trustedProxies: Self.proxies) { site in
+            let person = try await Browser(site, from: "192.0.2.1").signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let wrong: JSON = ["code": person.code == "000000" ? "000001" : "000000"]
+            for number in 0..<11 {
+                let stranger = Browser(site, from: "198.51.100.\(number)")
+                _ = try await stranger.signIn()
+                for _ in 1...5 { _ = try await stranger.send(.put, "/session/totp", wrong) }
+            }
+            let owner = Browser(site, from: "192.0.2.2")
+            _ = try await owner.signIn()
+            let right: JSON = ["code": .string(person.code)]
+            #expect(try await owner.send(.put, "/session/totp", right).slug == "code-required")
+            try await owner.send(.post, "/session/code", ["identifier": "kim"])
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let entered = try await owner.send(.put, "/session/code", ["code": .string(code)])
+            #expect(entered.json["session"] == ["state": "second-factor"])
+            #expect(try await owner.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
+        }
+    }
+
     @Test func `failures are forgotten thirty days after the last one`() async throws {
         try await TestServer.with(.socket, trustedProxies: Self.proxies) { site in
             try await site.readyAccount()

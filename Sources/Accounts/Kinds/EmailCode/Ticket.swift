@@ -52,7 +52,7 @@ extension Signups {
     }
 
     /// Deletes the tickets in the mails to an address.
-    func eraseTickets(of address: EmailAddress) -> SQL {
-        "DELETE FROM tickets WHERE address_digest = ANY (\(ByteStrings(addressDigests(address))))"
+    func eraseTickets(of address: EmailAddress, when condition: SQL = "true") -> SQL {
+        "DELETE FROM tickets WHERE address_digest = ANY (\(ByteStrings(addressDigests(address)))) AND \(condition)"
     }
 }

@@ -1,0 +1,143 @@
+internal import Foundation
+
+/// Setting up and removing the authenticator app of an account.
+extension Sessions {
+    /// What the person needs to set up an app. Writes nothing: the secret is derived, and stored once a code of the app has
+    /// confirmed it. It belongs to this session, so that no other one sees it.
+    package func enrolment(of session: AccountSession) async throws(SignInError) -> Enrolment {
+        try requireConfirmation(of: session)
+        let generation = try await generation(of: session.account.id)
+        return Enrolment(
+            secret: secrets(of: session, generation)[0],
+            issuer: signups.serviceName,
+            account: session.account.email ?? session.account.username,
+            now: session.now
+        )
+    }
+
+    /// Adds the app that shows this code, in place of the one before. Returns the new recovery codes.
+    package func addAuthenticator(
+        _ code: String,
+        to session: AccountSession,
+        in language: Language
+    ) async throws(SignInError) -> [RecoveryCode] {
+        try requireConfirmation(of: session)
+        let id = session.account.id
+        let generation = try await generation(of: id)
+        let right = secrets(of: session, generation).lazy.compactMap { secret in
+            TOTP.timeStep(of: code, using: secret, at: session.now).map { (secret: secret, step: $0) }
+        }.first
+        guard let right else { throw .refused([Refusal("code", .codeWrong)]) }
+        let sealed = keys.seal(right.secret, for: .authenticator(of: id))
+        let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
+        let change: [SQL] = [
+            """
+            UPDATE accounts SET authenticators_added = authenticators_added + 1
+             WHERE id = \(id) AND authenticators_added = \(generation) AND \(Self.mayChange)
+            RETURNING \(Signups.setFlag("changed", "true"))
+            """,
+            """
+            INSERT INTO authenticators (account, sealed, last_step)
+            SELECT \(id), \(sealed), \(right.step) WHERE \(Signups.flag("changed"))
+            ON CONFLICT (account) DO UPDATE
+               SET sealed = excluded.sealed, last_step = excluded.last_step, created_at = now()
+            """,
+            raise(session),
+        ]
+        guard
+            try await changeCredentials(
+                of: session,
+                telling: .authenticatorAdded,
+                in: language,
+                change + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
+            ) != nil
+        else { throw .noSession }
+        return codes
+    }
+
+    /// The code has proved a second factor, so the session has two from now on (NIST SP 800-63B-4 §2.2).
+    private func raise(_ session: AccountSession) -> SQL {
+        let methods = session.methods.withSecondFactor
+        return """
+            UPDATE sessions
+               SET assurance = 2, methods = \(methods.text), is_kept = false,
+                   idle_after = make_interval(secs => \(Assurance.aal2.idleTime(isKept: false).seconds)),
+                   ends_at = least(ends_at, now() + make_interval(
+                       secs => \(Assurance.aal2.lifetime(isKept: false).seconds)))
+             WHERE id = \(session.id) AND \(Signups.flag("changed"))
+            """
+    }
+
+    /// Removes the app and the recovery codes. Needs a session of two factors.
+    package func removeAuthenticator(of session: AccountSession, in language: Language) async throws(SignInError) {
+        try requireConfirmation(of: session)
+        guard session.assurance == .aal2 else { throw .noSuchFactor }
+        let id = session.account.id
+        let remove: [SQL] = [
+            """
+            DELETE FROM authenticators WHERE account = \(id) AND \(Self.mayChange)
+            RETURNING \(Signups.setFlag("changed", "true"))
+            """,
+            "DELETE FROM recovery_codes WHERE account = \(id) AND \(Signups.flag("changed"))",
+        ]
+        guard
+            try await changeCredentials(of: session, telling: .authenticatorRemoved, in: language, remove) != nil
+        else { throw .noSuchFactor }
+    }
+
+    /// Replaces all recovery codes. Needs a session of two factors.
+    package func newRecoveryCodes(
+        of session: AccountSession,
+        in language: Language
+    ) async throws(SignInError) -> [RecoveryCode] {
+        try requireConfirmation(of: session)
+        guard session.assurance == .aal2 else { throw .noSuchFactor }
+        let (id, codes) = (session.account.id, (0..<RecoveryCode.count).map { _ in RecoveryCode() })
+        let exists: SQL = """
+            SELECT \(Signups.setFlag("changed", "true")) FROM authenticators WHERE account = \(id) AND \(Self.mayChange)
+            """
+        guard
+            try await changeCredentials(
+                of: session,
+                telling: .recoveryCodesReplaced,
+                in: language,
+                [exists] + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
+            ) != nil
+        else { throw .noSuchFactor }
+        return codes
+    }
+
+    private func replaceRecoveryCodes(
+        of account: ID<Account>,
+        by codes: [RecoveryCode],
+        when condition: SQL
+    ) -> [SQL] {
+        [
+            "DELETE FROM recovery_codes WHERE account = \(account) AND \(condition)",
+            """
+            INSERT INTO recovery_codes (account, digest)
+            SELECT \(account), digest FROM unnest(\(ByteStrings(codes.map(\.digest)))) AS digest WHERE \(condition)
+            """,
+        ]
+    }
+
+    /// Grows with each app that is added, so that no secret is shown twice.
+    private func generation(of account: ID<Account>) async throws(SignInError) -> Int {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT authenticators_added FROM accounts WHERE id = \(account)").first?
+                .decode(Int.self)
+        }
+        guard let row else { throw .noSession }
+        return row
+    }
+
+    /// The secret under each key of the ring; the first one is shown.
+    private func secrets(of session: AccountSession, _ generation: Int) -> [[UInt8]] {
+        keys.digests(
+            Array("authenticator of account".utf8),
+            session.account.id.bytes,
+            session.id.bytes,
+            Array("\(generation)".utf8)
+        ).map { Array($0.prefix(TOTP.secretLength)) }
+    }
+}

@@ -1,0 +1,107 @@
+extension Sessions {
+    /// Replaces the password, by the rules of the flow. All other sessions end.
+    ///
+    /// - Parameter answers: the password, and its confirmation if the flow has one, under the names of their fields.
+    package func changePassword(
+        _ answers: Answers,
+        of session: AccountSession,
+        in language: Language
+    ) async throws(SignInError) {
+        try requireConfirmation(of: session)
+        let (field, password) = try checked(answers, for: session, in: language)
+        let refusals: [Refusal]
+        do throws(HashingError) {
+            refusals = try await field.kind.lookUp([field.name: password], of: field, by: signups)
+        } catch {
+            throw .hashing(error)
+        }
+        if !refusals.isEmpty { throw .refused(refusals) }
+        let new = try await hash(password)
+        let id = session.account.id
+        let replace: SQL = """
+            SELECT \(Signups.setFlag("changed", "replace_password(\(id), password_hash(\(id)), \(new.rawValue))"))
+             WHERE \(Self.mayChange)
+            """
+        guard
+            try await changeCredentials(of: session, telling: .passwordChanged, in: language, [replace]) != nil
+        else { throw .noSession }
+    }
+
+    /// The canonical password. Throws `refused` with everything that is wrong with the answers.
+    private func checked(
+        _ answers: Answers,
+        for session: AccountSession,
+        in language: Language
+    ) throws(SignInError) -> (Field, SharedSecret) {
+        guard let field = flow.fields.first(where: { $0.kind.takesSecret && $0.kind.repeatedField == nil }) else {
+            throw .noSuchFactor
+        }
+        let repeated = flow.fields.first { $0.kind.repeatedField == field.name }
+        let context = ValidationContext(
+            flow: flow,
+            now: session.now,
+            language: language,
+            serviceName: signups.serviceName,
+            values: Values(of: session.account, in: flow),
+            proofs: [:],
+            answers: answers
+        )
+        let fields = [field, repeated].compactMap { $0 }
+        let unknown = answers.members.map(\.name).filter { name in !fields.contains { $0.name == name } }
+        var refusals = unknown.prefix(Refusal.maximumUnknownFields).map { Refusal($0, .unknownField) }
+        var password: SharedSecret?
+        for one in fields {
+            do throws(Refusals) {
+                guard let answer = answers[one.name], !answer.isBlank else { throw Refusals(one.name, .required) }
+                let input = try one.kind.input(of: answer, in: one.name, context)
+                if one.name == field.name { password = input as? SharedSecret }
+            } catch {
+                refusals += error.all
+            }
+        }
+        guard refusals.isEmpty, let password else { throw .refused(refusals) }
+        return (field, password)
+    }
+
+    /// The hash of a new password, charged to the network.
+    private func hash(_ password: SharedSecret) async throws(SignInError) -> PHCString {
+        let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
+        if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
+        let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await signups.consumeAlone(limits)
+        }
+        if let exceeded { throw .limited(exceeded) }
+        do throws(HashingError) {
+            return try await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
+        } catch {
+            throw .hashing(error)
+        }
+    }
+}
+
+extension Values {
+    /// The values of the account in the fields of the flow, as far as it has them.
+    init(of account: Account, in flow: Flow) {
+        self.init()
+        for field in flow.fields {
+            let json: JSON?
+            switch (field.isIdentifier, type(of: field.kind).name) {
+            case (true, EmailField.name): json = account.email.map(JSON.string)
+            case (true, UsernameField.name): json = account.username.map(JSON.string)
+            default: json = account.profile[field.name.rawValue]
+            }
+            self[field.name] = json.flatMap { field.kind.value(json: $0) }
+        }
+    }
+}
+
+extension FieldKind {
+    /// The valid answer, for callers that do not know its type.
+    fileprivate func input(
+        of answer: FieldAnswer,
+        in field: FieldName,
+        _ context: ValidationContext
+    ) throws(Refusals) -> any Sendable {
+        try parse(answer, of: field, in: context)
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+
+extension AccountSession {
+    /// Whether the person has proved recently enough who they are to change what protects the account.
+    package var isConfirmed: Bool {
+        now.timeIntervalSince(authTime) <= Double(Self.confirmationTime.seconds)
+    }
+}
+
+/// A change of what protects an account: it ends all other sessions, and the address of the account is told.
+extension Sessions {
+    /// Throws `confirmationRequired` unless the session was confirmed in the last ten minutes.
+    func requireConfirmation(of session: AccountSession) throws(SignInError) {
+        guard session.isConfirmed else { throw .confirmationRequired }
+    }
+
+    /// Runs the change in one transaction: only if the session still exists and was confirmed, and together with the end
+    /// of the other sessions and the mail.
+    ///
+    /// - Parameters:
+    ///   - notice: the mail that tells the person.
+    ///   - change: statements that do something only if ``mayChange`` is true. The last one sets the flag `changed` if it
+    ///     has taken effect.
+    /// - Returns: the rows of each statement of the change; nil if it has not taken effect.
+    func changeCredentials(
+        of session: AccountSession,
+        telling notice: AccountNotice,
+        in language: Language,
+        charging limits: [Charge] = [],
+        _ change: [SQL]
+    ) async throws(SignInError) -> [Rows]? {
+        let id = session.account.id
+        // A little longer than the request may have taken since its first check.
+        let time = AccountSession.confirmationTime + .seconds(15)
+        let mayChange: SQL = """
+            EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
+                     WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
+                       AND disabled_at IS NULL
+                       AND auth_time >= now() - make_interval(secs => \(time.seconds)))
+            AND \(Signups.isWithinLimits)
+            """
+        // Waits for sign-ins that are inserting a session, and keeps others from doing so: see ``start``.
+        let lock: SQL = "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE"
+        let hasChanged = Signups.flag("changed")
+        let endOthers: [SQL] = [
+            "DELETE FROM sessions WHERE account = \(id) AND id <> \(session.id) AND \(hasChanged)",
+            "DELETE FROM sign_ins WHERE account = \(id) AND \(hasChanged)",
+        ]
+        let before = [
+            signups.consume(limits), lock, "SELECT \(Signups.setFlag("may_change", mayChange))" as SQL,
+        ]
+        let tell = mail(about: notice, to: session.account, in: language, when: hasChanged)
+        let (rows, exceeded, changed) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(before + change + endOthers + tell + ["SELECT \(hasChanged)"])
+            return (
+                Array(rows.dropFirst(before.count).prefix(change.count)), try signups.exceeded(limits, rows[0]),
+                try rows[rows.count - 1].only.decode(Bool.self)
+            )
+        }
+        if let exceeded { throw .limited(exceeded) }
+        if changed { signups.outbox.wakeSender() }
+        return changed ? rows : nil
+    }
+
+    /// Whether the session may change the account, as SQL.
+    static let mayChange: SQL = Signups.flag("may_change")
+
+    /// Inserts a mail to the address of the account; none if the account has no address.
+    func mail(about notice: AccountNotice, to account: Account, in language: Language, when condition: SQL) -> [SQL] {
+        guard let address = account.email else { return [] }
+        let mail = signups.outbox.seal(
+            .init(to: address, language: language, code: nil),
+            from: signups.network,
+            on: Date()
+        )
+        return [
+            """
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)), \(notice.rawValue), \(mail.sealed),
+                   now() + interval '7 days'
+             WHERE \(condition)
+            """
+        ]
+    }
+}

@@ -1,0 +1,174 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers with which a person sees and changes the own account.
+struct AccountRoutes: Sendable {
+    let sessions: Sessions
+    let representations: Representations
+    let cookies: SessionCookies
+
+    @Sendable func show(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        let account = context.session.account
+        let overview = try await sessions.overview(of: account.id)
+        return Answer(json: [
+            "account": representations.account(account),
+            "factors": [
+                "password": .bool(overview.hasPassword), "totp": .bool(overview.hasAuthenticator),
+                "recovery_codes_left": .integer(overview.recoveryCodes),
+            ],
+            "consents": .array(
+                overview.consents.map { consent in
+                    [
+                        "field": .string(consent.field), "accepted": .bool(consent.isAccepted),
+                        "version": .string(consent.version), "at": .string(consent.givenAt.timestamp),
+                    ]
+                }
+            ),
+        ])
+    }
+
+    @Sendable func changePassword(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        try await sessions.from(context.network, cookies.client(of: request)).changePassword(
+            context.answers,
+            of: context.session,
+            in: context.language
+        )
+        return Answer(status: .noContent)
+    }
+
+    @Sendable func showAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        let enrolment = try await sessions.enrolment(of: context.session)
+        var members: [JSON.Member] = [
+            .init("secret", .string(enrolment.secret)), .init("otpauth_uri", .string(enrolment.uri)),
+            .init("seconds_remaining", .integer(enrolment.secondsRemaining)),
+        ]
+        if let code = QRCode(enrolment.uri) { members.append(.init("qr_svg", .string(code.svg))) }
+        return Answer(json: .object(members))
+    }
+
+    @Sendable func addAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        var body = SignInBody(context.answers, members: ["code"])
+        let code = body.digits("code", TOTP.digits)
+        let codes = try await sessions.from(context.network, cookies.client(of: request)).addAuthenticator(
+            body.checked(code, in: context.language),
+            to: context.session,
+            in: context.language
+        )
+        return Self.answer(codes)
+    }
+
+    @Sendable func removeAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        try await sessions.from(context.network, cookies.client(of: request)).removeAuthenticator(
+            of: context.session,
+            in: context.language
+        )
+        return Answer(status: .noContent)
+    }
+
+    @Sendable func newRecoveryCodes(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        Self.answer(
+            try await sessions.from(context.network, cookies.client(of: request)).newRecoveryCodes(
+                of: context.session,
+                in: context.language
+            )
+        )
+    }
+
+    private static func answer(_ codes: [RecoveryCode]) -> Answer {
+        Answer(json: ["recovery_codes": .array(codes.map { .string($0.text) })])
+    }
+
+    @Sendable func erase(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        try await sessions.from(context.network, cookies.client(of: request)).eraseAccount(
+            of: context.session,
+            in: context.language
+        )
+        var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
+        answer.headers.append(cookies.session.clear)
+        answer.headers.append(cookies.device.clear)
+        return answer
+    }
+}
+
+extension AccountRoutes {
+    var operations: [Operation] {
+        [
+            .init(.get, "account", .showAccount, responses: [.ok: .accountOverview], .session(show)),
+            .init(.delete, "account", .eraseAccount, responses: [.noContent: .nothing], .session(erase)),
+            .init(
+                .put,
+                "account/password",
+                .changePassword(secretMembers: sessions.signups.flow.secretMembers),
+                responses: [.noContent: .nothing],
+                .session(changePassword)
+            ),
+            .init(.get, "account/totp", .showAuthenticator, responses: [.ok: .enrolment], .session(showAuthenticator)),
+            .init(
+                .put,
+                "account/totp",
+                .addAuthenticator,
+                responses: [.ok: .recoveryCodes],
+                .session(addAuthenticator)
+            ),
+            .init(
+                .delete,
+                "account/totp",
+                .removeAuthenticator,
+                responses: [.noContent: .nothing],
+                .session(removeAuthenticator)
+            ),
+            .init(
+                .post,
+                "account/recovery-codes",
+                .newRecoveryCodes,
+                responses: [.ok: .recoveryCodes],
+                .session(newRecoveryCodes)
+            ),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let showAccount = Self("showAccount", "Returns the account, its factors and its consents")
+
+    static let eraseAccount = Self(
+        "eraseAccount",
+        "Erases the account with everything that belongs to it",
+        problems: [.confirmationRequired]
+    )
+
+    static func changePassword(secretMembers: Set<String>) -> Self {
+        Self(
+            "changePassword",
+            "Replaces the password; all other sessions end",
+            body: .members("NewPassword", secretMembers: secretMembers),
+            problems: [.confirmationRequired, .notFound, .validationFailed, .rateLimited, .busy]
+        )
+    }
+
+    static let showAuthenticator = Self(
+        "showAccountAuthenticator",
+        "Returns what is needed to set up an authenticator app",
+        problems: [.confirmationRequired]
+    )
+
+    static let addAuthenticator = Self(
+        "addAuthenticator",
+        "Adds the authenticator app that shows this code; all other sessions end",
+        body: .members("SignInCode"),
+        problems: [.confirmationRequired, .validationFailed]
+    )
+
+    static let removeAuthenticator = Self(
+        "removeAuthenticator",
+        "Removes the authenticator app and its recovery codes; all other sessions end",
+        problems: [.confirmationRequired, .notFound]
+    )
+
+    static let newRecoveryCodes = Self(
+        "newRecoveryCodes",
+        "Replaces all recovery codes; all other sessions end",
+        problems: [.confirmationRequired, .notFound]
+    )
+}

@@ -1,0 +1,125 @@
+import Accounts
+
+/// A page with one form, such as that of the sign-in.
+struct FormPage {
+    struct Field {
+        let name: String
+        let label: Word
+        let autocomplete: String
+        var type = "text"
+        var value = ""
+        var isCode = false
+    }
+
+    let title: Word
+    var text: [Word] = []
+    let action: String
+    var fields: [Field] = []
+    var hidden: [(name: String, value: String)] = []
+    let button: Word
+    var isDangerous = false
+    /// Nil if the form does not ask whether to keep the session.
+    var isKept: Bool?
+    var back: String?
+    var links: [(text: Word?, label: Word, href: String)] = []
+
+    static func password(_ name: String, _ label: Word, isNew: Bool = false) -> Field {
+        Field(name: name, label: label, autocomplete: isNew ? "new-password" : "current-password", type: "password")
+    }
+
+    static let code = Field(name: "code", label: .code, autocomplete: "one-time-code", isCode: true)
+}
+
+extension Pages {
+    /// - Parameter problem: the refusal of the form that was sent before.
+    func form(_ form: FormPage, after problem: Problem? = nil, notice: Word? = nil, in language: Language) -> Page {
+        let messages = language.messages
+        let errors = problem?.messagesByField ?? [:]
+        let firstEmpty = form.fields.first { $0.value.isEmpty }?.name
+        let fields = form.fields.map { field -> JSON in
+            [
+                "name": .string(field.name), "label": .string(messages.text(field.label)),
+                "type": .string(field.type), "value": .string(field.value),
+                "autocomplete": .string(field.autocomplete), "is_code": .bool(field.isCode),
+                "has_focus": .bool(field.name == firstEmpty), "error": errors[field.name].map(JSON.string) ?? .null,
+            ]
+        }
+        let shown: JSON = [
+            "action": .string(form.action), "fields": .array(fields), "button": .string(messages.text(form.button)),
+            "hidden": .array(form.hidden.map { ["name": .string($0.name), "value": .string($0.value)] }),
+            "is_dangerous": .bool(form.isDangerous), "can_keep": .bool(form.isKept != nil),
+            "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
+        ]
+        return Page(
+            template: .form,
+            title: messages.text(form.title),
+            status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
+            notice: problem.map { $0.notice(in: language) ?? messages.title(of: $0.slug) } ?? notice.map(messages.text),
+            members: [
+                .init("text", .array(form.text.map { .string(messages.text($0)) })), .init("form", shown),
+                .init(
+                    "links",
+                    .array(
+                        form.links.map { link in
+                            [
+                                "text": .string(link.text.map(messages.text) ?? ""),
+                                "label": .string(messages.text(link.label)), "href": .string(link.href),
+                            ]
+                        }
+                    )
+                ),
+            ]
+        )
+    }
+
+    /// The page of the own account.
+    ///
+    /// - Parameter sessions: the JSON of the list of sessions.
+    func account(
+        _ session: AccountSession,
+        _ overview: AccountOverview,
+        sessions: JSON,
+        notice: Word? = nil,
+        in language: Language
+    ) -> Page {
+        let listed: [JSON] = if case .array(let all)? = sessions["sessions"] { all } else { [] }
+        let shown = listed.map { one -> JSON in
+            [
+                "id": one["id"] ?? .null, "is_current": one["current"] ?? .null,
+                "browser": one["browser"] == .null ? "?" : one["browser"] ?? "?", "network": one["network"] ?? .null,
+                "at": one["last_seen_at"] ?? .null,
+                "day": .string(one["last_seen_at"]?.string.map { String($0.prefix(10)) } ?? ""),
+            ]
+        }
+        return Page(
+            template: .account,
+            title: language.messages.text(.account),
+            notice: notice.map(language.messages.text),
+            members: [
+                .init(
+                    "profile",
+                    .array(
+                        signups.profile(of: session.account, in: language).map {
+                            ["label": .string($0.label), "text": .string($0.text)]
+                        }
+                    )
+                ),
+                .init("has_password", .bool(overview.hasPassword)),
+                .init("has_authenticator", .bool(overview.hasAuthenticator)),
+                .init("sessions", .array(shown)), .init("has_others", .bool(listed.count > 1)),
+            ]
+        )
+    }
+}
+
+extension Problem {
+    /// The messages of the refused fields.
+    fileprivate var messagesByField: [String: String] {
+        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [:] }
+        return Dictionary(
+            errors.map { ($0["field"]?.string ?? "", $0["message"]?.string ?? "") },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+}

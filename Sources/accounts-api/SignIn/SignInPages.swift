@@ -1,0 +1,383 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The pages for signing in, and of the own account. They call the same handlers as programs do.
+struct SignInPages: Sendable {
+    let session: SessionRoutes
+    let account: AccountRoutes
+    let pages: Pages
+
+    private var sessions: Sessions { session.sessions }
+
+    // MARK: Signing in
+
+    @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
+        if try await current(context) != nil { return Pages.seeOther("/account") }
+        let notice: Word? = request.uri.query == "signed-out" ? .signedOut : nil
+        return response(Self.signInForm(), notice: notice, context)
+    }
+
+    private static func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
+        FormPage(
+            title: .signIn,
+            action: "/sign-in",
+            fields: [
+                .init(name: "identifier", label: .identifier, autocomplete: "username", value: identifier),
+                FormPage.password("password", .password),
+            ],
+            button: .signIn,
+            isKept: isKept,
+            links: [(.noAccount, .signUp, "/signup")]
+        )
+    }
+
+    @Sendable func signIn(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let typed = context.answers["identifier"]?.json?.string ?? ""
+        return try await answering(context) {
+            try await session.signIn(request, context)
+        } orShow: { problem in
+            if problem.slug == .codeRequired { return Self.mailForm(typed) }
+            return Self.signInForm(typed, isKept: context.answers["keep"] != nil)
+        }
+    }
+
+    private static func mailForm(_ identifier: String) -> FormPage {
+        FormPage(
+            title: .mailCodeTitle,
+            text: [.mailCodeText],
+            action: "/sign-in/mail",
+            hidden: [("identifier", identifier)],
+            button: .mailCode,
+            back: "/sign-in"
+        )
+    }
+
+    @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) -> Response {
+        response(Self.secondFactorForm, context)
+    }
+
+    private static let secondFactorForm = FormPage(
+        title: .secondFactor,
+        text: [.secondFactorText],
+        action: "/sign-in/second-factor",
+        fields: [FormPage.code],
+        button: .signIn,
+        links: [(nil, .useRecoveryCode, "/sign-in/recovery-code")]
+    )
+
+    @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering(context) {
+            try await session.enterTOTP(request, context)
+        } orShow: { _ in Self.secondFactorForm }
+    }
+
+    @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
+        response(Self.recoveryCodeForm, context)
+    }
+
+    private static let recoveryCodeForm = FormPage(
+        title: .useRecoveryCode,
+        action: "/sign-in/recovery-code",
+        fields: [.init(name: "code", label: .recoveryCode, autocomplete: "off")],
+        button: .signIn,
+        back: "/sign-in/second-factor"
+    )
+
+    @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering(context) {
+            try await session.enterRecoveryCode(request, context)
+        } orShow: { _ in Self.recoveryCodeForm }
+    }
+
+    @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let typed = context.answers["identifier"]?.json?.string ?? ""
+        return try await answering(context) {
+            try await session.mailCode(request, context)
+        } orShow: { _ in Self.mailForm(typed) }
+    }
+
+    @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
+        response(Self.codeForm, context)
+    }
+
+    private static let codeForm = FormPage(
+        title: .enterMailedCode,
+        text: [.enterMailedCodeText],
+        action: "/sign-in/code",
+        fields: [FormPage.code],
+        button: .goOn,
+        back: "/sign-in"
+    )
+
+    @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering(context) {
+            try await session.enterCode(request, context)
+        } orShow: { _ in Self.codeForm }
+    }
+
+    /// The target of the link in a mail with a code. Mail scanners open links, so this changes nothing.
+    @Sendable func showTicket(_ request: Request, _ context: RequestScope) throws -> Response {
+        guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
+            throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
+        }
+        return response(Self.ticketForm(ticket.text), context)
+    }
+
+    private static func ticketForm(_ ticket: String) -> FormPage {
+        FormPage(
+            title: .ticketTitle,
+            text: [.ticketText],
+            action: "/session/ticket/redeem",
+            hidden: [("ticket", ticket)],
+            button: .mailCode
+        )
+    }
+
+    @Sendable func redeemTicket(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let ticket = context.answers["ticket"]?.json?.string ?? ""
+        return try await answering(context) {
+            try await session.redeemTicket(request, context)
+        } orShow: { _ in Self.ticketForm(ticket) }
+    }
+
+    // MARK: The account
+
+    /// The page in place of the JSON of `GET /account`.
+    func show(_ request: Request, _ context: SessionContext) async throws -> Response {
+        let page = pages.account(
+            context.session,
+            try await sessions.overview(of: context.session.account.id),
+            sessions: try await session.list(request, context).json ?? .null,
+            notice: request.uri.query == "password-changed" ? .passwordChanged : nil,
+            in: context.language
+        )
+        return pages.response(page, in: context.language)
+    }
+
+    @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let current = try await required(context)
+        switch context.answers["session"]?.json?.string {
+        case nil:
+            return Pages.seeOther("/sign-in?signed-out", try await session.signOut(request, context).headers)
+        case "others": try await sessions.endOthers(than: current)
+        case let id?:
+            if let id = ID<AccountSession>(id) { _ = try await sessions.end(id, of: current.account.id) }
+        }
+        return Pages.seeOther("/account")
+    }
+
+    @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?password") }
+        return response(passwordForm, context)
+    }
+
+    private var passwordForm: FormPage {
+        let fields = sessions.flow.fields.filter { $0.kind.takesSecret }
+        return FormPage(
+            title: .changePassword,
+            text: [.changeEndsSessions],
+            action: "/account/password",
+            fields: fields.map { field in
+                FormPage.password(
+                    field.name.rawValue,
+                    field.kind.repeatedField == nil ? .newPassword : .newPasswordAgain,
+                    isNew: true
+                )
+            },
+            button: .change,
+            back: "/account"
+        )
+    }
+
+    @Sendable func changePassword(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let current = try await required(context)
+        let client = session.cookies.client(of: request)
+        return try await answering(context, next: "/account?password-changed") {
+            try await sessions.from(context.network, client).changePassword(
+                context.answers,
+                of: current,
+                in: context.language
+            )
+            return Answer()
+        } orShow: { [passwordForm] _ in passwordForm }
+    }
+
+    @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
+        return response(Self.eraseForm, context)
+    }
+
+    private static let eraseForm = FormPage(
+        title: .eraseAccount,
+        text: [.eraseText],
+        action: "/account/erase",
+        button: .eraseNow,
+        isDangerous: true,
+        back: "/account"
+    )
+
+    @Sendable func erase(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let current = try await required(context)
+        let client = session.cookies.client(of: request)
+        return try await answering(context, next: "/signup") {
+            try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
+            return account.erased
+        } orShow: { _ in Self.eraseForm }
+    }
+
+    /// The pages that need a confirmation first, by the query of the page that asks for it.
+    private static let confirmed = ["password": "/account/password", "erase": "/account/erase"]
+
+    @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) -> Response {
+        response(Self.confirmationForm(request.uri.query ?? ""), context)
+    }
+
+    private static func confirmationForm(_ next: String) -> FormPage {
+        FormPage(
+            title: .confirmTitle,
+            text: [.confirmText],
+            action: "/account/confirm",
+            fields: [FormPage.password("password", .password)],
+            hidden: [("next", confirmed[next] == nil ? "" : next)],
+            button: .goOn,
+            back: "/account"
+        )
+    }
+
+    @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let next = context.answers["next"]?.json?.string ?? ""
+        var context = context
+        context.answers = Answers(context.answers.members.filter { $0.name != "next" })
+        return try await answering(context, next: Self.confirmed[next] ?? "/account") { [context] in
+            try await session.confirm(request, context)
+        } orShow: { _ in Self.confirmationForm(next) }
+    }
+
+    // MARK: Answers
+
+    /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
+    private func answering(
+        _ context: RequestScope,
+        next: String = "/account",
+        _ act: () async throws -> Answer,
+        orShow form: (Problem) -> FormPage
+    ) async throws -> Response {
+        do {
+            let answer = try await act()
+            if let code = answer.json?["recovery_code"]?.string {
+                var page = pages.recoveryCodes([.string(code)], next: "/account", in: context.language)
+                page.headers.add(answer.headers)
+                return pages.response(page, in: context.language)
+            }
+            return Pages.seeOther(Self.page(of: answer.json?["next"]?["step"]?.string) ?? next, answer.headers)
+        } catch {
+            let problem = ProblemContext(
+                language: context.language,
+                logger: context.logger,
+                representations: session.representations
+            ).problem(for: error)
+            switch problem.slug {
+            case .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .unavailable:
+                context.subject.set(problem)
+                return pages.response(pages.form(form(problem), after: problem, in: context.language), in: context.language)
+            case .confirmationRequired: return Pages.seeOther("/account/confirm")
+            default: throw problem
+            }
+        }
+    }
+
+    /// The page on which a sign-in goes on.
+    private static func page(of step: String?) -> String? {
+        switch step.flatMap(SignInStep.init) {
+        case .secondFactor: "/sign-in/second-factor"
+        case .code: "/sign-in/code"
+        case .password, .signIn: "/sign-in"
+        case .mailCode, .confirm, nil: nil
+        }
+    }
+
+    private func response(_ form: FormPage, notice: Word? = nil, _ context: RequestScope) -> Response {
+        pages.response(pages.form(form, notice: notice, in: context.language), in: context.language)
+    }
+
+    /// The session of the browser, if it has one.
+    private func current(_ context: RequestScope) async throws -> AccountSession? {
+        guard let token = context.credentials.token(of: AccountSession.self) else { return nil }
+        do throws(SignInError) { return try await sessions.find(token) } catch {
+            switch error {
+            case .noSession, .idle: return nil
+            default: throw error
+            }
+        }
+    }
+
+    private func required(_ context: RequestScope) async throws -> AccountSession {
+        guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
+        return try await sessions.find(token)
+    }
+}
+
+extension SignInPages {
+    var operations: [Operation] {
+        let password: Set<String> = ["password"]
+        func show(
+            _ path: String,
+            _ name: String,
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
+        }
+        func send(
+            _ path: String,
+            _ name: String,
+            secretMembers: Set<String> = [],
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(.post, path, .form(name, secretMembers: secretMembers), responses: [.seeOther: .page], .signInPage(handle))
+        }
+        return [
+            show("sign-in", "showSignIn", showSignIn),
+            send("sign-in", "signInForm", secretMembers: password, signIn),
+            show("sign-in/second-factor", "showSecondFactor", showSecondFactor),
+            send("sign-in/second-factor", "secondFactorForm", enterSecondFactor),
+            show("sign-in/recovery-code", "showRecoveryCode", showRecoveryCode),
+            send("sign-in/recovery-code", "recoveryCodeForm", enterRecoveryCode),
+            send("sign-in/mail", "mailCodeForm", mailCode),
+            show("sign-in/code", "showMailedCode", showCode),
+            send("sign-in/code", "mailedCodeForm", enterCode),
+            show("session/ticket", "showSignInTicket", showTicket),
+            send("session/ticket/redeem", "signInTicketForm", redeemTicket),
+            send("account/sign-out", "signOutForm", signOut),
+            show("account/confirm", "showConfirmation", showConfirmation),
+            send("account/confirm", "confirmForm", secretMembers: password, confirm),
+            show("account/password", "showPassword", showPassword),
+            send(
+                "account/password",
+                "passwordForm",
+                secretMembers: sessions.flow.secretMembers,
+                changePassword
+            ),
+            show("account/erase", "showErase", showErase),
+            send("account/erase", "eraseForm", erase),
+        ]
+    }
+}
+
+extension Operation.Act {
+    fileprivate static func page(_ name: String) -> Self {
+        Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
+    }
+
+    /// A form of a page: programs use the paths under `/session` and `/account`.
+    fileprivate static func form(_ name: String, secretMembers: Set<String>) -> Self {
+        Self(
+            name,
+            "The form of the page; continues on another page",
+            body: .form(secretMembers: secretMembers),
+            problems: [.noSession, .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .notFound],
+            needsKeys: true
+        )
+    }
+}

@@ -1,0 +1,237 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Changing an account", .freshDatabase)
+struct AccountChangeTests {
+    private static let new = "another phrase of mine"
+
+    private static func password(_ text: String = new, confirmation: String? = nil) -> JSON {
+        ["password": .string(text), "confirmation": .string(confirmation ?? text)]
+    }
+
+    @Test func `a person sees the account, its factors and its consents`() async throws {
+        try await TestServer.with { site in
+            let (kim, lee) = (Browser(site), Browser(site))
+            try await kim.signUp()
+            try await lee.signUp("lee@example.com", "lee", hasAuthenticator: true)
+            let shown = try await kim.send(.get, "/account")
+            #expect(shown.json["account"]?["email"] == "kim@example.com")
+            #expect(shown.json["factors"] == ["password": true, "totp": false, "recovery_codes_left": 0])
+            guard case .array(let consents)? = shown.json["consents"] else { throw Missing() }
+            #expect(consents.contains { $0["field"] == "terms" && $0["accepted"] == true })
+            let factors = try await lee.send(.get, "/account").json["factors"]
+            #expect(factors == ["password": true, "totp": true, "recovery_codes_left": 10])
+        }
+    }
+
+    @Test func `changes of credentials need a confirmation of the last ten minutes`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let changes: [(HTTPRequest.Method, String, JSON?)] = [
+                (.put, "/account/password", Self.password()), (.get, "/account/totp", nil),
+                (.put, "/account/totp", ["code": "123456"]), (.delete, "/account/totp", nil),
+                (.post, "/account/recovery-codes", nil), (.delete, "/account", nil),
+            ]
+            try TestSupport.Session().letPass("11 minutes")
+            for (method, path, body) in changes {
+                let response = try await kim.send(method, path, body)
+                #expect(response.status == 403 && response.slug == "confirmation-required", "\(method) \(path)")
+                #expect(response.json["next"]?["href"] == "/session/confirm")
+            }
+            try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            #expect(try await kim.send(.put, "/account/password", Self.password()).status == 204)
+        }
+    }
+
+    // MARK: The password
+
+    @Test func `a new password ends the other sessions and is told by mail`() async throws {
+        try await TestServer.with { site in
+            let (kim, other, pending) = (Browser(site), Browser(site), Browser(site))
+            let person = try await kim.signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            _ = try await other.signIn()
+            try await other.send(.put, "/session/totp", ["code": .string(person.code)])
+            _ = try await pending.signIn()
+            #expect(try await kim.send(.put, "/account/password", Self.password()).status == 204)
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try await other.send(.get, "/session").slug == "no-session")
+            let code: JSON = ["code": .string(person.recoveryCodes[0])]
+            #expect(try await pending.send(.put, "/session/recovery-code", code).slug == "no-session")
+            #expect(try await Browser(site).signIn().slug == "sign-in-failed")
+            #expect(try await Browser(site).signIn("kim", Self.new).status == 201)
+            try await site.service.deliver()
+            let mail = try #require(site.service.mailbox.mails.last)
+            #expect(mail.to == "kim@example.com" && mail.subject == "Your password was changed: Acme")
+            #expect(mail.text.contains("http://localhost:8080/account"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["password": "short", "confirmation": "short"], ["password:too_short"]),
+            (password("kim@example.com"), ["password:contains_identifier"]),
+            (password("passwordpassword"), ["password:common"]),
+            (password(confirmation: "something else of mine"), ["confirmation:mismatch"]),
+            (["password": .string(new)], ["confirmation:required"]),
+            ([:], ["password:required", "confirmation:required"]),
+            (["password": 1, "confirmation": 1], ["password:wrong_type", "confirmation:wrong_type"]),
+            (
+                ["password": .string(new), "confirmation": .string(new), "old": "x"], ["old:unknown_field"]
+            ),
+        ] as [(JSON, [String])]
+    )
+    func `a new password follows the rules of the sign-up`(body: JSON, refusals: [String]) async throws {
+        try await TestServer.with { site in
+            let (kim, other) = (Browser(site), Browser(site))
+            try await kim.signUp()
+            _ = try await other.signIn()
+            let response = try await kim.send(.put, "/account/password", body)
+            #expect(response.status == 422 && Set(response.refusals) == Set(refusals))
+            #expect(try await other.send(.get, "/session").status == 200, "nothing has changed")
+        }
+    }
+
+    @Test func `a breached password is refused`() async throws {
+        let flow = "flow: f\nversion: 1\nsteps:\n  - {name: a, title: A, fields: [{name: name, kind: text, label: N}]}"
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/a", ["name": "Kim"])
+            try await kim.send(.post, "/signup/commit")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try await kim.send(.put, "/account/password", [:]).slug == "not-found", "the flow has none")
+        }
+    }
+
+    // MARK: The authenticator
+
+    @Test func `an authenticator is added with its own code, and asked for at the next sign-in`() async throws {
+        try await TestServer.with { site in
+            let (kim, other) = (Browser(site), Browser(site))
+            try await kim.signUp()
+            _ = try await other.signIn()
+            let shown = try await kim.send(.get, "/account/totp")
+            let foreign = try await other.send(.get, "/account/totp")
+            #expect(shown.json["secret"] != foreign.json["secret"], "no other session sees the secret")
+            #expect(shown.json["otpauth_uri"]?.string?.hasPrefix("otpauth://totp/Acme:kim%40example.com?") == true)
+            var person = SignedUp()
+            person.secret = try #require(shown.json["secret"]?.string?.base32Bytes)
+            let wrong: JSON = ["code": person.code == "000000" ? "000001" : "000000"]
+            #expect(try await kim.send(.put, "/account/totp", wrong).refusals == ["code:code_wrong"])
+            #expect(try await kim.send(.get, "/account/totp").json["secret"] == shown.json["secret"])
+            let added = try await kim.send(.put, "/account/totp", ["code": .string(person.code)])
+            #expect(added.status == 200 && added.strings("recovery_codes").count == 10)
+            #expect(try await other.send(.get, "/session").slug == "no-session")
+            let session = try await kim.send(.get, "/session").json["session"]
+            #expect(session?["assurance"] == "aal2" && session?["amr"] == ["pwd", "otp", "mfa"])
+            #expect(try await kim.send(.get, "/account/totp").json["secret"] != shown.json["secret"])
+            #expect(try await Browser(site).signIn().json["session"] == ["state": "second-factor"])
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.last?.subject == "An authenticator app was added: Acme")
+        }
+    }
+
+    @Test func `another authenticator replaces the first one and its recovery codes`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let old = try await kim.signUp(hasAuthenticator: true)
+            var new = SignedUp()
+            new.secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
+            #expect(try await kim.send(.put, "/account/totp", ["code": .string(new.code)]).status == 200)
+            try site.forgetUsedCodes()
+            for (code, status) in [(old.recoveryCodes[0], 422)] {
+                let browser = Browser(site)
+                _ = try await browser.signIn()
+                let response = try await browser.send(.put, "/session/recovery-code", ["code": .string(code)])
+                #expect(response.status == status)
+            }
+            let browser = Browser(site)
+            _ = try await browser.signIn()
+            if old.code != new.code {
+                #expect(try await browser.send(.put, "/session/totp", ["code": .string(old.code)]).status == 422)
+            }
+            #expect(try await browser.send(.put, "/session/totp", ["code": .string(new.code)]).status == 200)
+        }
+    }
+
+    @Test func `the authenticator is removed with its recovery codes`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            #expect(try await kim.send(.delete, "/account/totp").status == 204)
+            #expect(try await kim.send(.delete, "/account/totp").slug == "not-found")
+            let factors = try await kim.send(.get, "/account").json["factors"]
+            #expect(factors == ["password": true, "totp": false, "recovery_codes_left": 0])
+            #expect(try await Browser(site).signIn().json["session"]?["assurance"] == "aal1")
+        }
+    }
+
+    @Test func `new recovery codes replace the old ones`() async throws {
+        try await TestServer.with { site in
+            let (kim, lee) = (Browser(site), Browser(site))
+            let old = try await kim.signUp(hasAuthenticator: true).recoveryCodes
+            let new = try await kim.send(.post, "/account/recovery-codes").strings("recovery_codes")
+            #expect(Set(new).count == 10 && Set(new).isDisjoint(with: old))
+            for (code, status) in [(old[0], 422), (new[0], 200)] {
+                let browser = Browser(site)
+                _ = try await browser.signIn()
+                let response = try await browser.send(.put, "/session/recovery-code", ["code": .string(code)])
+                #expect(response.status == status)
+            }
+            try await lee.signUp("lee@example.com", "lee")
+            #expect(try await lee.send(.post, "/account/recovery-codes").slug == "not-found")
+        }
+    }
+
+    /// Otherwise a sign-in that began before would leave a session of one factor.
+    @Test func `no session of one factor begins while an authenticator is added`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (holder, observer) = (try TestSupport.Session(), try TestSupport.Session())
+            try holder.run("BEGIN; SELECT 1 FROM accounts FOR UPDATE")
+            async let response = Browser(site).signIn()
+            try await observer.waitUntilSomebodyIsBlocked()
+            try holder.run(
+                "INSERT INTO authenticators (account, sealed, last_step) SELECT id, '', 0 FROM accounts; COMMIT"
+            )
+            #expect(try await response.slug == "sign-in-failed")
+            #expect(try observer.query("SELECT FROM sessions").isEmpty)
+        }
+    }
+
+    // MARK: Erasing
+
+    @Test func `erasing leaves nothing of the account, and the address can sign up again`() async throws {
+        try await TestServer.with { site in
+            let (kim, other) = (Browser(site), Browser(site))
+            try await kim.signUp(hasAuthenticator: true)
+            let (session, draft) = (kim["session"], kim["signup"])
+            _ = try await other.signIn()
+            let response = try await kim.send(.delete, "/account")
+            #expect(response.status == 204 && kim["session"] == nil && kim["device"] == nil)
+            #expect(response.headers[.clearSiteData] == "\"cache\", \"storage\"")
+            kim["session"] = session
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try await kim.send(.delete, "/account").slug == "no-session")
+            kim["signup"] = draft
+            #expect(try await kim.send(.get, "/signup").json["reason"] == "account-erased")
+            let database = try TestSupport.Session()
+            let tables = try database.query(
+                "SELECT conrelid::regclass::text FROM pg_constraint WHERE confrelid = 'accounts'::regclass"
+            ).map { try $0.decode(String.self) }
+            #expect(tables.count >= 8)
+            for table in tables + ["accounts", "tickets"] {
+                #expect(try database.query("SELECT FROM \(SQL(stringLiteral: table))").isEmpty, "\(table)")
+            }
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.last?.subject == "Your account was deleted: Acme")
+            #expect(try await Browser(site).signUp().commit.status == 201)
+        }
+    }
+}
