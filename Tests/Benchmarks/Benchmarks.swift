@@ -23,6 +23,7 @@ enum Benchmarks {
         case "breached": try BreachedLookups.measure()
         case "enumeration": try Enumeration.measure()
         case "mail": try MailArrival.measure()
+        case "sign-ins": try await SignIns.measure()
         case "erasure": try Erasure.measure()
         case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()

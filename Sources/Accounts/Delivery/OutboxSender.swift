@@ -200,7 +200,7 @@ package struct OutboxSender: Sendable {
                 let link = "\(publicURL)/signup/resume#code=\($0.text)"
                 return messages.handoff(link, code: $0.text, minutes: $0.minutes, serviceName: serviceName)
             }
-        case "already-registered": messages.alreadyRegistered(serviceName: serviceName)
+        case "already-registered": messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
         default:
             AccountNotice(rawValue: template).map {

@@ -216,6 +216,47 @@ struct English: Messages {
         case .accountErased: "The account of this sign-up was deleted."
         case .noSignup: "There is no sign-up in this browser. If you have just begun one, allow cookies for this site."
         case .offline: "There is no connection. What you have typed is still here: please try again."
+        case .signIn: "Sign in"
+        case .signUp: "Sign up"
+        case .noAccount: "No account yet?"
+        case .haveAccount: "Already have an account?"
+        case .identifier: "E-mail address or username"
+        case .password: "Password"
+        case .authenticator: "Authenticator app"
+        case .keepSignedIn: "Keep me signed in on this device"
+        case .secondFactor: "One more step"
+        case .secondFactorText: "Enter the six digits that your authenticator app shows."
+        case .code: "Code"
+        case .useRecoveryCode: "Use a recovery code"
+        case .recoveryCode: "Recovery code"
+        case .mailCodeTitle: "Is it really you?"
+        case .mailCodeText:
+            "Somebody has tried to sign in too often. We mail you a code to make sure that it is you. Your usual devices are not affected."
+        case .mailCode: "Send me a code"
+        case .enterMailedCode: "Check your mail"
+        case .enterMailedCodeText:
+            "If there is an account, a code is on its way to its address. If it does not work, use the link in the mail."
+        case .ticketTitle: "Get a new code"
+        case .ticketText: "We mail another code to the same address. It works even if too many codes were asked for."
+        case .account: "Your account"
+        case .profile: "Profile"
+        case .security: "Security"
+        case .sessions: "Where you are signed in"
+        case .thisDevice: "this device"
+        case .signOut: "Sign out"
+        case .signOutThere: "Sign out there"
+        case .signOutOthers: "Sign out everywhere else"
+        case .signedOut: "You are signed out."
+        case .changePassword: "Change your password"
+        case .newPassword: "New password"
+        case .newPasswordAgain: "New password again"
+        case .changeEndsSessions: "All other devices will be signed out."
+        case .passwordChanged: "Your password was changed. All other devices were signed out."
+        case .eraseAccount: "Delete the account"
+        case .eraseText: "Everything in your account will be deleted at once. Nobody can bring it back."
+        case .eraseNow: "Delete it now"
+        case .confirmTitle: "Please confirm that it is you"
+        case .confirmText: "Enter your password to go on."
         case .startAgain: "Begin again"
         }
     }
@@ -255,7 +296,7 @@ struct English: Messages {
         )
     }
 
-    func alreadyRegistered(serviceName: String) -> MailText {
+    func alreadyRegistered(serviceName: String, link: String) -> MailText {
         MailText(
             subject: "You already have an account at \(serviceName)",
             text: """
@@ -264,7 +305,9 @@ struct English: Messages {
                 Somebody tried to sign up for \(serviceName) with your e-mail address. It already has an account, so no \
                 new one was made.
 
-                If it was you, sign in with the account you have.
+                If it was you, sign in with the account you have:
+
+                \(link)
 
                 If it was not you, there is nothing to do. Your account was neither seen nor changed.
                 """

@@ -205,6 +205,45 @@ struct Korean: Messages {
         case .accountErased: "이 가입으로 만든 계정이 삭제되었습니다."
         case .noSignup: "이 브라우저에서 진행 중인 가입이 없습니다. 방금 시작했다면 이 사이트의 쿠키를 허용하세요."
         case .offline: "연결되어 있지 않습니다. 입력한 내용은 그대로이니 다시 시도하세요."
+        case .signIn: "로그인"
+        case .signUp: "가입하기"
+        case .noAccount: "아직 계정이 없으신가요?"
+        case .haveAccount: "이미 계정이 있으신가요?"
+        case .identifier: "이메일 또는 사용자 이름"
+        case .password: "비밀번호"
+        case .authenticator: "인증 앱"
+        case .keepSignedIn: "이 기기에서 로그인 상태 유지"
+        case .secondFactor: "한 단계만 더"
+        case .secondFactorText: "인증 앱에 표시된 숫자 6자리를 입력하세요."
+        case .code: "코드"
+        case .useRecoveryCode: "복구 코드 사용하기"
+        case .recoveryCode: "복구 코드"
+        case .mailCodeTitle: "본인이 맞으신가요?"
+        case .mailCodeText: "로그인 시도가 너무 많았습니다. 본인인지 확인하기 위해 메일로 코드를 보내 드립니다. 평소 쓰던 기기에는 영향이 없습니다."
+        case .mailCode: "코드 받기"
+        case .enterMailedCode: "메일을 확인하세요"
+        case .enterMailedCodeText: "계정이 있다면 등록된 주소로 코드를 보냈습니다. 코드를 쓸 수 없다면 메일의 링크를 이용하세요."
+        case .ticketTitle: "새 코드 받기"
+        case .ticketText: "같은 주소로 코드를 다시 보내 드립니다. 요청이 너무 많았더라도 이 코드는 쓸 수 있습니다."
+        case .account: "내 계정"
+        case .profile: "프로필"
+        case .security: "보안"
+        case .sessions: "로그인된 기기"
+        case .thisDevice: "현재 기기"
+        case .signOut: "로그아웃"
+        case .signOutThere: "이 기기 로그아웃"
+        case .signOutOthers: "다른 모든 기기에서 로그아웃"
+        case .signedOut: "로그아웃되었습니다."
+        case .changePassword: "비밀번호 변경"
+        case .newPassword: "새 비밀번호"
+        case .newPasswordAgain: "새 비밀번호 확인"
+        case .changeEndsSessions: "다른 모든 기기에서 로그아웃됩니다."
+        case .passwordChanged: "비밀번호가 변경되었습니다. 다른 모든 기기에서 로그아웃되었습니다."
+        case .eraseAccount: "계정 삭제"
+        case .eraseText: "계정의 모든 정보가 바로 삭제되며 되돌릴 수 없습니다."
+        case .eraseNow: "지금 삭제"
+        case .confirmTitle: "본인 확인"
+        case .confirmText: "계속하려면 비밀번호를 입력하세요."
         case .startAgain: "다시 시작하기"
         }
     }
@@ -244,7 +283,7 @@ struct Korean: Messages {
         )
     }
 
-    func alreadyRegistered(serviceName: String) -> MailText {
+    func alreadyRegistered(serviceName: String, link: String) -> MailText {
         MailText(
             subject: "\(serviceName) 계정이 이미 있습니다",
             text: """
@@ -254,6 +293,8 @@ struct Korean: Messages {
                 않았습니다.
 
                 직접 하셨다면 기존 계정으로 로그인하세요.
+
+                \(link)
 
                 직접 하지 않으셨다면 아무것도 하지 않으셔도 됩니다. 계정을 누가 보거나 바꾸지 않았습니다.
                 """

@@ -38,8 +38,9 @@ package protocol Messages: Sendable {
     /// The same page for a link that has expired or was used.
     func ticketExpired(serviceName: String) -> PageText
 
-    /// The mail to the owner of an account after a sign-up with the address of the account.
-    func alreadyRegistered(serviceName: String) -> MailText
+    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
+    /// signing in.
+    func alreadyRegistered(serviceName: String, link: String) -> MailText
 
     /// The mail about a change of an account. The link leads to the page of the account.
     func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText

@@ -14,6 +14,14 @@ package enum Word: String, CaseIterable, Sendable {
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, goOn
     case handOff, handOffCode, handOffReplaces, handOffText, handedOff, handedOffText
+    // Signing in.
+    case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
+        secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
+        enterMailedCodeText, ticketTitle, ticketText
+    // The account.
+    case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
+        changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
+        eraseNow, confirmTitle, confirmText
     // What went wrong.
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,

@@ -13,7 +13,7 @@ extension Sessions {
     }
 
     /// Like ``find(_:)``, but also returns a session with two factors that is idle. One with a single factor ends then.
-    func findEvenIfIdle(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
+    package func findEvenIfIdle(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
         let found = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read(
                 """

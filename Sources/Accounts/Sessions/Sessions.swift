@@ -10,7 +10,7 @@ package struct Sessions: Sendable {
 
     var database: Database { signups.database }
     var keys: KeyRing { signups.keys }
-    var flow: Flow { signups.flow }
+    package var flow: Flow { signups.flow }
 
     package init(signups: Signups, failureTime: Duration = .milliseconds(300)) {
         self.signups = signups

@@ -162,7 +162,7 @@ struct Server {
             let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
-        let sessions = Sessions(signups: signups, failureTime: try await failureTime(of: hashing))
+        let sessions = Sessions(signups: signups, failureTime: try await failureTime())
         configuration.services.append(
             .init(service: application(signups, sessions, database, settings, shutdown, keyMismatch))
         )
@@ -186,10 +186,8 @@ struct Server {
     }
 
     /// The time of a failed sign-in: longer than a check of any stored hash, whose cost may be that of another time.
-    private func failureTime(of hashing: HashingPool) async throws -> Duration {
-        let start = ContinuousClock.now
-        _ = try await hashing.hash(SharedSecret(Secret(capacity: 1) { _ in 0 }))
-        return max(.milliseconds(300), (ContinuousClock.now - start) * 3)
+    private func failureTime() async throws -> Duration {
+        try await max(.milliseconds(300), Calibration.measure(settings.argon2, workers: 1, rounds: 1).time * 3)
     }
 
     /// Shuts all of them down at the same time, because each may still close its connection.

@@ -103,6 +103,10 @@ struct OpenAPI {
                 "required": true,
                 "content": .object(ImageField.types.map { .init($0, ["schema": Self.bytes]) }),
             ]
+        case .form:
+            return [
+                "required": false, "content": .object([.init(BodyType.form.rawValue, ["schema": ["type": "object"]])]),
+            ]
         case .members(let schema, _, _): name = schema
         case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
@@ -134,7 +138,7 @@ struct OpenAPI {
         let successes = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
             let content = content(of: answer)
-            if !content.isEmpty { response.append(.init("content", .object(content + pages))) }
+            if !content.isEmpty { response.append(.init("content", .object(content + (answer == .page ? [] : pages)))) }
             return .init("\(status.code)", .object(response))
         }
         let problems = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }

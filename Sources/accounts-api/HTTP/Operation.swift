@@ -68,6 +68,8 @@ struct Operation: Sendable {
         case members(String, isRequired: Bool = true, secretMembers: Set<String> = [])
         /// The answers to a step, and some of them.
         case answers, someAnswers
+        /// The form of a page, without a schema.
+        case form(secretMembers: Set<String>)
         case image
     }
 
@@ -79,6 +81,8 @@ struct Operation: Sendable {
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Needs no session, but reads the token of one, or of a sign-in that waits.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
+        /// A page for browsers only. Reads the same token.
+        case signInPage(@Sendable (Request, RequestScope) async throws -> Response)
         case session(@Sendable (Request, SessionContext) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
         case step(@Sendable (Request, StepContext) async throws -> Answer)
@@ -103,7 +107,7 @@ struct Operation: Sendable {
     var needsField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
-        case .plain, .open, .signIn, .session: false
+        case .plain, .open, .signIn, .signInPage, .session: false
         case .draft, .step, .field: true
         }
     }
@@ -111,7 +115,7 @@ struct Operation: Sendable {
     /// Whether the token of the request belongs to a session, not to a draft.
     var readsSession: Bool {
         switch handler {
-        case .signIn, .session: true
+        case .signIn, .signInPage, .session: true
         case .plain, .open, .draft, .step, .field: false
         }
     }
@@ -120,13 +124,17 @@ struct Operation: Sendable {
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
-        case .plain, .signIn, .session: false
+        case .plain, .signIn: false
+        case .session: act == .showAccount
+        case .signInPage: true
         case .open, .draft, .step: act != .check
         case .field: act == .removePhotoForm
         }
     }
     /// Whether a browser may be redirected to another page.
-    var redirects: Bool { hasPages && act != .listProblems && act != .showProblem }
+    var redirects: Bool {
+        hasPages && act != .listProblems && act != .showProblem && responses[.seeOther] == nil
+    }
     /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
     /// representation.
     var isNegotiated: Bool { !act.isHealth && !responses.values.contains(.page) && act != .showPhoto }

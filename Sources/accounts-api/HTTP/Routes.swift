@@ -63,6 +63,7 @@ struct Routes: Sendable {
     private var account: AccountRoutes {
         AccountRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
+    private var signInPages: SignInPages { SignInPages(session: session, account: account, pages: pages) }
     private var ticket: TicketRoutes { TicketRoutes(signup: signup, pages: pages) }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
@@ -76,7 +77,8 @@ struct Routes: Sendable {
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
         signup.operations + handoff.operations + ticket.operations + signup.stepOperations + photo.operations
-            + session.operations + account.operations + document.operations + problems.operations + health.operations
+            + session.operations + account.operations + signInPages.operations + document.operations
+            + problems.operations + health.operations
     }
 
     /// The OpenAPI description of all operations.
@@ -141,6 +143,8 @@ extension Routes {
         case .none: break
         case .members(_, let isRequired, let secretMembers):
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: isRequired))
+        case .form(let secretMembers):
+            group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false))
         case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
         case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())
@@ -158,9 +162,14 @@ extension Routes {
             }
         case .signIn(let handle):
             group.on(path, method: method) { try await handle($0, $1).response }
+        case .signInPage(let handle):
+            group.on(path, method: method, use: handle)
         case .session(let handle):
             group.add(middleware: SessionLookup(sessions: sessions)).group(context: SessionContext.self)
-                .on(path, method: method) { try await handle($0, $1).response }
+                .on(path, method: method) { request, context in
+                    context.representation == .page
+                        ? try await signInPages.show(request, context) : try await handle(request, context).response
+                }
         case .draft(let handle):
             group.add(middleware: lookup).group(context: DraftContext.self).on(path, method: method) {
                 request,

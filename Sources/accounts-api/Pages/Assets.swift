@@ -100,6 +100,7 @@ struct Assets: Sendable {
         ("review", PackageResources.review_mustache), ("done", PackageResources.done_mustache),
         ("cancel", PackageResources.cancel_mustache), ("resume", PackageResources.resume_mustache),
         ("ticket", PackageResources.ticket_mustache), ("problems", PackageResources.problems_mustache),
+        ("form", PackageResources.form_mustache), ("account", PackageResources.account_mustache),
         ("message", PackageResources.message_mustache), ("label", PackageResources.label_mustache),
         ("message-of-field", PackageResources.message_of_field_mustache),
         ("field-input", PackageResources.field_input_mustache),

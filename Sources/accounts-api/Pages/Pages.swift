@@ -116,6 +116,10 @@ extension Pages {
         )
     }
 
+    func recoveryCodes(_ codes: [JSON], next: String, in language: Language) -> Page {
+        recoveryCodes(.array(codes), next: next, in: language)
+    }
+
     private func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
         Page(
             template: .codes,
@@ -225,6 +229,9 @@ extension Pages {
                 }
             }
             return response(start(notice: notice, after: problem, in: language), in: language)
+        case .noSession:
+            let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
+            return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")
         case .stepLocked, .incomplete:
             let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
             return Self.seeOther(next ?? "/signup")

@@ -84,6 +84,10 @@ struct AccountRoutes: Sendable {
             of: context.session,
             in: context.language
         )
+        return erased
+    }
+
+    var erased: Answer {
         var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
         answer.headers.append(cookies.session.clear)
         answer.headers.append(cookies.device.clear)

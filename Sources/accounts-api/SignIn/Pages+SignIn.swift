@@ -1,4 +1,5 @@
 import Accounts
+import HTTPTypes
 
 /// A page with one form, such as that of the sign-in.
 struct FormPage {
@@ -16,6 +17,8 @@ struct FormPage {
     let action: String
     var fields: [Field] = []
     var hidden: [(name: String, value: String)] = []
+    /// For password managers, on a page that asks for a password only.
+    var accountName: String?
     let button: Word
     var isDangerous = false
     /// Nil if the form does not ask whether to keep the session.
@@ -45,7 +48,8 @@ extension Pages {
             ]
         }
         let shown: JSON = [
-            "action": .string(form.action), "fields": .array(fields), "button": .string(messages.text(form.button)),
+            "action": .string(form.action), "account_name": form.accountName.map(JSON.string) ?? .null,
+            "fields": .array(fields), "button": .string(messages.text(form.button)),
             "hidden": .array(form.hidden.map { ["name": .string($0.name), "value": .string($0.value)] }),
             "is_dangerous": .bool(form.isDangerous), "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,

@@ -8,6 +8,7 @@ struct SessionContext: ChildRequestContext {
     let session: AccountSession
     let token: Token<AccountSession>
     let network: Network
+    let representation: Representation
     let language: Language
     /// The body; empty if there is none.
     let answers: Answers
@@ -18,6 +19,7 @@ struct SessionContext: ChildRequestContext {
         }
         coreContext = context.coreContext
         (self.session, self.token) = (session, token)
+        representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)
     }
 }

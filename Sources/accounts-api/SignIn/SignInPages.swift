@@ -70,7 +70,9 @@ struct SignInPages: Sendable {
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await answering(context) {
             try await session.enterTOTP(request, context)
-        } orShow: { _ in Self.secondFactorForm }
+        } orShow: { _ in
+            Self.secondFactorForm
+        }
     }
 
     @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
@@ -88,14 +90,18 @@ struct SignInPages: Sendable {
     @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await answering(context) {
             try await session.enterRecoveryCode(request, context)
-        } orShow: { _ in Self.recoveryCodeForm }
+        } orShow: { _ in
+            Self.recoveryCodeForm
+        }
     }
 
     @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Response {
         let typed = context.answers["identifier"]?.json?.string ?? ""
         return try await answering(context) {
             try await session.mailCode(request, context)
-        } orShow: { _ in Self.mailForm(typed) }
+        } orShow: { _ in
+            Self.mailForm(typed)
+        }
     }
 
     @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
@@ -114,7 +120,9 @@ struct SignInPages: Sendable {
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await answering(context) {
             try await session.enterCode(request, context)
-        } orShow: { _ in Self.codeForm }
+        } orShow: { _ in
+            Self.codeForm
+        }
     }
 
     /// The target of the link in a mail with a code. Mail scanners open links, so this changes nothing.
@@ -139,7 +147,9 @@ struct SignInPages: Sendable {
         let ticket = context.answers["ticket"]?.json?.string ?? ""
         return try await answering(context) {
             try await session.redeemTicket(request, context)
-        } orShow: { _ in Self.ticketForm(ticket) }
+        } orShow: { _ in
+            Self.ticketForm(ticket)
+        }
     }
 
     // MARK: The account
@@ -169,11 +179,12 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?password") }
-        return response(passwordForm, context)
+        let current = try await required(context)
+        guard current.isConfirmed else { return Pages.seeOther("/account/confirm?password") }
+        return response(passwordForm(of: current), context)
     }
 
-    private var passwordForm: FormPage {
+    private func passwordForm(of session: AccountSession) -> FormPage {
         let fields = sessions.flow.fields.filter { $0.kind.takesSecret }
         return FormPage(
             title: .changePassword,
@@ -186,6 +197,7 @@ struct SignInPages: Sendable {
                     isNew: true
                 )
             },
+            accountName: session.account.username ?? session.account.email,
             button: .change,
             back: "/account"
         )
@@ -201,7 +213,9 @@ struct SignInPages: Sendable {
                 in: context.language
             )
             return Answer()
-        } orShow: { [passwordForm] _ in passwordForm }
+        } orShow: { _ in
+            passwordForm(of: current)
+        }
     }
 
     @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -224,23 +238,32 @@ struct SignInPages: Sendable {
         return try await answering(context, next: "/signup") {
             try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
             return account.erased
-        } orShow: { _ in Self.eraseForm }
+        } orShow: { _ in
+            Self.eraseForm
+        }
     }
 
     /// The pages that need a confirmation first, by the query of the page that asks for it.
     private static let confirmed = ["password": "/account/password", "erase": "/account/erase"]
 
-    @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.confirmationForm(request.uri.query ?? ""), context)
+    @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await response(Self.confirmationForm(request.uri.query ?? "", of: confirming(context)), context)
     }
 
-    private static func confirmationForm(_ next: String) -> FormPage {
+    /// The session to confirm, which may be idle.
+    private func confirming(_ context: RequestScope) async throws -> AccountSession {
+        guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
+        return try await sessions.findEvenIfIdle(token)
+    }
+
+    private static func confirmationForm(_ next: String, of session: AccountSession) -> FormPage {
         FormPage(
             title: .confirmTitle,
             text: [.confirmText],
             action: "/account/confirm",
             fields: [FormPage.password("password", .password)],
             hidden: [("next", confirmed[next] == nil ? "" : next)],
+            accountName: session.account.username ?? session.account.email,
             button: .goOn,
             back: "/account"
         )
@@ -248,11 +271,14 @@ struct SignInPages: Sendable {
 
     @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Response {
         let next = context.answers["next"]?.json?.string ?? ""
+        let current = try await confirming(context)
         var context = context
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
         return try await answering(context, next: Self.confirmed[next] ?? "/account") { [context] in
             try await session.confirm(request, context)
-        } orShow: { _ in Self.confirmationForm(next) }
+        } orShow: { _ in
+            Self.confirmationForm(next, of: current)
+        }
     }
 
     // MARK: Answers
@@ -281,7 +307,10 @@ struct SignInPages: Sendable {
             switch problem.slug {
             case .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .unavailable:
                 context.subject.set(problem)
-                return pages.response(pages.form(form(problem), after: problem, in: context.language), in: context.language)
+                return pages.response(
+                    pages.form(form(problem), after: problem, in: context.language),
+                    in: context.language
+                )
             case .confirmationRequired: return Pages.seeOther("/account/confirm")
             default: throw problem
             }
@@ -335,7 +364,13 @@ extension SignInPages {
             secretMembers: Set<String> = [],
             _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
         ) -> Operation {
-            .init(.post, path, .form(name, secretMembers: secretMembers), responses: [.seeOther: .page], .signInPage(handle))
+            .init(
+                .post,
+                path,
+                .form(name, secretMembers: secretMembers),
+                responses: [.seeOther: .nothing, .ok: .page],
+                .signInPage(handle)
+            )
         }
         return [
             show("sign-in", "showSignIn", showSignIn),
@@ -349,6 +384,7 @@ extension SignInPages {
             send("sign-in/code", "mailedCodeForm", enterCode),
             show("session/ticket", "showSignInTicket", showTicket),
             send("session/ticket/redeem", "signInTicketForm", redeemTicket),
+            show(".well-known/change-password", "changePasswordURL") { _, _ in Pages.seeOther("/account/password") },
             send("account/sign-out", "signOutForm", signOut),
             show("account/confirm", "showConfirmation", showConfirmation),
             send("account/confirm", "confirmForm", secretMembers: password, confirm),

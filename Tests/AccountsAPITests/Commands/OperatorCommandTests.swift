@@ -320,7 +320,7 @@ struct OperatorCommandTests {
             let shown: JSON = [
                 "id": .string("\(id)"), "flow": "default@1", "created_at": .string(created.timestamp),
                 "proved_at": .string(proved.timestamp), "credentials": ["password"], "authenticator": true,
-                "recovery_codes": 2,
+                "recovery_codes": 2, "disabled_at": nil, "sessions": 0, "devices": 0,
                 "values": [
                     "email": "k•••@e•••.com", "username": "k•••", "birth_date": "•••", "display_name": "K•••",
                 ],

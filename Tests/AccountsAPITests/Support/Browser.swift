@@ -4,18 +4,15 @@ import HTTPTypes
 import Synchronization
 import TestSupport
 
-@testable import accounts_api
-
 /// A program that keeps all cookies, as a browser does.
 final class Browser: Sendable {
     let site: TestServer
     private let headers: HTTPFields
     private let jar = Mutex<[String: String]>([:])
 
-    init(_ site: TestServer, from address: String? = nil, userAgent: String? = nil) {
+    init(_ site: TestServer, userAgent: String? = nil) {
         self.site = site
         var headers: HTTPFields = [:]
-        if let address { headers[.forwardedFor] = address }
         if let userAgent { headers[.userAgent] = userAgent }
         self.headers = headers
     }

@@ -4,11 +4,11 @@ import TestSupport
 
 @testable import accounts_api
 
-/// A person whose browser runs no script. It keeps the cookie, sends forms and follows redirections.
+/// A person whose browser runs no script. It keeps the cookies, sends forms and follows redirections.
 final class PageVisitor: Sendable {
     private let site: TestServer
     private let language: String
-    private let token = Mutex<String?>(nil)
+    private let jar = Mutex<[String: String]>([:])
 
     init(_ site: TestServer, language: String = "en") {
         self.site = site
@@ -52,11 +52,13 @@ final class PageVisitor: Sendable {
             .accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
             .acceptLanguage: language, .secFetchSite: "same-origin",
         ]
-        if let token = token.withLock({ $0 }) { headers[.cookie] = "signup=\(token)" }
+        let cookies = jar.withLock { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
+        if !cookies.isEmpty { headers[.cookie] = cookies.joined(separator: "; ") }
         if body != nil { headers[.contentType] = type }
         let response = try await site.send(method, path, bytes: body, headers)
-        if let cookie = response.headers[.setCookie]?.prefix(while: { $0 != ";" }), cookie.hasPrefix("signup=") {
-            token.withLock { $0 = cookie.count > 7 ? String(cookie.dropFirst(7)) : nil }
+        for cookie in response.headers[values: .setCookie] {
+            let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
+            jar.withLock { $0[pair[0]] = pair.count > 1 ? pair[1] : nil }
         }
         return response
     }

@@ -53,7 +53,7 @@ struct OutboxTests {
             let expected = [
                 Korean().verificationCode(code, minutes: 10, link: link, serviceName: "Acme"),
                 Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
-                Korean().alreadyRegistered(serviceName: "Acme"),
+                Korean().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
             ]
             #expect(service.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
         }

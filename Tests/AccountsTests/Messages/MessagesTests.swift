@@ -72,7 +72,7 @@ struct MessagesTests {
     func `every mail names the service, and contains no other link`(language: Language) {
         let mails = [
             language.messages.verificationCode("012345", minutes: 1, link: nil, serviceName: "Accounts"),
-            language.messages.alreadyRegistered(serviceName: "Accounts"),
+            language.messages.signInCode("012345", minutes: 1, link: nil, serviceName: "Accounts"),
             language.messages.accountCreated(serviceName: "Accounts", address: "person@example.com"),
         ]
         for mail in mails {
@@ -83,9 +83,34 @@ struct MessagesTests {
         #expect(mails[2].text.split(separator: "\n").contains("person@example.com"))
     }
 
+    @Test(arguments: Language.allCases, AccountNotice.allCases)
+    func `the mail about a change links to the account, unless it is erased`(
+        language: Language,
+        notice: AccountNotice
+    ) {
+        let link = "https://example.com/account"
+        let mail = language.messages.accountChanged(notice, serviceName: "Accounts", link: link)
+        #expect(mail.subject.contains("Accounts") && !mail.subject.contains("://"))
+        #expect(mail.text.contains("\n\n\(link)") == (notice != .accountErased))
+        let subjects = AccountNotice.allCases.map {
+            language.messages.accountChanged($0, serviceName: "Accounts", link: link).subject
+        }
+        #expect(Set(subjects).count == subjects.count)
+    }
+
     @Test(arguments: Language.allCases)
-    func `the mail about an existing account contains no digits`(language: Language) {
-        let mail = language.messages.alreadyRegistered(serviceName: "Accounts")
+    func `the mail with a code to sign in looks like the one of the sign-up`(language: Language) {
+        let link = "https://example.com/session/ticket?ticket=AAAA"
+        let mail = language.messages.signInCode("012345", minutes: 10, link: link, serviceName: "Accounts")
+        #expect(mail.text.hasSuffix("\n\n\(link)") && mail.text.split(separator: "\n").contains("012345"))
+        #expect(mail.text.contains("10") && !mail.subject.contains("012345"))
+    }
+
+    @Test(arguments: Language.allCases)
+    func `the mail about an existing account links to the sign-in, and contains no digits`(language: Language) {
+        let link = "https://example.com/sign-in"
+        let mail = language.messages.alreadyRegistered(serviceName: "Accounts", link: link)
+        #expect(mail.text.split(separator: "\n").contains { $0 == link } && mail.subject.contains("Accounts"))
         #expect(!(mail.subject + mail.text).contains { $0.isNumber })
     }
 }

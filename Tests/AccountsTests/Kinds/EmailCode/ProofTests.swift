@@ -493,7 +493,10 @@ struct ProofTests {
             let subjects = service.mailbox.mails[mails...].map { [$0.to, $0.subject] }
             #expect(
                 Set(subjects) == [
-                    ["kim@example.com", English().alreadyRegistered(serviceName: "Acme").subject],
+                    [
+                        "kim@example.com",
+                        English().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in").subject,
+                    ],
                     [
                         "lee@example.com",
                         English().verificationCode("", minutes: 10, link: nil, serviceName: "Acme").subject,

@@ -1,0 +1,196 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The pages of sign-in and account", .freshDatabase)
+struct SignInPagesTests {
+    private static let right = "identifier=kim&password=a+pass+phrase+of+mine"
+    private static let wrong = "identifier=kim&password=not+the+pass+phrase"
+
+    @Test func `a person signs up, lands on the account, signs out and in again`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            #expect(try await kim.open("/signup").has("href=\"/sign-in\""))
+            _ = try await kim.fill(through: "terms")
+            let done = try await kim.post("/signup/commit")
+            #expect(done.has("href=\"/account\""))
+            let account = try await kim.open("/account")
+            #expect(account.path == "/account" && account.has("kim@example.com") && account.has("this device"))
+            let out = try await kim.post("/account/sign-out")
+            #expect(out.path == "/sign-in?signed-out" && out.has("You are signed out."))
+            #expect(try await kim.open("/account").path == "/sign-in")
+            let failed = try await kim.post("/sign-in", Self.wrong)
+            #expect(failed.status == 401 && failed.has("These details are not right"))
+            #expect(failed.has("value=\"kim\"") && !failed.has("not the pass phrase"))
+            #expect(try await kim.post("/sign-in", Self.right + "&keep=true").path == "/account")
+            #expect(try await kim.open("/sign-in").path == "/account", "already signed in")
+        }
+    }
+
+    @Test(arguments: ["", "identifier=&password=", "identifier=kim&password=", "identifier=kim&password=x&other=y"])
+    func `an incomplete form is shown again`(form: String) async throws {
+        try await TestServer.with { site in
+            let page = try await PageVisitor(site).post("/sign-in", form)
+            #expect(page.status == 422 && page.has("<form method=\"post\" action=\"/sign-in\""))
+        }
+    }
+
+    @Test func `the second factor and the recovery code have pages`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = PageVisitor(site)
+            let factor = try await kim.post("/sign-in", Self.right)
+            #expect(factor.path == "/sign-in/second-factor" && factor.has("one-time-code"))
+            let wrong = try await kim.post("/sign-in/second-factor", "code=12")
+            #expect(wrong.status == 422 && wrong.has("aria-invalid=\"true\""))
+            #expect(try await kim.post("/sign-in/second-factor", "code=\(person.code)").path == "/account")
+
+            let other = PageVisitor(site)
+            _ = try await other.post("/sign-in", Self.right)
+            #expect(try await other.open("/sign-in/recovery-code").has("Recovery code"))
+            let used = try await other.post("/sign-in/recovery-code", "code=\(person.recoveryCodes[0])")
+            #expect(used.status == 200 && used.has("<code>") && !used.has(person.recoveryCodes[0]))
+            #expect(try await other.open("/account").path == "/account")
+            let late = try await PageVisitor(site).post("/sign-in/second-factor", "code=123456")
+            #expect(late.path == "/sign-in", "nothing waits for it")
+        }
+    }
+
+    @Test func `a person on a new device gets in with a mailed code, and with its link`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            for _ in 1...10 { _ = try await kim.post("/sign-in", Self.wrong) }
+            let asked = try await kim.post("/sign-in", Self.right)
+            #expect(asked.status == 401 && asked.has("action=\"/sign-in/mail\"") && asked.has("value=\"kim\""))
+            #expect(try await kim.post("/sign-in/mail", "identifier=kim").path == "/sign-in/code")
+            _ = try await site.service.readCode(for: "kim@example.com")
+            let mails = site.service.mailbox.mails.count
+            let ticket = try site.service.mailbox.signInTicket(for: "kim@example.com")
+            let link = try await PageVisitor(site).open("/session/ticket?ticket=\(ticket)")
+            #expect(link.status == 200 && link.has("value=\"\(ticket)\""))
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.count == mails, "opening the link changes nothing")
+            #expect(try await kim.open("/session/ticket").status == 404)
+            #expect(try await kim.post("/session/ticket/redeem", "ticket=\(ticket)").path == "/sign-in/code")
+            let used = try await kim.post("/session/ticket/redeem", "ticket=\(ticket)")
+            #expect(used.status == 422)
+            let code = try await site.service.readCode(for: "kim@example.com")
+            #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in")
+            #expect(try await kim.post("/sign-in", Self.right).path == "/account")
+        }
+    }
+
+    @Test func `the password is changed after a confirmation`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, other) = (PageVisitor(site), PageVisitor(site))
+            for visitor in [kim, other] { _ = try await visitor.post("/sign-in", Self.right) }
+            try TestSupport.Session().letPass("11 minutes")
+            let asked = try await kim.open("/account/password")
+            #expect(asked.path == "/account/confirm?password" && asked.has("value=\"password\""))
+            let wrong = try await kim.post("/account/confirm", "next=password&password=not+it")
+            #expect(wrong.status == 422 && wrong.has("That password is not right."))
+            let form = try await kim.post("/account/confirm", "next=password&password=a+pass+phrase+of+mine")
+            #expect(form.path == "/account/password" && form.has("new-password"))
+            let short = try await kim.post("/account/password", "password=short&confirmation=short")
+            #expect(short.status == 422 && short.has("Use at least 15 characters."))
+            let new = "password=another+phrase+of+mine&confirmation=another+phrase+of+mine"
+            #expect(try await kim.post("/account/password", new).has("Your password was changed"))
+            #expect(try await other.open("/account").path == "/sign-in")
+        }
+    }
+
+    @Test func `a password manager finds the page for a new password`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let response = try await site.send(.get, "/.well-known/change-password")
+            #expect(response.status == 303 && response.headers[.location] == "/account/password")
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            #expect(try await kim.open("/.well-known/change-password").path == "/account/password")
+        }
+    }
+
+    @Test func `the sign-up leads people with an account to the sign-in`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            #expect(try await kim.open("/signup").has("href=\"/sign-in\""))
+            let code = try await kim.fill(through: "email")
+            #expect(code.has("href=\"/sign-in\""))
+        }
+    }
+
+    /// Otherwise a link could send people anywhere after they have typed their password.
+    @Test(arguments: ["https://evil.example", "//evil.example", "/signup", "erase/../x", ""])
+    func `a confirmation leads only to pages of the account`(next: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            #expect(try await kim.open("/account/confirm?\(next)").has("name=\"next\" value=\"\""))
+            let response = try await kim.send(
+                .post,
+                "/account/confirm",
+                "next=\(next)&password=a+pass+phrase+of+mine"
+            )
+            #expect(response.status == 303 && response.headers[.location] == "/account")
+        }
+    }
+
+    @Test func `a person signs out other devices`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, phone, tablet) = (PageVisitor(site), PageVisitor(site), PageVisitor(site))
+            for visitor in [kim, phone, tablet] { _ = try await visitor.post("/sign-in", Self.right) }
+            let page = try await kim.open("/account")
+            let id = try #require(page.html.firstMatch(of: /name="session" value="([0-9a-f-]{36})"/)?.1)
+            #expect(try await kim.post("/account/sign-out", "session=\(id)").path == "/account")
+            #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 2)
+            #expect(try await kim.post("/account/sign-out", "session=others").path == "/account")
+            #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 1)
+            #expect(try await kim.post("/account/sign-out", "session=x").path == "/account")
+        }
+    }
+
+    @Test func `a person deletes the account`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            #expect(try await kim.open("/account/erase").has("Nobody can bring it back."))
+            #expect(try await kim.post("/account/erase").path == "/signup")
+            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try await kim.open("/account").path == "/sign-in")
+        }
+    }
+
+    @Test func `another site cannot send the forms`() async throws {
+        try await TestServer.with { site in
+            let headers: HTTPFields = [
+                .accept: "text/html", .contentType: "application/x-www-form-urlencoded", .secFetchSite: "cross-site",
+            ]
+            for path in [
+                "/sign-in", "/sign-in/mail", "/account/sign-out", "/account/password", "/account/erase",
+                "/account/confirm", "/session/ticket/redeem",
+            ] {
+                let response = try await site.send(.post, path, bytes: [], headers)
+                #expect(response.status == 403, "\(path)")
+            }
+        }
+    }
+
+    @Test func `the pages are in the language of the person`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site, language: "ko")
+            #expect(try await kim.open("/sign-in").has("로그인 상태 유지"))
+            #expect(try await kim.post("/sign-in", Self.wrong).has("로그인 정보가 맞지 않습니다"))
+            #expect(try await kim.post("/sign-in", Self.right).has("내 계정"))
+        }
+    }
+}

@@ -1,0 +1,116 @@
+"""The pages of sign-in and account in a real browser."""
+
+import pytest
+from selenium.webdriver import Keys
+
+from person import PASSWORD
+from test_looks import violations
+
+NEW_PASSWORD = "another phrase of mine"
+
+
+def sign_up(kim):
+    kim.go_to("review")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup")
+    return kim
+
+
+def sign_out(kim):
+    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.wait_for_path("/sign-in?signed-out")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(person, language):
+    kim = sign_up(person(language))
+    kim.find("a.main").click()
+    kim.wait_for_path("/account")
+    assert kim.email in kim.text and kim.username in kim.text
+    sign_out(kim)
+    assert kim.find("#notice").is_displayed()
+    assert kim.focused == "identifier"
+    kim.press(kim.email, Keys.TAB, "not the pass phrase", Keys.ENTER)
+    kim.wait_for_path("/sign-in")
+    assert (
+        kim.find("#notice").text == {"en": "These details are not right", "ko": "로그인 정보가 맞지 않습니다"}[language]
+    )
+    assert kim.find("[name=identifier]").get_attribute("value") == kim.email
+    assert kim.focused == "password"
+    kim.press(PASSWORD, Keys.TAB, Keys.SPACE, Keys.ENTER)
+    kim.wait_for_path("/account")
+    session = kim.browser.get_cookie("session")
+    assert session["httpOnly"] and session["expiry"], "the person chose to stay signed in"
+    kim.check_console()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_person_changes_the_password_and_deletes_the_account(person, script):
+    # A page without script takes other ways through the sign-up, so this one has been left in another browser.
+    name = sign_up(person()).username
+    kim = person(script=script)
+    kim.open("/sign-in")
+    kim.type("identifier", name)
+    kim.type("password", PASSWORD).send_keys(Keys.ENTER)
+    kim.wait_until(lambda: kim.path == "/account")
+    kim.site.sql("UPDATE sessions SET auth_time = auth_time - interval '11 minutes'")
+    kim.find("a[href='/account/password']").click()
+    kim.wait_until(lambda: kim.path == "/account/confirm?password")
+    kim.type("password", PASSWORD).send_keys(Keys.ENTER)
+    kim.wait_until(lambda: kim.path == "/account/password")
+    kim.type("password", "short")
+    kim.type("confirmation", "short").send_keys(Keys.ENTER)
+    kim.wait_until(lambda: kim.find("#password-refusal").text)
+    kim.type("password", NEW_PASSWORD)
+    kim.type("confirmation", NEW_PASSWORD).send_keys(Keys.ENTER)
+    kim.wait_until(lambda: kim.path == "/account?password-changed")
+    assert kim.find("#notice").is_displayed()
+    kim.find("a[href='/account/erase']").click()
+    kim.wait_until(lambda: kim.path == "/account/erase")
+    kim.find("button.danger").click()
+    kim.wait_until(lambda: kim.path == "/signup")
+    assert kim.site.sql(f"SELECT count(*) FROM accounts WHERE username = '{name}'") == "0"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_axe_finds_no_violation_and_controls_are_large(person, language, scheme):
+    kim = sign_up(person(language))
+    kim.browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    kim.browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 320, "height": 700, "deviceScaleFactor": 1, "mobile": True},
+    )
+    try:
+        kim.open("/account")
+        sign_out(kim)
+        kim.open("/sign-in")
+        kim.type("identifier", kim.username)
+        kim.type("password", PASSWORD).send_keys(Keys.ENTER)
+        kim.wait_for_path("/account")
+        pages = ["account", "account/password", "account/confirm", "account/erase"]
+        for page in pages + ["sign-in/second-factor", "sign-in/recovery-code", "sign-in/code"]:
+            check_looks(kim, page)
+        kim.open("/account")
+        sign_out(kim)
+        check_looks(kim, "sign-in")
+        kim.type("identifier", kim.username)
+        kim.type("password", "not the pass phrase").send_keys(Keys.ENTER)
+        kim.wait_until(lambda: kim.find("#notice").is_displayed())
+        assert violations(kim) == [], "a failed sign-in"
+    finally:
+        kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def check_looks(kim, page):
+    kim.open(f"/{page}")
+    assert violations(kim) == [], page
+    assert kim.run_script("return document.documentElement.scrollWidth") <= 320, page
+    small = kim.run_script(
+        "return [...document.querySelectorAll('main button, main a, main input:not([type=checkbox])')]"
+        ".filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"
+    )
+    assert small == [], page
