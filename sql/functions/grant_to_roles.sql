@@ -38,7 +38,7 @@ BEGIN
                 ('leases',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('handoffs',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('endings',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT'),
-                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added)', 'SELECT'),
+                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added)', 'SELECT, UPDATE (disabled_at)'),
                 ('identifiers',    'SELECT, INSERT',                 'SELECT'),
                 ('credentials',    'INSERT',                         'SELECT (account, kind, created_at)'),
                 ('authenticators', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed)'),
@@ -84,7 +84,7 @@ BEGIN
                    ('create_draft_partition', 'accounts_serve'), ('drop_past_draft_partitions', 'accounts_serve'),
                    ('undo_account', 'accounts_serve'), ('pepper_usage', 'accounts_operate'),
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
-                   ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve')
+                   ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('erase_account', 'accounts_operate')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

@@ -49,14 +49,3 @@ extension Sessions {
         }
     }
 }
-
-extension Signups {
-    /// The values of the account as people read them, under the labels of the flow.
-    package func profile(of account: Account, in language: Language) -> [(label: String, text: String)] {
-        let values = Values(of: account, in: flow)
-        return flow.fields.compactMap { field in
-            guard let json = values.json(of: field.name) else { return nil }
-            return (field.labels[language] ?? field.name.rawValue, field.kind.reviewText(json, in: language))
-        }
-    }
-}

@@ -20,7 +20,7 @@ extension Sessions {
         _ code: String,
         to session: AccountSession,
         in language: Language
-    ) async throws(SignInError) -> [RecoveryCode] {
+    ) async throws(SignInError) -> (codes: [RecoveryCode], session: NewSession?) {
         try requireConfirmation(of: session)
         let id = session.account.id
         let generation = try await generation(of: id)
@@ -34,6 +34,7 @@ extension Sessions {
             """
             UPDATE accounts SET authenticators_added = authenticators_added + 1
              WHERE id = \(id) AND authenticators_added = \(generation) AND \(Self.mayChange)
+               AND (\(session.assurance == .aal2) OR NOT EXISTS (SELECT FROM authenticators WHERE account = \(id)))
             RETURNING \(Signups.setFlag("changed", "true"))
             """,
             """
@@ -44,15 +45,13 @@ extension Sessions {
             """,
             raise(session),
         ]
-        guard
-            try await changeCredentials(
-                of: session,
-                telling: .authenticatorAdded,
-                in: language,
-                change + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
-            ) != nil
-        else { throw .noSession }
-        return codes
+        let session = try await changeCredentials(
+            of: session,
+            telling: .authenticatorAdded,
+            in: language,
+            change + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
+        )
+        return (codes, session)
     }
 
     /// The code has proved a second factor, so the session has two from now on (NIST SP 800-63B-4 §2.2).
@@ -69,7 +68,10 @@ extension Sessions {
     }
 
     /// Removes the app and the recovery codes. Needs a session of two factors.
-    package func removeAuthenticator(of session: AccountSession, in language: Language) async throws(SignInError) {
+    package func removeAuthenticator(
+        of session: AccountSession,
+        in language: Language
+    ) async throws(SignInError) -> NewSession? {
         try requireConfirmation(of: session)
         guard session.assurance == .aal2 else { throw .noSuchFactor }
         let id = session.account.id
@@ -80,31 +82,27 @@ extension Sessions {
             """,
             "DELETE FROM recovery_codes WHERE account = \(id) AND \(Signups.flag("changed"))",
         ]
-        guard
-            try await changeCredentials(of: session, telling: .authenticatorRemoved, in: language, remove) != nil
-        else { throw .noSuchFactor }
+        return try await changeCredentials(of: session, telling: .authenticatorRemoved, in: language, remove)
     }
 
     /// Replaces all recovery codes. Needs a session of two factors.
     package func newRecoveryCodes(
         of session: AccountSession,
         in language: Language
-    ) async throws(SignInError) -> [RecoveryCode] {
+    ) async throws(SignInError) -> (codes: [RecoveryCode], session: NewSession?) {
         try requireConfirmation(of: session)
         guard session.assurance == .aal2 else { throw .noSuchFactor }
         let (id, codes) = (session.account.id, (0..<RecoveryCode.count).map { _ in RecoveryCode() })
         let exists: SQL = """
             SELECT \(Signups.setFlag("changed", "true")) FROM authenticators WHERE account = \(id) AND \(Self.mayChange)
             """
-        guard
-            try await changeCredentials(
-                of: session,
-                telling: .recoveryCodesReplaced,
-                in: language,
-                [exists] + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
-            ) != nil
-        else { throw .noSuchFactor }
-        return codes
+        let session = try await changeCredentials(
+            of: session,
+            telling: .recoveryCodesReplaced,
+            in: language,
+            [exists] + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
+        )
+        return (codes, session)
     }
 
     private func replaceRecoveryCodes(

@@ -1,12 +1,12 @@
 extension Sessions {
-    /// Replaces the password, by the rules of the flow. All other sessions end.
+    /// Replaces the password, by the rules of the flow. All other sessions end, and other devices are not known any more.
     ///
     /// - Parameter answers: the password, and its confirmation if the flow has one, under the names of their fields.
     package func changePassword(
         _ answers: Answers,
         of session: AccountSession,
         in language: Language
-    ) async throws(SignInError) {
+    ) async throws(SignInError) -> NewSession? {
         try requireConfirmation(of: session)
         let (field, password) = try checked(answers, for: session, in: language)
         let refusals: [Refusal]
@@ -19,12 +19,19 @@ extension Sessions {
         let new = try await hash(password)
         let id = session.account.id
         let replace: SQL = """
-            SELECT \(Signups.setFlag("changed", "replace_password(\(id), password_hash(\(id)), \(new.rawValue))"))
+            SELECT \(Signups.setFlag("changed", "replace_password(\(id), NULL, \(new.rawValue))"))
              WHERE \(Self.mayChange)
             """
-        guard
-            try await changeCredentials(of: session, telling: .passwordChanged, in: language, [replace]) != nil
-        else { throw .noSession }
+        let forgetDevices: SQL = """
+            DELETE FROM devices
+             WHERE account = \(id) AND digest <> \(client.device?.digest ?? []) AND \(Signups.flag("changed"))
+            """
+        return try await changeCredentials(
+            of: session,
+            telling: .passwordChanged,
+            in: language,
+            [replace, forgetDevices]
+        )
     }
 
     /// The canonical password. Throws `refused` with everything that is wrong with the answers.
@@ -75,22 +82,6 @@ extension Sessions {
             return try await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
         } catch {
             throw .hashing(error)
-        }
-    }
-}
-
-extension Values {
-    /// The values of the account in the fields of the flow, as far as it has them.
-    init(of account: Account, in flow: Flow) {
-        self.init()
-        for field in flow.fields {
-            let json: JSON?
-            switch (field.isIdentifier, type(of: field.kind).name) {
-            case (true, EmailField.name): json = account.email.map(JSON.string)
-            case (true, UsernameField.name): json = account.username.map(JSON.string)
-            default: json = account.profile[field.name.rawValue]
-            }
-            self[field.name] = json.flatMap { field.kind.value(json: $0) }
         }
     }
 }

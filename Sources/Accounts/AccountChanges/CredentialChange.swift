@@ -15,21 +15,22 @@ extension Sessions {
     }
 
     /// Runs the change in one transaction: only if the session still exists and was confirmed, and together with the end
-    /// of the other sessions and the mail.
+    /// of the other sessions, a new token for this one, and the mail.
+    ///
+    /// Throws `noSuchFactor` if the change has not taken effect.
     ///
     /// - Parameters:
     ///   - notice: the mail that tells the person.
-    ///   - change: statements that do something only if ``mayChange`` is true. The last one sets the flag `changed` if it
-    ///     has taken effect.
-    /// - Returns: the rows of each statement of the change; nil if it has not taken effect.
+    ///   - change: statements that do something only if ``mayChange`` is true, and set the flag `changed` if they have.
+    /// - Returns: the session with its new token; nil if the change has erased it.
+    @discardableResult
     func changeCredentials(
         of session: AccountSession,
         telling notice: AccountNotice,
         in language: Language,
-        charging limits: [Charge] = [],
         _ change: [SQL]
-    ) async throws(SignInError) -> [Rows]? {
-        let id = session.account.id
+    ) async throws(SignInError) -> NewSession? {
+        let (id, token) = (session.account.id, Token(for: session.id))
         // A little longer than the request may have taken since its first check.
         let time = AccountSession.confirmationTime + .seconds(15)
         let mayChange: SQL = """
@@ -37,29 +38,32 @@ extension Sessions {
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL
                        AND auth_time >= now() - make_interval(secs => \(time.seconds)))
-            AND \(Signups.isWithinLimits)
             """
-        // Waits for sign-ins that are inserting a session, and keeps others from doing so: see ``start``.
-        let lock: SQL = "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE"
+        let before: [SQL] = [
+            // Waits for sign-ins that are inserting a session, and keeps others from doing so (``lock(_:)``).
+            "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE",
+            "SELECT \(Signups.setFlag("may_change", mayChange))",
+        ]
         let hasChanged = Signups.flag("changed")
-        let endOthers: [SQL] = [
+        let after: [SQL] = [
             "DELETE FROM sessions WHERE account = \(id) AND id <> \(session.id) AND \(hasChanged)",
             "DELETE FROM sign_ins WHERE account = \(id) AND \(hasChanged)",
-        ]
-        let before = [
-            signups.consume(limits), lock, "SELECT \(Signups.setFlag("may_change", mayChange))" as SQL,
+            "UPDATE sessions SET token_hash = \(token.hash) WHERE id = \(session.id) AND \(hasChanged)",
         ]
         let tell = mail(about: notice, to: session.account, in: language, when: hasChanged)
-        let (rows, exceeded, changed) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(before + change + endOthers + tell + ["SELECT \(hasChanged)"])
-            return (
-                Array(rows.dropFirst(before.count).prefix(change.count)), try signups.exceeded(limits, rows[0]),
-                try rows[rows.count - 1].only.decode(Bool.self)
+        let flags: SQL = "SELECT \(Self.mayChange), \(hasChanged)"
+        let (may, changed, row) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                before + change + after + tell + [flags, Signups.select(session.id)]
             )
+            let (may, changed) = try rows[rows.count - 2].only.decode(Bool.self, Bool.self)
+            let row = try rows[rows.count - 1].first.map { row throws(DatabaseError) in try AccountSession(row) }
+            return (may, changed, row)
         }
-        if let exceeded { throw .limited(exceeded) }
-        if changed { signups.outbox.wakeSender() }
-        return changed ? rows : nil
+        guard may else { throw row?.tokenHash == session.tokenHash ? .confirmationRequired : .noSession }
+        guard changed else { throw .noSuchFactor }
+        signups.outbox.wakeSender()
+        return row.map { NewSession(session: $0, token: token, device: nil) }
     }
 
     /// Whether the session may change the account, as SQL.

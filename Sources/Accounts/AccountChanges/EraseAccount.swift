@@ -9,13 +9,11 @@ extension Sessions {
         let tickets = session.account.email.flatMap { EmailAddress($0) }.map { address in
             signups.eraseTickets(of: address, when: Signups.flag("changed"))
         }
-        guard
-            try await changeCredentials(
-                of: session,
-                telling: .accountErased,
-                in: language,
-                [erase] + [tickets].compactMap { $0 }
-            ) != nil
-        else { throw .noSession }
+        try await changeCredentials(
+            of: session,
+            telling: .accountErased,
+            in: language,
+            [erase] + [tickets].compactMap { $0 }
+        )
     }
 }

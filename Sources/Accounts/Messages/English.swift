@@ -257,6 +257,12 @@ struct English: Messages {
         case .eraseNow: "Delete it now"
         case .confirmTitle: "Please confirm that it is you"
         case .confirmText: "Enter your password to go on."
+        case .signInByMail: "Sign in with a code by mail"
+        case .deviceKnown: "Thank you. Enter your password again to sign in."
+        case .ticketUsed: "This link has expired, or was used already. Sign in again to get another code."
+        case .newRecoveryCode: "Your new recovery code"
+        case .newRecoveryCodeText:
+            "It replaces the one that you have just used. Your other codes stay valid. Keep it in a safe place: it is not shown again."
         case .startAgain: "Begin again"
         }
     }
@@ -330,8 +336,8 @@ struct English: Messages {
         let others = isErased ? "" : " All other devices were signed out."
         let remedy =
             isErased
-            ? "If it was not you, somebody else knew your password. Change it wherever else you use it, and tell \(serviceName)."
-            : "If it was not you, somebody else can sign in to your account. Look at it now:\n\n\(link)"
+            ? "If it was not you, somebody else could sign in to it. Tell \(serviceName), and change the password wherever else you use it."
+            : "If it was not you, somebody else can sign in to your account. Change your password now; if you cannot sign in any more, tell \(serviceName).\n\n\(link)"
         return MailText(
             subject: "\(subject): \(serviceName)",
             text: "Hello,\n\n\(change)\(others)\n\nIf it was you, there is nothing to do.\n\n\(remedy)"

@@ -231,7 +231,7 @@ struct Korean: Messages {
         case .sessions: "로그인된 기기"
         case .thisDevice: "현재 기기"
         case .signOut: "로그아웃"
-        case .signOutThere: "이 기기 로그아웃"
+        case .signOutThere: "해당 기기 로그아웃"
         case .signOutOthers: "다른 모든 기기에서 로그아웃"
         case .signedOut: "로그아웃되었습니다."
         case .changePassword: "비밀번호 변경"
@@ -244,6 +244,11 @@ struct Korean: Messages {
         case .eraseNow: "지금 삭제"
         case .confirmTitle: "본인 확인"
         case .confirmText: "계속하려면 비밀번호를 입력하세요."
+        case .signInByMail: "메일 코드로 로그인"
+        case .deviceKnown: "확인되었습니다. 비밀번호를 다시 입력해 로그인하세요."
+        case .ticketUsed: "만료되었거나 이미 사용한 링크입니다. 다시 로그인해 새 코드를 받으세요."
+        case .newRecoveryCode: "새 복구 코드"
+        case .newRecoveryCodeText: "방금 쓴 코드를 대신합니다. 다른 복구 코드는 그대로 쓸 수 있습니다. 다시 표시되지 않으니 안전한 곳에 보관하세요."
         case .startAgain: "다시 시작하기"
         }
     }
@@ -315,7 +320,7 @@ struct Korean: Messages {
         let remedy =
             isErased
             ? "본인이 아니라면 다른 사람이 비밀번호를 알고 있었다는 뜻입니다. 다른 곳의 비밀번호도 바꾸고 \(serviceName) 고객 지원에 알려 주세요."
-            : "본인이 아니라면 다른 사람이 로그인할 수 있다는 뜻입니다. 지금 계정을 확인하세요.\n\n\(link)"
+            : "본인이 아니라면 다른 사람이 로그인할 수 있다는 뜻입니다. 지금 비밀번호를 바꾸고, 로그인할 수 없다면 \(serviceName) 고객 지원에 알려 주세요.\n\n\(link)"
         return MailText(
             subject: "\(serviceName) \(subject)",
             text: "안녕하세요.\n\n\(change)\(others)\n\n본인이 하셨다면 아무것도 하지 않으셔도 됩니다.\n\n\(remedy)"

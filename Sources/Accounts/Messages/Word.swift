@@ -18,6 +18,7 @@ package enum Word: String, CaseIterable, Sendable {
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
         secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
         enterMailedCodeText, ticketTitle, ticketText
+    case signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
     // The account.
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,

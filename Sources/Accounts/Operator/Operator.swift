@@ -19,6 +19,10 @@ package struct Operator: Sendable {
         case revealAccount = "reveal account"
         case findDrafts = "find drafts"
         case findAccount = "find account"
+        case disableAccount = "disable account"
+        case enableAccount = "enable account"
+        case eraseAccount = "erase account"
+        case endSessions = "end sessions"
         case rotateKeys = "rotate keys"
         case expire, purge, extend, retry, flush
     }

@@ -117,7 +117,9 @@ extension Sessions {
             """
         let flags: SQL = "SELECT \(Signups.flag("may_answer")), \(Signups.flag("is_right"))"
         let (renewed, exists, isRight) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction([lock] + statements + [update, select, flags])
+            let rows = try await database.transaction(
+                [Self.lock(session.account.id), lock] + statements + [update, select, flags]
+            )
             let renewed = try rows[rows.count - 2].first.map { row throws(DatabaseError) in try AccountSession(row) }
             let (exists, isRight) = try rows[rows.count - 1].only.decode(Bool.self, Bool.self)
             return (renewed, exists, isRight)

@@ -224,7 +224,9 @@ extension Sessions {
     ) async throws(SignInError) -> DeviceToken {
         let remember = signups.remember(device, of: Self.usable(account, when: condition))
         let isKnown = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await !database.transaction(statements + ["\(remember) RETURNING 1"])[statements.count].isEmpty
+            try await !database.transaction(
+                [Self.lock(account)] + statements + ["\(remember) RETURNING 1"]
+            )[statements.count + 1].isEmpty
         }
         guard isKnown else { throw .failed }
         return device

@@ -121,7 +121,7 @@ extension Sessions {
         return (attempts, known)
     }
 
-    /// A right answer, as far as this process can tell:  the flag `is_right` says whether the statements have accepted it.
+    /// A right answer, as far as this process can tell: the flag `is_right` says whether the statements have accepted it.
     /// They do nothing unless the flag `may_answer` is true.
     struct AcceptedFactor {
         let statements: [SQL]
@@ -142,7 +142,7 @@ extension Sessions {
             }
             return AcceptedFactor(statements: [
                 """
-                UPDATE authenticators SET last_step = \(step) WHERE account = \(account)  AND last_step < \(step)
+                UPDATE authenticators SET last_step = \(step) WHERE account = \(account) AND last_step < \(step)
                    AND \(Signups.flag("may_answer"))
                 RETURNING \(Signups.setFlag("is_right", "true"))
                 """
@@ -152,7 +152,7 @@ extension Sessions {
             return AcceptedFactor(
                 statements: [
                     """
-                    DELETE FROM recovery_codes WHERE account = \(account)  AND digest = \(code.digest)
+                    DELETE FROM recovery_codes WHERE account = \(account) AND digest = \(code.digest)
                        AND \(Signups.flag("may_answer"))
                     RETURNING \(Signups.setFlag("is_right", "true"))
                     """,
@@ -170,6 +170,6 @@ extension Sessions {
     static func wrong(attemptsLeft: Int) -> SignInError {
         attemptsLeft > 0
             ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])
-            : .refused([Refusal("code", .codeExhausted, ["final": true])])
+            : .refused([Refusal("code", .codeExhausted)])
     }
 }

@@ -206,11 +206,13 @@ extension Sessions {
         let token = Token(for: ID<AccountSession>())
         let device = known ?? device
         let isKept = isKept && assurance == .aal1
-        let lock: SQL = "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE"
-        let hasEnough: SQL = """
-            (\(assurance == .aal2) OR NOT EXISTS (SELECT FROM authenticators WHERE account = accounts.id))
+        let mayStart: SQL = """
+            \(condition) AND EXISTS (SELECT FROM accounts WHERE id = \(account) AND disabled_at IS NULL)
+            AND (\(assurance == .aal2) OR NOT EXISTS (SELECT FROM authenticators WHERE account = \(account)))
             """
-        let owner = Self.usable(account, when: "\(condition) AND \(hasEnough)")
+        let remember: SQL = "SELECT \(Signups.setFlag("may_start", mayStart))"
+        let condition = Signups.flag("may_start")
+        let owner = Self.usable(account, when: condition)
         let insert = signups.insertSession(
             token.id,
             tokenHash: token.hash,
@@ -222,7 +224,7 @@ extension Sessions {
         )
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
-                [lock] + statements + Self.end(replaced, when: condition)
+                [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
                     + [
                         insert, signups.remember(device, of: owner),
                         signups.endExcessSessions(of: account, when: condition), Signups.select(token.id),
@@ -255,7 +257,8 @@ extension Sessions {
         let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) }
         let rest = [remember].compactMap { $0 } + Self.end(replaced, when: condition)
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await !database.transaction(statements + [insert] + rest)[statements.count].isEmpty
+            try await !database.transaction([Self.lock(account)] + statements + [insert] + rest)[statements.count + 1]
+                .isEmpty
         }
         guard isStored else { throw .failed }
         return .pending(PendingSignIn(token: token, awaits: .secondFactor, device: device))
@@ -265,6 +268,10 @@ extension Sessions {
     static func end(_ replaced: Token<AccountSession>?, when condition: SQL) -> [SQL] {
         replaced.map { ["DELETE FROM sessions WHERE \(has($0)) AND \(condition)"] } ?? []
     }
+
+    /// The first statement of a transaction that starts or confirms a session. A change of the account's credentials
+    /// waits for it, or is over when the following statements run.
+    static func lock(_ account: ID<Account>) -> SQL { "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE" }
 
     /// One row with the column `id`, or none if the account is gone or disabled, or the condition is false.
     static func usable(_ account: ID<Account>, when condition: SQL) -> SQL {

@@ -53,7 +53,7 @@ struct Operation: Sendable {
         case sessions = "Sessions"
         case accountOverview = "AccountOverview"
         case enrolment = "Enrolment"
-        case recoveryCodes = "RecoveryCodes"
+        case change = "Change"
         /// HTML.
         case page
         /// JPEG.

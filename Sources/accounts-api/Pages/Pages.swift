@@ -116,10 +116,6 @@ extension Pages {
         )
     }
 
-    func recoveryCodes(_ codes: [JSON], next: String, in language: Language) -> Page {
-        recoveryCodes(.array(codes), next: next, in: language)
-    }
-
     private func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
         Page(
             template: .codes,

@@ -29,12 +29,12 @@ struct AccountRoutes: Sendable {
     }
 
     @Sendable func changePassword(_ request: Request, _ context: SessionContext) async throws -> Answer {
-        try await sessions.from(context.network, cookies.client(of: request)).changePassword(
+        let new = try await sessions.from(context.network, cookies.client(of: request)).changePassword(
             context.answers,
             of: context.session,
             in: context.language
         )
-        return Answer(status: .noContent)
+        return changed(new, in: context)
     }
 
     @Sendable func showAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -50,33 +50,37 @@ struct AccountRoutes: Sendable {
     @Sendable func addAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
         var body = SignInBody(context.answers, members: ["code"])
         let code = body.digits("code", TOTP.digits)
-        let codes = try await sessions.from(context.network, cookies.client(of: request)).addAuthenticator(
+        let (codes, new) = try await sessions.from(context.network, cookies.client(of: request)).addAuthenticator(
             body.checked(code, in: context.language),
             to: context.session,
             in: context.language
         )
-        return Self.answer(codes)
+        return changed(new, codes, in: context)
     }
 
     @Sendable func removeAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
-        try await sessions.from(context.network, cookies.client(of: request)).removeAuthenticator(
+        let new = try await sessions.from(context.network, cookies.client(of: request)).removeAuthenticator(
             of: context.session,
             in: context.language
         )
-        return Answer(status: .noContent)
+        return changed(new, in: context)
     }
 
     @Sendable func newRecoveryCodes(_ request: Request, _ context: SessionContext) async throws -> Answer {
-        Self.answer(
-            try await sessions.from(context.network, cookies.client(of: request)).newRecoveryCodes(
-                of: context.session,
-                in: context.language
-            )
+        let (codes, new) = try await sessions.from(context.network, cookies.client(of: request)).newRecoveryCodes(
+            of: context.session,
+            in: context.language
         )
+        return changed(new, codes, in: context)
     }
 
-    private static func answer(_ codes: [RecoveryCode]) -> Answer {
-        Answer(json: ["recovery_codes": .array(codes.map { .string($0.text) })])
+    /// The session with its new token, and the new recovery codes if there are any.
+    func changed(_ new: NewSession?, _ codes: [RecoveryCode] = [], in context: SessionContext) -> Answer {
+        var answer = Answer(
+            json: codes.isEmpty ? .object([]) : ["recovery_codes": .array(codes.map { .string($0.text) })]
+        )
+        if let new { answer.add(new, isBearer: context.hasBearer, cookies) }
+        return answer
     }
 
     @Sendable func erase(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -104,7 +108,7 @@ extension AccountRoutes {
                 .put,
                 "account/password",
                 .changePassword(secretMembers: sessions.signups.flow.secretMembers),
-                responses: [.noContent: .nothing],
+                responses: [.ok: .change],
                 .session(changePassword)
             ),
             .init(.get, "account/totp", .showAuthenticator, responses: [.ok: .enrolment], .session(showAuthenticator)),
@@ -112,21 +116,21 @@ extension AccountRoutes {
                 .put,
                 "account/totp",
                 .addAuthenticator,
-                responses: [.ok: .recoveryCodes],
+                responses: [.ok: .change],
                 .session(addAuthenticator)
             ),
             .init(
                 .delete,
                 "account/totp",
                 .removeAuthenticator,
-                responses: [.noContent: .nothing],
+                responses: [.ok: .change],
                 .session(removeAuthenticator)
             ),
             .init(
                 .post,
                 "account/recovery-codes",
                 .newRecoveryCodes,
-                responses: [.ok: .recoveryCodes],
+                responses: [.ok: .change],
                 .session(newRecoveryCodes)
             ),
         ]

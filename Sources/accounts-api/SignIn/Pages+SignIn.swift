@@ -19,11 +19,14 @@ struct FormPage {
     var hidden: [(name: String, value: String)] = []
     /// For password managers, on a page that asks for a password only.
     var accountName: String?
-    let button: Word
+    /// Nil for a page without a form.
+    var button: Word?
     var isDangerous = false
     /// Nil if the form does not ask whether to keep the session.
     var isKept: Bool?
     var back: String?
+    /// Whether the page also has a button that signs out.
+    var canSignOut = false
     var links: [(text: Word?, label: Word, href: String)] = []
 
     static func password(_ name: String, _ label: Word, isNew: Bool = false) -> Field {
@@ -49,7 +52,7 @@ extension Pages {
         }
         let shown: JSON = [
             "action": .string(form.action), "account_name": form.accountName.map(JSON.string) ?? .null,
-            "fields": .array(fields), "button": .string(messages.text(form.button)),
+            "fields": .array(fields), "button": .string(form.button.map(messages.text) ?? ""),
             "hidden": .array(form.hidden.map { ["name": .string($0.name), "value": .string($0.value)] }),
             "is_dangerous": .bool(form.isDangerous), "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
@@ -61,7 +64,8 @@ extension Pages {
             headers: problem?.headers ?? [:],
             notice: problem.map { $0.notice(in: language) ?? messages.title(of: $0.slug) } ?? notice.map(messages.text),
             members: [
-                .init("text", .array(form.text.map { .string(messages.text($0)) })), .init("form", shown),
+                .init("text", .array(form.text.map { .string(messages.text($0)) })),
+                .init("form", form.button == nil ? .null : shown), .init("can_sign_out", .bool(form.canSignOut)),
                 .init(
                     "links",
                     .array(
@@ -73,6 +77,18 @@ extension Pages {
                         }
                     )
                 ),
+            ]
+        )
+    }
+
+    /// The page that shows the code in place of the one that was used, once.
+    func newRecoveryCode(_ code: String, in language: Language) -> Page {
+        Page(
+            template: .codes,
+            title: language.messages.text(.newRecoveryCode),
+            members: [
+                .init("text", .string(language.messages.text(.newRecoveryCodeText))),
+                .init("codes", [.string(code)]), .init("next", "/account"),
             ]
         )
     }

@@ -7,6 +7,8 @@ struct SessionContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let session: AccountSession
     let token: Token<AccountSession>
+    /// Whether the token was a bearer token.
+    let hasBearer: Bool
     let network: Network
     let representation: Representation
     let language: Language
@@ -18,6 +20,7 @@ struct SessionContext: ChildRequestContext {
             throw Problem.noSession
         }
         coreContext = context.coreContext
+        hasBearer = context.credentials.hasBearer
         (self.session, self.token) = (session, token)
         representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)

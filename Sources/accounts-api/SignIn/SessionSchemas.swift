@@ -61,7 +61,10 @@ extension Schemas {
                 optional: ["qr_svg": string]
             )
         ),
-        .init("RecoveryCodes", object(["recovery_codes": names])),
+        .init(
+            "Change",
+            object(["session": reference("Session")], optional: ["recovery_codes": names, "token": string])
+        ),
     ]
 
     /// The password of the flow, and its confirmation if there is one.

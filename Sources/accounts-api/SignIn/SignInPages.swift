@@ -15,12 +15,15 @@ struct SignInPages: Sendable {
 
     @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
         if try await current(context) != nil { return Pages.seeOther("/account") }
-        let notice: Word? = request.uri.query == "signed-out" ? .signedOut : nil
-        return response(Self.signInForm(), notice: notice, context)
+        let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
+        guard sessions.flow.signIn.methods.contains(.password) else { return Pages.seeOther("/sign-in/mail") }
+        return response(signInForm(), notice: notices[request.uri.query ?? ""], context)
     }
 
-    private static func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
-        FormPage(
+    private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
+        let mail: [(text: Word?, label: Word, href: String)] =
+            sessions.flow.signIn.methods.contains(.code) ? [(nil, .signInByMail, "/sign-in/mail")] : []
+        return FormPage(
             title: .signIn,
             action: "/sign-in",
             fields: [
@@ -29,7 +32,7 @@ struct SignInPages: Sendable {
             ],
             button: .signIn,
             isKept: isKept,
-            links: [(.noAccount, .signUp, "/signup")]
+            links: mail + [(.noAccount, .signUp, "/signup")]
         )
     }
 
@@ -39,10 +42,11 @@ struct SignInPages: Sendable {
             try await session.signIn(request, context)
         } orShow: { problem in
             if problem.slug == .codeRequired { return Self.mailForm(typed) }
-            return Self.signInForm(typed, isKept: context.answers["keep"] != nil)
+            return signInForm(typed, isKept: context.answers["keep"] != nil)
         }
     }
 
+    /// Too many attempts have failed, so the person has typed the identifier before.
     private static func mailForm(_ identifier: String) -> FormPage {
         FormPage(
             title: .mailCodeTitle,
@@ -51,6 +55,21 @@ struct SignInPages: Sendable {
             hidden: [("identifier", identifier)],
             button: .mailCode,
             back: "/sign-in"
+        )
+    }
+
+    @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
+        response(Self.askingMailForm(), context)
+    }
+
+    private static func askingMailForm(_ text: [Word] = []) -> FormPage {
+        FormPage(
+            title: .signInByMail,
+            text: text,
+            action: "/sign-in/mail",
+            fields: [.init(name: "identifier", label: .identifier, autocomplete: "username")],
+            button: .mailCode,
+            links: [(.noAccount, .signUp, "/signup")]
         )
     }
 
@@ -64,14 +83,15 @@ struct SignInPages: Sendable {
         action: "/sign-in/second-factor",
         fields: [FormPage.code],
         button: .signIn,
+        back: "/sign-in",
         links: [(nil, .useRecoveryCode, "/sign-in/recovery-code")]
     )
 
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await answering(context) {
             try await session.enterTOTP(request, context)
-        } orShow: { _ in
-            Self.secondFactorForm
+        } orShow: { problem in
+            problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.secondFactorForm
         }
     }
 
@@ -90,8 +110,8 @@ struct SignInPages: Sendable {
     @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await answering(context) {
             try await session.enterRecoveryCode(request, context)
-        } orShow: { _ in
-            Self.recoveryCodeForm
+        } orShow: { problem in
+            problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.recoveryCodeForm
         }
     }
 
@@ -100,7 +120,7 @@ struct SignInPages: Sendable {
         return try await answering(context) {
             try await session.mailCode(request, context)
         } orShow: { _ in
-            Self.mailForm(typed)
+            typed.isEmpty ? Self.askingMailForm() : Self.mailForm(typed)
         }
     }
 
@@ -143,12 +163,19 @@ struct SignInPages: Sendable {
         )
     }
 
+    private static let usedTicketPage = FormPage(
+        title: .ticketTitle,
+        text: [.ticketUsed],
+        action: "/sign-in",
+        links: [(nil, .signIn, "/sign-in")]
+    )
+
     @Sendable func redeemTicket(_ request: Request, _ context: RequestScope) async throws -> Response {
         let ticket = context.answers["ticket"]?.json?.string ?? ""
         return try await answering(context) {
             try await session.redeemTicket(request, context)
-        } orShow: { _ in
-            Self.ticketForm(ticket)
+        } orShow: { problem in
+            problem.slug == .validationFailed ? Self.usedTicketPage : Self.ticketForm(ticket)
         }
     }
 
@@ -167,13 +194,15 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let current = try await required(context)
-        switch context.answers["session"]?.json?.string {
-        case nil:
+        guard let other = context.answers["session"]?.json?.string else {
+            // Also an idle session.
             return Pages.seeOther("/sign-in?signed-out", try await session.signOut(request, context).headers)
-        case "others": try await sessions.endOthers(than: current)
-        case let id?:
-            if let id = ID<AccountSession>(id) { _ = try await sessions.end(id, of: current.account.id) }
+        }
+        let current = try await required(context)
+        if other == "others" {
+            try await sessions.endOthers(than: current)
+        } else if let id = ID<AccountSession>(other) {
+            _ = try await sessions.end(id, of: current.account.id)
         }
         return Pages.seeOther("/account")
     }
@@ -181,6 +210,9 @@ struct SignInPages: Sendable {
     @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await required(context)
         guard current.isConfirmed else { return Pages.seeOther("/account/confirm?password") }
+        guard try await sessions.overview(of: current.account.id).hasPassword else {
+            throw Problem(.notFound, "The account has no password.")
+        }
         return response(passwordForm(of: current), context)
     }
 
@@ -206,13 +238,15 @@ struct SignInPages: Sendable {
     @Sendable func changePassword(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await required(context)
         let client = session.cookies.client(of: request)
-        return try await answering(context, next: "/account?password-changed") {
-            try await sessions.from(context.network, client).changePassword(
+        return try await answering(context, next: "/account?password-changed", confirming: "password") {
+            let new = try await sessions.from(context.network, client).changePassword(
                 context.answers,
                 of: current,
                 in: context.language
             )
-            return Answer()
+            var answer = Answer(json: .object([]))
+            if let new { answer.add(new, isBearer: false, session.cookies) }
+            return answer
         } orShow: { _ in
             passwordForm(of: current)
         }
@@ -235,7 +269,7 @@ struct SignInPages: Sendable {
     @Sendable func erase(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await required(context)
         let client = session.cookies.client(of: request)
-        return try await answering(context, next: "/signup") {
+        return try await answering(context, next: "/signup", confirming: "erase") {
             try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
             return account.erased
         } orShow: { _ in
@@ -247,7 +281,12 @@ struct SignInPages: Sendable {
     private static let confirmed = ["password": "/account/password", "erase": "/account/erase"]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await response(Self.confirmationForm(request.uri.query ?? "", of: confirming(context)), context)
+        let current = try await confirming(context)
+        // Without a password, a new sign-in is the proof.
+        guard try await sessions.overview(of: current.account.id).hasPassword else {
+            return Pages.seeOther("/sign-in/mail")
+        }
+        return response(Self.confirmationForm(request.uri.query ?? "", of: current), context)
     }
 
     /// The session to confirm, which may be idle.
@@ -265,7 +304,8 @@ struct SignInPages: Sendable {
             hidden: [("next", confirmed[next] == nil ? "" : next)],
             accountName: session.account.username ?? session.account.email,
             button: .goOn,
-            back: "/account"
+            back: session.isIdle ? nil : "/account",
+            canSignOut: true
         )
     }
 
@@ -287,13 +327,14 @@ struct SignInPages: Sendable {
     private func answering(
         _ context: RequestScope,
         next: String = "/account",
+        confirming page: String = "",
         _ act: () async throws -> Answer,
         orShow form: (Problem) -> FormPage
     ) async throws -> Response {
         do {
             let answer = try await act()
             if let code = answer.json?["recovery_code"]?.string {
-                var page = pages.recoveryCodes([.string(code)], next: "/account", in: context.language)
+                var page = pages.newRecoveryCode(code, in: context.language)
                 page.headers.add(answer.headers)
                 return pages.response(page, in: context.language)
             }
@@ -311,7 +352,7 @@ struct SignInPages: Sendable {
                     pages.form(form(problem), after: problem, in: context.language),
                     in: context.language
                 )
-            case .confirmationRequired: return Pages.seeOther("/account/confirm")
+            case .confirmationRequired: return Pages.seeOther("/account/confirm?\(page)")
             default: throw problem
             }
         }
@@ -322,7 +363,8 @@ struct SignInPages: Sendable {
         switch step.flatMap(SignInStep.init) {
         case .secondFactor: "/sign-in/second-factor"
         case .code: "/sign-in/code"
-        case .password, .signIn: "/sign-in"
+        case .password: "/sign-in?known"
+        case .signIn: "/sign-in"
         case .mailCode, .confirm, nil: nil
         }
     }
@@ -379,7 +421,7 @@ extension SignInPages {
             send("sign-in/second-factor", "secondFactorForm", enterSecondFactor),
             show("sign-in/recovery-code", "showRecoveryCode", showRecoveryCode),
             send("sign-in/recovery-code", "recoveryCodeForm", enterRecoveryCode),
-            send("sign-in/mail", "mailCodeForm", mailCode),
+            show("sign-in/mail", "showMail", showMail), send("sign-in/mail", "mailCodeForm", mailCode),
             show("sign-in/code", "showMailedCode", showCode),
             send("sign-in/code", "mailedCodeForm", enterCode),
             show("session/ticket", "showSignInTicket", showTicket),

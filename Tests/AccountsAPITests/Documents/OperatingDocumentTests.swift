@@ -82,7 +82,7 @@ struct OperatingDocumentTests {
 
     @Test func `the JSON output has the members that the document lists`() async throws {
         let documented = try Self.documented()
-        #expect(documented.count == 19)
+        #expect(documented.count == 24)
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let account = try await service.signups.commit(
@@ -99,7 +99,26 @@ struct OperatingDocumentTests {
                 case "drafts show", "drafts why", "drafts extend": arguments.append("\(kim.id)")
                 case "drafts expire": arguments += ["\(try await service.start().id)"]
                 case "drafts purge": arguments += ["--email", "nobody@example.com"]
-                case "accounts show": arguments.append("\(account.id)")
+                case "accounts show", "accounts disable", "accounts enable", "sessions end":
+                    arguments.append("\(account.id)")
+                case "sessions list":
+                    try TestSupport.Session().query(
+                        """
+                        INSERT INTO sessions
+                               (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
+                        VALUES (gen_random_uuid(), \(account.id), '', 1, 'pwd', false, '1 day', now() + interval '1 day', '')
+                        """
+                    )
+                    arguments.append("\(account.id)")
+                case "accounts erase":
+                    // Not by a sign-up, whose code would be delivered together with the mail above.
+                    let other = try TestSupport.Session().query(
+                        """
+                        INSERT INTO accounts (id, profile, locale, flow)
+                        VALUES (gen_random_uuid(), '{}', 'en', 'default@1') RETURNING id::text
+                        """
+                    )
+                    arguments += [try other.only.decode(String.self), "--yes"]
                 case "outbox retry": arguments.append(mail.uuidString)
                 case "argon2 calibrate": arguments += ["--target", "1ms"]
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
@@ -112,6 +131,7 @@ struct OperatingDocumentTests {
                         "USER": "mina",
                     ]
                 )
+                #expect(run.status == 0, "\(arguments): \(run.errorOutput)")
                 var json = try JSON.read(Array(run.output.utf8))
                 if case .array(let items) = json { json = try #require(items.first) }
                 guard case .object(let printed) = json else {

@@ -78,9 +78,9 @@ struct SignInPagesTests {
             #expect(try await kim.open("/session/ticket").status == 404)
             #expect(try await kim.post("/session/ticket/redeem", "ticket=\(ticket)").path == "/sign-in/code")
             let used = try await kim.post("/session/ticket/redeem", "ticket=\(ticket)")
-            #expect(used.status == 422)
+            #expect(used.status == 422 && used.has("was used already") && !used.has("<form"))
             let code = try await site.service.readCode(for: "kim@example.com")
-            #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in")
+            #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in?known")
             #expect(try await kim.post("/sign-in", Self.right).path == "/account")
         }
     }
@@ -139,6 +139,67 @@ struct SignInPagesTests {
                 "next=\(next)&password=a+pass+phrase+of+mine"
             )
             #expect(response.status == 303 && response.headers[.location] == "/account")
+        }
+    }
+
+    @Test func `an idle session is confirmed or signed out`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            for leaves in [false, true] {
+                try site.forgetUsedCodes()
+                let kim = PageVisitor(site)
+                _ = try await kim.post("/sign-in", Self.right)
+                _ = try await kim.post("/sign-in/second-factor", "code=\(person.code)")
+                try TestSupport.Session().letPass("61 minutes")
+                let idle = try await kim.open("/account")
+                #expect(
+                    idle.path == "/account/confirm" && idle.has("/account/sign-out") && !idle.has("href=\"/account\"")
+                )
+                if leaves {
+                    #expect(try await kim.post("/account/sign-out").path == "/sign-in?signed-out")
+                    #expect(try await kim.open("/account").path == "/sign-in")
+                } else {
+                    let form = "next=&password=a+pass+phrase+of+mine"
+                    #expect(try await kim.post("/account/confirm", form).path == "/account")
+                }
+            }
+        }
+    }
+
+    /// Somebody knows the password and has guessed codes of the app.
+    @Test func `a person on a new device gets past guesses at the second factor`() async throws {
+        let flow = try standardFlow(with: "sign_in: [password, code]")
+        try await TestServer.with(flow: flow) { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let wrong = person.code == "000000" ? "000001" : "000000"
+            for number in 0..<11 {
+                _ = try await Stranger(site, at: "198.51.100.\(number)").guessSecondFactor(wrong)
+            }
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            let refused = try await kim.post("/sign-in/second-factor", "code=\(person.code)")
+            #expect(
+                refused.status == 401 && refused.has("action=\"/sign-in/mail\"") && refused.has("name=\"identifier\"")
+            )
+            _ = try await kim.post("/sign-in/mail", "identifier=kim")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in/second-factor")
+            #expect(try await kim.post("/sign-in/second-factor", "code=\(person.code)").path == "/account")
+        }
+    }
+
+    @Test(arguments: ["sign_in: [password, code]", "sign_in: [code]"])
+    func `a mailed code signs in where the flow allows it`(rule: String) async throws {
+        try await TestServer.with(flow: standardFlow(with: rule)) { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            let page = try await kim.open("/sign-in")
+            let path = rule.contains("password") ? "/sign-in" : "/sign-in/mail"
+            #expect(page.path == path && page.has("Sign in with a code by mail"))
+            #expect(try await kim.post("/sign-in/mail", "identifier=kim").path == "/sign-in/code")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/account")
         }
     }
 

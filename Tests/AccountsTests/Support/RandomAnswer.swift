@@ -27,6 +27,8 @@ struct RandomAnswer {
         case digits(String)
     }
 
+    var isNonsense: Bool { if case .nonsense = meaning { true } else { false } }
+
     init(_ answer: FieldAnswer?, _ meaning: Meaning) {
         (self.answer, self.meaning) = (answer, meaning)
     }

@@ -15,24 +15,16 @@ extension AccountCommands {
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: String
+        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
         @Flag(help: "Shows values unmasked; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let address = UUID(uuidString: account) == nil ? try emailAddress(account).rawValue : nil
-            let report = try await flags.withOperator(writesAudit: reveal || address != nil) {
-                worker -> AccountReport? in
-                let id =
-                    if let address { try await worker.account(named: address) } else {
-                        UUID(uuidString: account).map { ID<Account>($0) }
-                    }
-                guard let id, let detail = try await worker.account(id) else { return nil }
+            let report = try await flags.withOperator(writesAudit: reveal || account.isSearch) { worker in
+                let id = try await account.find(by: worker)
+                guard let detail = try await worker.account(id) else { throw account.notFound }
                 if reveal { try await worker.note(.revealAccount, of: id) }
                 return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
-            }
-            guard let report else {
-                throw NotFound(description: "no account with the id or address \"\(account.printable)\"")
             }
             print(flags.json ? report.json.text : report.text)
         }

@@ -1,0 +1,74 @@
+package import Foundation
+
+extension Operator {
+    /// Keeps the person of an account from signing in, and ends its sessions.
+    ///
+    /// - Returns: whether the account was enabled before; nil if it does not exist.
+    package func disable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
+        try await set(
+            "now()",
+            of: id,
+            .disableAccount,
+            and: ["DELETE FROM sessions WHERE account = \(id)", "DELETE FROM sign_ins WHERE account = \(id)"]
+        )
+    }
+
+    /// Lets the person of a disabled account sign in again.
+    ///
+    /// - Returns: whether the account was disabled before; nil if it does not exist.
+    package func enable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
+        try await set("NULL", of: id, .enableAccount)
+    }
+
+    private func set(
+        _ disabledAt: SQL,
+        of id: ID<Account>,
+        _ act: Act,
+        and others: [SQL] = []
+    ) async throws(DatabaseError) -> Bool? {
+        let rows = try await database.transaction(
+            [
+                "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE",
+                """
+                WITH changed AS (
+                    UPDATE accounts SET disabled_at = \(disabledAt)
+                     WHERE id = \(id) AND (disabled_at IS NULL) <> (\(disabledAt)::timestamptz IS NULL) RETURNING id
+                ), \(audited(act, over: "changed", of: "id"))
+                SELECT 1 FROM changed
+                """,
+            ] + others
+        )
+        return rows[0].isEmpty ? nil : !rows[1].isEmpty
+    }
+
+    /// Erases an account with everything that belongs to it. Returns false if it does not exist.
+    package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
+        try await !database.transaction(
+            """
+            WITH erased AS (SELECT 1 FROM erase_account(\(id)) AS existed WHERE existed),
+                 \(audited(.eraseAccount, over: "erased", of: "\(id)"))
+            SELECT 1 FROM erased
+            """
+        )[0].isEmpty
+    }
+
+    /// Ends the sessions of an account, or one of them. Returns their number.
+    package func endSessions(
+        of account: ID<Account>,
+        only session: ID<AccountSession>? = nil
+    ) async throws(DatabaseError) -> Int {
+        let condition: SQL = session.map { "account = \(account) AND id = \($0)" } ?? "account = \(account)"
+        return try await database.transaction(
+            """
+            WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING id),
+                 \(audited(.endSessions, over: "(SELECT FROM ended LIMIT 1) AS once", of: "\(account)"))
+            SELECT count(*) FROM ended
+            """
+        )[0].only.decode(Int.self)
+    }
+
+    /// The sessions of an account, the one that was used last first.
+    package func sessions(of account: ID<Account>) async throws(SignInError) -> (sessions: [ListedSession], now: Date) {
+        (try await Sessions(signups: signups).list(of: account), Date())
+    }
+}

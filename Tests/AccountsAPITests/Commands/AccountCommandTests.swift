@@ -1,0 +1,97 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Commands for accounts and sessions", .freshDatabase)
+struct AccountCommandTests {
+    private func command(_ arguments: String...) async throws -> CommandRun {
+        try await CommandRun.of(
+            arguments,
+            settings: [
+                "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
+            ]
+        )
+    }
+
+    private func audit() throws -> [String] {
+        try TestSupport.Session().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
+    }
+
+    @Test func `an account is disabled with its sessions, and enabled without them`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let disabled = try await command("accounts", "disable", "kim@example.com")
+            #expect(disabled.status == 0 && disabled.output.hasPrefix("disabled account "))
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try await Browser(site).signIn().slug == "sign-in-failed")
+            #expect(try await command("accounts", "disable", "kim@example.com").output.contains("was disabled already"))
+            #expect(
+                try await command("accounts", "show", "kim@example.com").output.contains("disabled  by an operator")
+            )
+            #expect(try await command("accounts", "enable", "kim@example.com").output.hasPrefix("enabled account "))
+            #expect(try await kim.send(.get, "/session").slug == "no-session", "the session does not live again")
+            #expect(try await Browser(site).signIn().status == 201)
+            let acts = try audit().filter { $0 != "find account" }
+            #expect(acts == ["disable account", "enable account"])
+        }
+    }
+
+    @Test func `the sessions of an account are listed and ended`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site, userAgent: "curl/8.5.0")
+            try await kim.signUp()
+            for _ in 1...2 { _ = try await Browser(site).signIn() }
+            let listed = try JSON.read(
+                Array(await command("sessions", "list", "kim@example.com", "--json").output.utf8)
+            )
+            guard case .array(let sessions) = listed else { throw Missing() }
+            #expect(sessions.count == 3 && sessions.filter { $0["browser"] == "curl" }.count == 1)
+            let id = try #require(sessions.first { $0["browser"] == "curl" }?["id"]?.string)
+            #expect(try await command("sessions", "list", "kim@example.com").output.contains(id))
+            let one = try await command("sessions", "end", "kim@example.com", "--session", id)
+            #expect(one.output == "ended 1 session\n")
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            let again = try await command("sessions", "end", "kim@example.com", "--session", id)
+            #expect(again.status == 1 && again.errorOutput.contains("the account has no session \(id)"))
+            #expect(try await command("sessions", "end", "kim@example.com").output == "ended 2 sessions\n")
+            #expect(try await command("sessions", "end", "kim@example.com").output == "ended 0 sessions\n")
+            #expect(try audit().filter { $0 == "end sessions" }.count == 2)
+        }
+    }
+
+    @Test func `an account is erased only with --yes`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let asked = try await command("accounts", "erase", "kim@example.com")
+            #expect(asked.status == 2 && asked.errorOutput.contains("pass --yes"))
+            #expect(try await kim.send(.get, "/session").status == 200)
+            let erased = try await command("accounts", "erase", "kim@example.com", "--yes")
+            #expect(erased.status == 0 && erased.output.hasPrefix("erased account "))
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try audit().last == "erase account")
+        }
+    }
+
+    @Test(arguments: ["disable", "enable", "erase"])
+    func `an account that does not exist is not found`(act: String) async throws {
+        try await TestSignups.with { _ in
+            let yes = act == "erase" ? ["--yes"] : []
+            for account in ["nobody@example.com", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
+                let run = try await CommandRun.of(
+                    ["accounts", act, account] + yes,
+                    settings: [
+                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
+                        "USER": "mina",
+                    ]
+                )
+                #expect(run.status == 1 && run.errorOutput.contains("no account"), "\(run.errorOutput)")
+            }
+        }
+    }
+}
