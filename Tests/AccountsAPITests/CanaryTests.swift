@@ -201,8 +201,18 @@ struct CanaryTests {
         var found: Set<String> = []
         for line in dump.split(separator: "\n") {
             if let copied = line.firstMatch(of: #/^COPY public\.([a-z_0-9]+) /#) { table = String(copied.1) }
-            if forms.contains(where: { line.contains($0) }) { found.insert(table) }
+            if forms.contains(where: { occurs($0, in: line) }) { found.insert(table) }
         }
         return found.sorted()
+    }
+
+    /// Whether the line contains the text. Six digits also occur by chance, in a digest or in the fraction of a second, so
+    /// digits count only if they stand alone.
+    private static func occurs(_ text: String, in line: Substring) -> Bool {
+        guard text.utf8.count == 6, text.allSatisfy(\.isNumber) else { return line.contains(text) }
+        return line.ranges(of: text).contains { range in
+            let (before, after) = (line[..<range.lowerBound].last, line[range.upperBound...].first)
+            return ![before, after].contains { $0 == "." || $0?.isHexDigit == true }
+        }
     }
 }
