@@ -43,11 +43,12 @@ struct SessionPlan: Sendable {
 }
 
 extension CommitPlan {
-    /// Start the session if the account was created. The last one selects it.
+    /// Statements that start the session if the account was created. The last one selects it.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
         let hasTwoFactors = factors.count > 1
-        let methods = SignInMethods(words: factors.isEmpty ? ["otp"] : factors)
+        // Without a password, the mailed code is what the person has proved.
+        let methods = SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors)
         let insert = signups.insertSession(
             session.id,
             tokenHash: session.token.hash,

@@ -110,7 +110,8 @@ extension Sessions {
 
     /// Returns the account's hash if the password is right. Without a hash that can be checked, it checks another one.
     private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> PHCString? {
-        var stored = account.hash.flatMap { try? PHCString($0) }
+        // Where the flow does not let passwords in, every one of them is wrong.
+        var stored = flow.signIn.methods.contains(.password) ? account.hash.flatMap { try? PHCString($0) } : nil
         // A server that cannot check a hash must not tell that there is one.
         if let hash = stored {
             let pepper: Pepper?

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages for signing in, and of the own account. They call the same handlers as programs do.
+/// The pages for signing in, and of the own account. The sign-in calls the same handlers as programs do.
 struct SignInPages: Sendable {
     let session: SessionRoutes
     let account: AccountRoutes

@@ -31,6 +31,13 @@ struct MailedCodeTests {
         }
     }
 
+    @Test func `a password does not sign in where the flow lets only codes in`() async throws {
+        try await TestServer.with(flow: standardFlow(with: "sign_in: [code]")) { site in
+            try await site.readyAccount()
+            #expect(try await Browser(site).signIn().slug == "sign-in-failed")
+        }
+    }
+
     @Test func `an authenticator is asked for after the code, too`() async throws {
         try await TestServer.with(flow: Self.flow()) { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
