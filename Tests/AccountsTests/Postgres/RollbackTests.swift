@@ -57,7 +57,8 @@ struct RollbackTests {
     private static func code(for address: String, in servers: [TestSignups]) async throws -> String {
         while true {
             for server in servers {
-                try await server.deliver()
+                // A call of a function that returns rows of a table fails once if a migration changes the table meanwhile.
+                try? await server.deliver()
                 if let code = try? server.mailbox.code(for: address) { return code }
             }
             await Task.yield()
