@@ -20,6 +20,11 @@ package final class Session: Sendable {
         try connection.withLock { try $0.query(sql) }
     }
 
+    /// The number of rows; `rows` is what follows `FROM` in the statement.
+    package func number(of rows: String) throws -> Int {
+        try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
+    }
+
     /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` after 30 seconds.
     @discardableResult
     package func wait(for statement: SQL) async throws -> Row {

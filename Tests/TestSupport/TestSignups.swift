@@ -216,6 +216,11 @@ package final class Mailbox: Mailer {
         try ticket(for: address, linkedTo: "/session/ticket")
     }
 
+    /// The same in the last mail with a code of a recovery.
+    package func recoveryTicket(for address: String) throws -> String {
+        try ticket(for: address, linkedTo: "/recovery/ticket")
+    }
+
     private func ticket(for address: String, linkedTo path: String) throws -> String {
         let start = "http://localhost:8080\(path)?ticket="
         guard let mail = mails.last(where: { $0.to == address }),

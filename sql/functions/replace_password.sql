@@ -1,12 +1,18 @@
--- Replaces the hash of the account's password, if it is still the old one; NULL stands for any. Returns whether it was.
+-- Replaces the hash of the account's password, if it is still the old one. NULL stands for any, and for none. Returns
+-- whether it was.
 --
 -- Runs as the owner of the tables, as password_hash does.
 
 CREATE OR REPLACE FUNCTION replace_password(account uuid, old text, new text) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
+    IF old IS NULL THEN
+        INSERT INTO credentials (account, kind, secret) VALUES (replace_password.account, 'password', new)
+        ON CONFLICT ON CONSTRAINT credentials_pkey DO UPDATE SET secret = new;
+        RETURN true;
+    END IF;
     UPDATE credentials SET secret = new
-     WHERE credentials.account = replace_password.account AND kind = 'password' AND (old IS NULL OR secret = old);
+     WHERE credentials.account = replace_password.account AND kind = 'password' AND secret = old;
     RETURN FOUND;
 END
 $$;

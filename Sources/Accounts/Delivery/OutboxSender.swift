@@ -182,18 +182,16 @@ package struct OutboxSender: Sendable {
 
     private func text(_ template: String, _ content: Outbox.Content) -> MailText? {
         let messages = content.language.messages
-        return switch template {
-        case "verification-code":
-            content.code.map {
+        if let mail = CodeMail(rawValue: template) {
+            return content.code.map { code in
                 // Mail of an earlier version of the service has no ticket.
-                let link = content.ticket.map { "\(publicURL)/signup/ticket?ticket=\($0)" }
-                return messages.verificationCode($0.text, minutes: $0.minutes, link: link, serviceName: serviceName)
+                let link = content.ticket.flatMap { ticket in
+                    mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" }
+                }
+                return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)
             }
-        case "sign-in-code":
-            content.code.map {
-                let link = content.ticket.map { "\(publicURL)/session/ticket?ticket=\($0)" }
-                return messages.signInCode($0.text, minutes: $0.minutes, link: link, serviceName: serviceName)
-            }
+        }
+        return switch template {
         case "handoff":
             content.code.map {
                 // Browsers do not send the fragment of a URL, so no proxy logs the code.

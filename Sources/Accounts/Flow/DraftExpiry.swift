@@ -5,6 +5,10 @@ package struct DraftExpiry: Sendable {
     /// The lifetime after the start, whatever is changed. One minute to 90 days; 7 days by default.
     package let absolute: Duration
 
+    init(idle: Duration, absolute: Duration) {
+        (self.idle, self.absolute) = (idle, absolute)
+    }
+
     /// - Parameter file: the outermost mapping of the flow file.
     init(in file: inout FlowEntry) throws(FlowFileError) {
         var entry = try file.entry("draft")

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A sign-up: its ordered steps with their fields and rules, and the expiry of a draft.
+/// What a person goes through in a sign-up or the like: ordered steps with their fields and rules, and the expiry of a
+/// draft.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
@@ -14,6 +15,7 @@ package struct Flow: Sendable {
     package let steps: [Step]
     package let signIn: SignInRules
     package var limits: Limits
+    package internal(set) var purpose = FlowPurpose.signup
 
     /// Differs for each text of a flow file, and for each build of the service, because the code has rules too.
     package internal(set) var digest = ""
@@ -22,6 +24,9 @@ package struct Flow: Sendable {
     package var id: String { "\(name)@\(version)" }
 
     package var fields: [Field] { steps.flatMap(\.fields) }
+
+    /// The path of the page with all answers, after the last step.
+    package var review: String { "\(purpose.path)/review" }
 
     package func step(named name: StepName) -> Step? { steps.first { $0.name == name } }
 
@@ -39,8 +44,10 @@ package struct Step: Sendable {
     package let isOptional: Bool
     package let titles: [Language: String]
     package let fields: [Field]
+    /// The path of the flow.
+    var root = FlowPurpose.signup.path
 
-    package var href: String { "/signup/\(name)" }
+    package var href: String { "\(root)/\(name)" }
 
     package func field(named name: FieldName) -> Field? { fields.first { $0.name == name } }
 }

@@ -39,6 +39,9 @@ package protocol FieldBehavior: Sendable {
     /// True if the answer is validated after the other fields of its step, because it depends on them.
     var dependsOnOtherAnswers: Bool { get }
 
+    /// True if the person of this draft is not asked for the field. A step of such fields is left out.
+    func isOmitted(_ field: Field, in context: ValidationContext) -> Bool
+
     // MARK: The flow file
 
     /// Called while the flow file is read, directly after the rules of this field. Throws if the field is at an invalid
@@ -203,6 +206,7 @@ extension FieldBehavior {
     package var takesGuess: Bool { false }
     package var canBeSkipped: Bool { true }
     package var dependsOnOtherAnswers: Bool { false }
+    package func isOmitted(_ field: Field, in context: ValidationContext) -> Bool { false }
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}

@@ -1,6 +1,7 @@
 /// A change of an account that its address is told of. The raw value is the template of the mail.
 package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
+    case addressChanged = "address-changed"
     case authenticatorAdded = "authenticator-added"
     case authenticatorRemoved = "authenticator-removed"
     case recoveryCodesReplaced = "recovery-codes-replaced"

@@ -69,39 +69,45 @@ struct English: Messages {
         }
     }
 
-    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+    func text(of mail: CodeMail, _ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let (subject, request, assurance) =
+            switch mail {
+            case .signUp:
+                (
+                    "Your code for \(serviceName)", "To sign up for \(serviceName), enter this code:",
+                    "Without the code nobody can sign up with your address."
+                )
+            case .signIn:
+                (
+                    "Your code to sign in to \(serviceName)", "To sign in to \(serviceName), enter this code:",
+                    "Without the code nobody gets any further."
+                )
+            case .recovery:
+                (
+                    "Your code for a new password at \(serviceName)",
+                    "To choose a new password for your account at \(serviceName), enter this code:",
+                    "Without the code nobody can change your password."
+                )
+            case .emailChange:
+                (
+                    "Your code for your new address at \(serviceName)",
+                    "To use this address for your account at \(serviceName), enter this code:",
+                    "Without the code nobody can use your address."
+                )
+            }
         let ticket = link.map { "\n\nIf the code does not work, open this link to get a new one:\n\n\($0)" } ?? ""
         return MailText(
-            subject: "Your code for \(serviceName)",
+            subject: subject,
             text: """
                 Hello,
 
-                To sign up for \(serviceName), enter this code:
-
-                \(code)
-
-                It expires in \(counted(minutes, "minute")). Please do not share it.
-
-                If you did not ask for it, there is nothing to do. Without the code nobody can sign up with your address.\
-                \(ticket)
-                """
-        )
-    }
-
-    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
-        let ticket = link.map { "\n\nIf the code does not work, open this link to get a new one:\n\n\($0)" } ?? ""
-        return MailText(
-            subject: "Your code to sign in to \(serviceName)",
-            text: """
-                Hello,
-
-                To sign in to \(serviceName), enter this code:
+                \(request)
 
                 \(code)
 
                 It expires in \(counted(minutes, "minute")). Please do not share it: we never ask for it.
 
-                If you did not ask for it, there is nothing to do. Without the code nobody gets any further.\
+                If you did not ask for it, there is nothing to do. \(assurance)\
                 \(ticket)
                 """
         )
@@ -238,6 +244,21 @@ struct English: Messages {
             "If there is an account, a code is on its way to its address. If it does not work, use the link in the mail."
         case .ticketTitle: "Get a new code"
         case .ticketText: "We mail another code to the same address. It works even if too many codes were asked for."
+        case .forgotPassword: "Forgot your password?"
+        case .recoverTitle: "Choose a new password"
+        case .recoverText: "We mail a code to the address of your account. With it you choose a new password."
+        case .yourAddress: "Your e-mail address"
+        case .codeOrRecoveryCode: "Code of the app, or a recovery code"
+        case .secondFactorHelp: "Your account is protected by an authenticator app. Enter the six digits that it shows."
+        case .recoverReview: "If everything is right, set the new password. All devices will be signed out."
+        case .recoverCommit: "Set the new password"
+        case .otherGiveUp: "Give up?"
+        case .otherOverdue: "It took too long, and what you typed was erased. You can begin again."
+        case .otherGaveUp: "You gave up. Nothing was changed."
+        case .otherMissing: "Nothing is begun in this browser. If you have just begun, allow cookies for this site."
+        case .otherSuperseded: "Your account has changed in the meantime. Begin again."
+        case .otherElsewhere: "It goes on in another browser."
+        case .otherReplaces: "This browser has begun before. If you continue here, you cannot return to that."
         case .account: "Your account"
         case .profile: "Profile"
         case .security: "Security"
@@ -286,10 +307,11 @@ struct English: Messages {
         )
     }
 
-    func ticket(_ address: String, serviceName: String) -> PageText {
-        PageText(
+    func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {
+        let use = purpose == .signup ? "begin a sign-up in this browser" : "choose a new password"
+        return PageText(
             title: "Get a new code for \(serviceName)",
-            text: "We mail a new code to \(address). With it you begin a sign-up in this browser.",
+            text: "We mail a new code to \(address). With it you \(use).",
             button: "Send the code"
         )
     }
@@ -297,7 +319,7 @@ struct English: Messages {
     func ticketExpired(serviceName: String) -> PageText {
         PageText(
             title: "Get a new code for \(serviceName)",
-            text: "This link was used already, or is too old. Open the link in the last mail, or begin a sign-up.",
+            text: "This link was used already, or is too old. Open the link in the last mail, or begin again.",
             button: nil
         )
     }
@@ -324,6 +346,7 @@ struct English: Messages {
         let (subject, change) =
             switch notice {
             case .passwordChanged: ("Your password was changed", "The password of your account was changed.")
+            case .addressChanged: ("Your address was changed", "Your account has another address now.")
             case .authenticatorAdded:
                 ("An authenticator app was added", "An authenticator app was added to your account.")
             case .authenticatorRemoved:

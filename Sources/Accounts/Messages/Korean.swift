@@ -69,39 +69,43 @@ struct Korean: Messages {
         }
     }
 
-    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+    func text(of mail: CodeMail, _ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
+        let (subject, request, assurance) =
+            switch mail {
+            case .signUp:
+                (
+                    "\(serviceName) 인증 코드", "\(serviceName) 가입을 계속하려면 아래 코드를 입력하세요.",
+                    "코드 없이는 누구도 이 주소로 가입할 수 없습니다."
+                )
+            case .signIn:
+                (
+                    "\(serviceName) 로그인 코드", "\(serviceName)에 로그인하려면 아래 코드를 입력하세요.",
+                    "코드 없이는 누구도 로그인할 수 없습니다."
+                )
+            case .recovery:
+                (
+                    "\(serviceName) 비밀번호 재설정 코드", "\(serviceName) 계정의 새 비밀번호를 정하려면 아래 코드를 입력하세요.",
+                    "코드 없이는 누구도 비밀번호를 바꿀 수 없습니다."
+                )
+            case .emailChange:
+                (
+                    "\(serviceName) 새 주소 인증 코드", "\(serviceName) 계정에 이 주소를 쓰려면 아래 코드를 입력하세요.",
+                    "코드 없이는 누구도 이 주소를 쓸 수 없습니다."
+                )
+            }
         let ticket = link.map { "\n\n코드를 쓸 수 없다면 다음 링크를 열어 새 코드를 받으세요.\n\n\($0)" } ?? ""
         return MailText(
-            subject: "\(serviceName) 인증 코드",
+            subject: subject,
             text: """
                 안녕하세요.
 
-                \(serviceName) 가입을 계속하려면 아래 코드를 입력하세요.
-
-                \(code)
-
-                \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요.
-
-                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 이 주소로 가입할 수 없습니다.\
-                \(ticket)
-                """
-        )
-    }
-
-    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText {
-        let ticket = link.map { "\n\n코드를 쓸 수 없다면 다음 링크를 열어 새 코드를 받으세요.\n\n\($0)" } ?? ""
-        return MailText(
-            subject: "\(serviceName) 로그인 코드",
-            text: """
-                안녕하세요.
-
-                \(serviceName)에 로그인하려면 아래 코드를 입력하세요.
+                \(request)
 
                 \(code)
 
                 \(minutes)분 동안 쓸 수 있습니다. 다른 사람에게 알려 주지 마세요. 저희는 이 코드를 묻지 않습니다.
 
-                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. 코드 없이는 누구도 로그인할 수 없습니다.\
+                요청하신 적이 없다면 아무것도 하지 않으셔도 됩니다. \(assurance)\
                 \(ticket)
                 """
         )
@@ -225,6 +229,21 @@ struct Korean: Messages {
         case .enterMailedCodeText: "계정이 있다면 등록된 주소로 코드를 보냈습니다. 코드를 쓸 수 없다면 메일의 링크를 이용하세요."
         case .ticketTitle: "새 코드 받기"
         case .ticketText: "같은 주소로 코드를 다시 보내 드립니다. 요청이 너무 많았더라도 이 코드는 쓸 수 있습니다."
+        case .forgotPassword: "비밀번호를 잊으셨나요?"
+        case .recoverTitle: "새 비밀번호 정하기"
+        case .recoverText: "계정의 이메일 주소로 코드를 보냅니다. 그 코드로 새 비밀번호를 정할 수 있습니다."
+        case .yourAddress: "이메일 주소"
+        case .codeOrRecoveryCode: "인증 앱의 코드 또는 복구 코드"
+        case .secondFactorHelp: "인증 앱으로 보호되는 계정입니다. 앱에 표시된 숫자 6자리를 입력하세요."
+        case .recoverReview: "모두 맞으면 새 비밀번호를 저장하세요. 모든 기기에서 로그아웃됩니다."
+        case .recoverCommit: "새 비밀번호 저장"
+        case .otherGiveUp: "그만둘까요?"
+        case .otherOverdue: "시간이 지나 입력한 내용이 삭제되었습니다. 다시 시작할 수 있습니다."
+        case .otherGaveUp: "그만두었습니다. 바뀐 것은 없습니다."
+        case .otherMissing: "이 브라우저에서 진행 중인 내용이 없습니다. 방금 시작했다면 이 사이트의 쿠키를 허용하세요."
+        case .otherSuperseded: "그사이 계정이 바뀌었습니다. 다시 시작하세요."
+        case .otherElsewhere: "다른 브라우저에서 이어지고 있습니다."
+        case .otherReplaces: "이 브라우저에서 시작한 내용이 있습니다. 여기서 계속하면 되돌아갈 수 없습니다."
         case .account: "내 계정"
         case .profile: "프로필"
         case .security: "보안"
@@ -272,10 +291,11 @@ struct Korean: Messages {
         )
     }
 
-    func ticket(_ address: String, serviceName: String) -> PageText {
-        PageText(
+    func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {
+        let use = purpose == .signup ? "이 브라우저에서 가입을 시작할" : "새 비밀번호를 정할"
+        return PageText(
             title: "\(serviceName) 새 코드 받기",
-            text: "\(address) 주소로 새 코드를 보냅니다. 코드를 받으면 이 브라우저에서 가입을 시작할 수 있습니다.",
+            text: "\(address) 주소로 새 코드를 보냅니다. 코드를 받으면 \(use) 수 있습니다.",
             button: "코드 보내기"
         )
     }
@@ -283,7 +303,7 @@ struct Korean: Messages {
     func ticketExpired(serviceName: String) -> PageText {
         PageText(
             title: "\(serviceName) 새 코드 받기",
-            text: "이미 사용했거나 만료된 링크입니다. 마지막으로 받은 메일의 링크를 열거나 가입을 새로 시작하세요.",
+            text: "이미 사용했거나 만료된 링크입니다. 마지막으로 받은 메일의 링크를 열거나 다시 시작하세요.",
             button: nil
         )
     }
@@ -310,6 +330,7 @@ struct Korean: Messages {
         let (subject, change) =
             switch notice {
             case .passwordChanged: ("비밀번호 변경 안내", "계정의 비밀번호가 변경되었습니다.")
+            case .addressChanged: ("주소 변경 안내", "계정의 이메일 주소가 변경되었습니다.")
             case .authenticatorAdded: ("인증 앱 등록 안내", "계정에 인증 앱이 등록되었습니다.")
             case .authenticatorRemoved: ("인증 앱 해제 안내", "계정의 인증 앱이 해제되었습니다.")
             case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")

@@ -7,12 +7,9 @@ package protocol Messages: Sendable {
     /// The title of a problem type.
     func title(of problem: ProblemKind) -> String
 
-    /// The mail with a code that proves an address. The code is only in the text, because notifications show the
-    /// subject. The link to another code is on a separate line at the end; nil for none.
-    func verificationCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
-
-    /// The mail with a code to sign in. Like ``verificationCode(_:minutes:link:serviceName:)``.
-    func signInCode(_ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
+    /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
+    /// code is on a separate line at the end; nil for none.
+    func text(of mail: CodeMail, _ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
 
     /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
     func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText
@@ -32,8 +29,8 @@ package protocol Messages: Sendable {
     /// The same page for a link that has expired or was used.
     func linkExpired(serviceName: String) -> PageText
 
-    /// The page that the link of ``verificationCode(_:minutes:link:serviceName:)`` opens. The address is masked.
-    func ticket(_ address: String, serviceName: String) -> PageText
+    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The address is masked.
+    func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText
 
     /// The same page for a link that has expired or was used.
     func ticketExpired(serviceName: String) -> PageText

@@ -19,6 +19,10 @@ package enum Word: String, CaseIterable, Sendable {
         secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
         enterMailedCodeText, ticketTitle, ticketText
     case signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
+    // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
+    case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
+        recoverCommit
+    case otherGiveUp, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere, otherReplaces
     // The account.
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,

@@ -46,21 +46,27 @@ extension CommitPlan {
     /// Statements that start the session if the account was created. The last one selects it.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
-        let hasTwoFactors = factors.count > 1
-        // Without a password, the mailed code is what the person has proved.
-        let methods = SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors)
+        let (methods, hasTwoFactors) = provedMethods
         let insert = signups.insertSession(
             session.id,
             tokenHash: session.token.hash,
-            of: newAccount,
+            of: owner,
             hasTwoFactors ? .aal2 : .aal1,
             hasTwoFactors ? methods.withSecondFactor : methods,
             browser: session.client.client.browser,
             nonce: session.nonce
         )
-        return [insert, signups.remember(session.device, of: newAccount)]
-            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(newAccount))")
+        return [insert, signups.remember(session.device, of: owner)]
+            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))")
             + [Signups.select(session.id)]
+    }
+
+    /// What the person has proved. Without a password, and in a recovery, that is the mailed code.
+    private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
+        switch signups.flow.purpose {
+        case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)
+        case .recovery, .emailChange: (.mailedCode, hasSecondFactor)
+        }
     }
 
     /// - Parameter rows: the result of the last statement of the transaction.

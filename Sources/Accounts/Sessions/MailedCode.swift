@@ -102,7 +102,7 @@ extension Sessions {
                 """
                 INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
                 SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
-                       \(account == nil ? "withheld" : "sign-in-code"), \(mail.sealed),
+                       \(account == nil ? "withheld" : CodeMail.signIn.rawValue), \(mail.sealed),
                        now() + make_interval(secs => \(lifetime))
                  WHERE \(condition)
                 """,

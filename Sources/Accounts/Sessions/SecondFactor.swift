@@ -16,6 +16,29 @@ struct StoredAuthenticator {
     let now: Date
 }
 
+/// An authenticator as it was read.
+enum FoundAuthenticator {
+    case readable(StoredAuthenticator)
+    /// The server lacks its key.
+    case unreadable
+}
+
+extension Signups {
+    /// The authenticator of the account; nil if it has none.
+    func authenticator(of account: ID<Account>) async throws(DatabaseError) -> FoundAuthenticator? {
+        let select: SQL = "SELECT sealed, last_step, now() FROM authenticators WHERE account = \(account)"
+        guard let row = try await database.read(select).first else { return nil }
+        let (sealed, lastStep, now) = try row.decode([UInt8].self, Int.self, Date.self)
+        guard let secret = try? keys.open(sealed, for: .authenticator(of: account)) else { return .unreadable }
+        return .readable(StoredAuthenticator(secret: secret, lastStep: lastStep, now: now))
+    }
+
+    /// Keeps others from using a code of the account's authenticator, or a recovery code, until the transaction ends.
+    static func lockAuthenticator(of account: ID<Account>) -> SQL {
+        "SELECT 1 FROM authenticators WHERE account = \(account) FOR UPDATE"
+    }
+}
+
 extension Sessions {
     /// Completes a sign-in that waits for the second factor.
     ///
@@ -80,14 +103,14 @@ extension Sessions {
 
     /// The authenticator of the account; nil if it has none. Throws `unreadable` if the server lacks its key.
     func authenticator(of account: ID<Account>) async throws(SignInError) -> StoredAuthenticator? {
-        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await database.read(
-                "SELECT sealed, last_step, now() FROM authenticators WHERE account = \(account)"
-            ).first?.decode([UInt8].self, Int.self, Date.self)
+        let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await signups.authenticator(of: account)
         }
-        guard let (sealed, lastStep, now) = row else { return nil }
-        guard let secret = try? keys.open(sealed, for: .authenticator(of: account)) else { throw .unreadable }
-        return StoredAuthenticator(secret: secret, lastStep: lastStep, now: now)
+        switch stored {
+        case .readable(let authenticator): return authenticator
+        case .unreadable: throw .unreadable
+        case nil: return nil
+        }
     }
 
     /// Counts the attempt before the code is compared. Returns the number of attempts, and whether the account knows the
@@ -151,6 +174,7 @@ extension Sessions {
             let new = RecoveryCode()
             return AcceptedFactor(
                 statements: [
+                    Signups.lockAuthenticator(of: account),
                     """
                     DELETE FROM recovery_codes WHERE account = \(account) AND digest = \(code.digest)
                        AND \(Signups.flag("may_answer"))

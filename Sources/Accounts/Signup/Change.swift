@@ -10,6 +10,8 @@ package struct Change {
 
 /// One thing that must happen in the transaction that writes a change. Each kind of field builds its own effects.
 package struct Effect {
+    /// Executed before the condition, which then sees what other transactions have done to these rows.
+    var locks: [SQL] = []
     /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
     /// Rate limits that are consumed before anything else happens.

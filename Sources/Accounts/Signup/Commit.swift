@@ -24,7 +24,7 @@ package struct Commit: Sendable {
 }
 
 extension Signups {
-    /// Turns the draft into an account, in one transaction and one round trip.
+    /// Turns the draft into an account, or changes an account by it, in one transaction and one round trip.
     ///
     /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
     /// validated, so only validated values are committed.
@@ -37,7 +37,7 @@ extension Signups {
         at revision: Int? = nil,
         signingIn client: CommittingClient? = nil
     ) async throws(CommitError) -> Commit {
-        let client = flow.signIn.startsSessionAtCommit ? client : nil
+        let client = flow.signIn.startsSessionAtCommit || flow.purpose != .signup ? client : nil
         return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
             if let id = draft.account { return try await repeated(id, client) }
             if let revision, revision != draft.revision { throw .stale(draft) }
@@ -60,10 +60,9 @@ extension Signups {
                 let now = try await reread(draft, orThrow: CommitError.find)
                 // Only a proved address may be reported as taken, so the draft must be at the revision that was
                 // validated.
-                if now.account == nil, now.revision == draft.revision, let field = try await takenIdentifier(of: draft)
-                {
-                    throw .identifierTaken(field)
-                }
+                guard now.account == nil, now.revision == draft.revision else { return nil }
+                if let field = try await takenIdentifier(of: draft) { throw .identifierTaken(field) }
+                if try await endIfImpossible(plan) { throw .find(.ended(.superseded)) }
                 return nil
             }
         }
@@ -80,7 +79,7 @@ extension Signups {
     }
 
     private func plan(for draft: Draft, _ client: CommittingClient?) async throws(CommitError) -> CommitPlan {
-        var plan = CommitPlan(signups: self, draft: draft, account: ID<Account>())
+        var plan = CommitPlan(signups: self, draft: draft, account: draft.values.subject?.account ?? ID<Account>())
         for field in flow.fields { try await field.kind.commit(field, &plan) }
         plan.session = client.map { SessionPlan($0, keys) }
         return plan
@@ -103,20 +102,20 @@ extension Signups {
             """
         let endRivals = end(
             in: "drafts",
-            where: "\(isRival) AND \(Self.hasProved(plan.provedDigests)) AND EXISTS (SELECT FROM \(plan.newAccount))",
+            where: "\(isRival) AND \(Self.hasProved(plan.provedDigests)) AND EXISTS (SELECT FROM \(plan.owner))",
             as: .superseded,
-            erasingAlso: "SELECT \(plan.draft.id) FROM \(plan.newAccount)"
+            erasingAlso: "SELECT \(plan.draft.id) FROM \(plan.owner)"
         )
         do throws(DatabaseError) {
-            let registration = [lock, plan.insertAccount] + plan.insertIdentifiers + [plan.rememberRegistered]
+            let beginning = [lock] + plan.beginning
             let rows = try await database.transaction(
-                registration + [consume(limits, when: CommitPlan.isRegistered), plan.undoAccount]
-                    + [plan.closeDraft, endRivals] + Self.deleteBelongings + plan.statements + plan.sessionStatements
+                beginning + [consume(limits, when: CommitPlan.isPrepared), plan.undo, plan.closeDraft, endRivals]
+                    + Self.deleteBelongings + plan.statements + plan.endings + plan.sessionStatements
             )
-            if let exceeded = try exceeded(limits, rows[registration.count]) { return .limited(exceeded) }
-            let isRegistered = try rows[registration.count - 1].only.decode(String.self) == "true"
-            guard isRegistered, let row = rows[1].first else { return .notMade }
-            _ = try countEnded(rows[registration.count + 3], as: .superseded)
+            if let exceeded = try exceeded(limits, rows[beginning.count]) { return .limited(exceeded) }
+            let isPrepared = try rows[beginning.count - 1].only.decode(String.self) == "true"
+            guard isPrepared, let row = rows[1].first else { return .notMade }
+            _ = try countEnded(rows[beginning.count + 3], as: .superseded)
             return .made(try plan.account(row), try plan.newSession(rows[rows.count - 1]))
         } catch {
             if case .outcomeUnknown = error { return .notMade }
@@ -124,8 +123,10 @@ extension Signups {
         }
     }
 
-    /// The field with an identifier that belongs to another account; nil if there is none.
+    /// The field with an identifier that belongs to another account; nil if there is none, or if the draft makes no
+    /// identifiers.
     private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName? {
+        if flow.purpose == .recovery { return nil }
         for field in flow.fields where field.isIdentifier {
             guard let value = draft.values.json(of: field.name)?.string else { continue }
             let isTaken = try await converting(to: CommitError.database) { () throws(DatabaseError) in
@@ -143,11 +144,22 @@ extension Signups {
 }
 
 extension CommitPlan {
-    /// One row with the column `id`, or no row if the account was not created.
-    var newAccount: SQL { "(SELECT id FROM accounts WHERE id = \(account)) AS account" }
+    /// One row with the column `id`, or no row if the commit does not take effect.
+    var owner: SQL {
+        "(SELECT id FROM accounts WHERE id = \(account) AND \(Self.isPrepared) AND \(Signups.isWithinLimits)) AS account"
+    }
+
+    /// The first statements of the commit. The first one returns the columns of the account, if there is one; after the
+    /// last one, ``isPrepared`` is known.
+    fileprivate var beginning: [SQL] {
+        switch signups.flow.purpose {
+        case .signup: [insertAccount] + insertIdentifiers + [rememberRegistered]
+        case .recovery, .emailChange: [lockAccount, rememberPossible]
+        }
+    }
 
     /// Whether the draft is at the revision that was validated, and no other account has its identifiers.
-    fileprivate var isPossible: SQL {
+    private var isPossible: SQL {
         (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
     }
 
@@ -166,7 +178,7 @@ extension CommitPlan {
         }
     }
 
-    fileprivate var insertAccount: SQL {
+    private var insertAccount: SQL {
         """
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
         SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
@@ -182,37 +194,41 @@ extension CommitPlan {
         UPDATE \(signups.table(of: draft.id))
            SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = '',
                email_digest = NULL
-          FROM \(newAccount) WHERE drafts.id = \(draft.id)
+          FROM \(owner) WHERE drafts.id = \(draft.id)
         """
     }
 
     /// Inserts the identifiers that no other account has. The primary key decides races: a statement waits for a
     /// concurrent transaction that has inserted the same identifier. A violation would be an error, and PostgreSQL logs
     /// the value with it.
-    fileprivate var insertIdentifiers: [SQL] {
+    private var insertIdentifiers: [SQL] {
         identifiers.map { kind, value in
             """
-            INSERT INTO identifiers (kind, value, account) SELECT \(kind), \(value), id FROM \(newAccount)
+            INSERT INTO identifiers (kind, value, account)
+            SELECT \(kind), \(value), id FROM accounts WHERE id = \(account)
             ON CONFLICT DO NOTHING
             """
         }
     }
 
     /// Stores whether the account was inserted with all its identifiers.
-    fileprivate var rememberRegistered: SQL {
+    private var rememberRegistered: SQL {
         let isRegistered: SQL = """
-            EXISTS (SELECT FROM \(newAccount))
+            EXISTS (SELECT FROM accounts WHERE id = \(account))
             AND (SELECT count(*) FROM identifiers WHERE account = \(account)) = \(identifiers.count)
             """
-        return "SELECT \(Signups.setFlag("registered", isRegistered))"
+        return "SELECT \(Signups.setFlag("prepared", isRegistered))"
     }
 
-    fileprivate static let isRegistered: SQL = Signups.flag("registered")
+    /// Whether the commit takes effect, unless a rate limit is exceeded.
+    fileprivate static let isPrepared: SQL = Signups.flag("prepared")
 
     /// Deletes the account, and with it its identifiers, if one of them is missing or a rate limit is exceeded. The
     /// statements that follow then do nothing.
-    fileprivate var undoAccount: SQL {
-        "SELECT undo_account(\(account)) WHERE NOT (\(Self.isRegistered) AND \(Signups.isWithinLimits))"
+    ///
+    /// It deletes only an account that this transaction has inserted.
+    fileprivate var undo: SQL {
+        "SELECT undo_account(\(account)) WHERE NOT (\(Self.isPrepared) AND \(Signups.isWithinLimits))"
     }
 
     /// - Parameter row: the result of ``insertAccount``.

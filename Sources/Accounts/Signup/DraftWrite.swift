@@ -81,19 +81,20 @@ extension Signups {
                AND \(areLeased(change.leases, to: draft))
             RETURNING revision, now(), \(deadline)
             """
-        let beginning = [
-            lock(draft), "SELECT \(Self.setFlag("unchanged", isUnchanged))",
-            consume(limits, when: Self.flag("unchanged")),
-            consume(laterLimits, when: "\(isAllowed) AND \(isNameFree)"),
-        ]
+        let locks = [lock(draft)] + change.effects.flatMap(\.locks)
+        let beginning =
+            locks + [
+                "SELECT \(Self.setFlag("unchanged", isUnchanged))", consume(limits, when: Self.flag("unchanged")),
+                consume(laterLimits, when: "\(isAllowed) AND \(isNameFree)"),
+            ]
         let leases = change.leases.map { lease($0, to: draft, when: "drafts.id = \(draft.id) AND \(isAllowed)") }
         let rows = try await database.transaction(
             beginning + leases + [update] + change.effects.flatMap(\.statements) + [selectProofs(of: draft.id)]
         )
-        if let reached = try exceeded(limits, rows[2]) { return .limited(reached) }
-        if let reached = try exceeded(laterLimits, rows[3]) { return .limited(reached) }
+        if let reached = try exceeded(limits, rows[locks.count + 1]) { return .limited(reached) }
+        if let reached = try exceeded(laterLimits, rows[locks.count + 2]) { return .limited(reached) }
         guard let row = rows[beginning.count + leases.count].first else {
-            let isUnchanged = try rows[1].only.decode(String.self) == "true"
+            let isUnchanged = try rows[locks.count].only.decode(String.self) == "true"
             return isUnchanged ? change.leases.first.map { .taken($0.field) } ?? .overtaken : .overtaken
         }
         outbox.wakeSender()

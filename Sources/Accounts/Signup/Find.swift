@@ -37,6 +37,7 @@ extension Signups {
     /// Like ``find(_:tokenHash:)``, but also returns a committed draft whose account was erased.
     func findEvenIfErased(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
         guard let record = try await record(of: id, tokenHash) else { throw try await ending(of: id, tokenHash) }
+        guard flow.purpose.owns(record.flow) else { throw .unknown }
         guard record.isAlive else { throw .ended(.expired) }
         return try draft(id, tokenHash, record)
     }

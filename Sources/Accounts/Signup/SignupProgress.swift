@@ -1,6 +1,8 @@
 /// The state of a sign-up: a pure function of the flow, the values and the proofs.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
+    /// The steps that the person goes through: all but those that are omitted.
+    package let steps: [Step]
     /// The first step that is required and incomplete, or optional and unanswered; nil if only the review is left.
     package private(set) var next: Step?
     /// The required fields without a valid value, in all steps.
@@ -25,7 +27,9 @@ package struct SignupProgress: Sendable {
         var next: Step?
         var isOpen = true
         var done = 0
-        for step in context.flow.steps {
+        steps = context.steps
+        for step in context.flow.steps where context.omits(step) { states[step.name] = .locked }
+        for step in steps {
             let progress = StepProgress(of: step, in: context)
             states[step.name] = progress.state(of: step, isOpen: isOpen, isNext: next == nil)
             if next == nil, isOpen, !progress.isSettled { next = step }
@@ -37,14 +41,21 @@ package struct SignupProgress: Sendable {
         self.next = next
         self.missing = missing
         self.done = done
-        total = context.flow.steps.count { !$0.isOptional }
+        total = steps.count { !$0.isOptional }
     }
 
     /// Whether an earlier required step is incomplete: ``StepState/locked`` without computing the other states.
     static func isLocked(_ step: Step, in context: ValidationContext) -> Bool {
-        context.flow.steps.prefix { $0.name != step.name }
-            .contains { !$0.isOptional && !StepProgress(of: $0, in: context).isSettled }
+        context.omits(step)
+            || context.steps.prefix { $0.name != step.name }
+                .contains { !$0.isOptional && !StepProgress(of: $0, in: context).isSettled }
     }
+}
+
+extension ValidationContext {
+    fileprivate var steps: [Step] { flow.steps.filter { !omits($0) } }
+
+    fileprivate func omits(_ step: Step) -> Bool { step.fields.allSatisfy { $0.kind.isOmitted($0, in: self) } }
 }
 
 package enum StepState: String, CaseIterable, Sendable {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Everything that a person can do with a sign-up. Each act is a file in this folder.
+/// Everything that a person can do with a sign-up, or with a draft of another flow. Each act is a file in this folder.
 package struct Signups: Sendable {
-    package let flow: Flow
+    package private(set) var flow: Flow
     package let serviceName: String
     let database: Database
     let keys: KeyRing
@@ -49,6 +49,13 @@ package struct Signups: Sendable {
     package func from(_ network: Network) -> Signups {
         var signups = self
         signups.network = network
+        return signups
+    }
+
+    /// The same for another flow, such as that of a recovery.
+    package func following(_ flow: Flow) -> Signups {
+        var signups = self
+        signups.flow = flow
         return signups
     }
 

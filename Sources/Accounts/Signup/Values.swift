@@ -19,6 +19,19 @@ package struct Values: Sendable {
     private var emptied: Set<StepName> = []
     /// The digest of the flow under which every value is known to be valid; nil if there is none.
     package var validFlow: String?
+    /// The account that the draft is about; nil for a sign-up, and as long as nobody has proved whose it is.
+    package var subject: Subject?
+
+    /// An account that a draft will change.
+    package struct Subject: Hashable, Sendable {
+        package let account: ID<Account>
+        /// Whether the draft must prove a second factor.
+        var needsSecondFactor = false
+        /// What the password of the account must not equal, besides the values of the draft.
+        var words: [String] = []
+        /// The session in which the draft was started.
+        var session: ID<AccountSession>?
+    }
 
     package init() {}
 
@@ -47,8 +60,8 @@ package struct Values: Sendable {
 
     package var fields: [FieldName] { entries.keys.sorted() }
 
-    /// The plaintext for encryption: `{"fields":{…},"answered":[…]}`, with optional members `"emptied":[…]` and
-    /// `"valid":"…"`.
+    /// The plaintext for encryption: `{"fields":{…},"answered":[…]}`, with optional members `"emptied":[…]`,
+    /// `"valid":"…"` and `"subject":{…}`.
     package var sealable: [UInt8] {
         func list(_ steps: Set<StepName>) -> JSON { .array(steps.sorted().map { .string($0.rawValue) }) }
         var members: [JSON.Member] = [
@@ -58,6 +71,7 @@ package struct Values: Sendable {
         let emptied = emptied.subtracting(answered)
         if !emptied.isEmpty { members.append(.init("emptied", list(emptied))) }
         if let validFlow { members.append(.init("valid", .string(validFlow))) }
+        if let subject { members.append(.init("subject", subject.json)) }
         return JSON.object(members).bytes
     }
 
@@ -72,6 +86,7 @@ package struct Values: Sendable {
             for case .string(let step) in emptied { self.emptied.insert(StepName(step)) }
         }
         validFlow = json["valid"]?.string
+        subject = json["subject"].flatMap { Subject(json: $0) }
     }
 
     /// Decodes the JSON of each field into a value of the field's kind.
@@ -86,10 +101,30 @@ package struct Values: Sendable {
     }
 }
 
+extension Values.Subject {
+    fileprivate init?(json: JSON) {
+        guard let account = json["account"]?.string.flatMap({ ID<Account>($0) }) else { return nil }
+        self.account = account
+        needsSecondFactor = json["second_factor"] == true
+        session = json["session"]?.string.flatMap { ID<AccountSession>($0) }
+        if case .array(let words)? = json["words"] { self.words = words.compactMap(\.string) }
+    }
+
+    fileprivate var json: JSON {
+        let session: [JSON.Member] = session.map { [.init("session", .string("\($0)"))] } ?? []
+        return .object(
+            [
+                .init("account", .string("\(account)")), .init("second_factor", .bool(needsSecondFactor)),
+                .init("words", .array(words.map(JSON.string))),
+            ] + session
+        )
+    }
+}
+
 extension Values: Equatable {
     /// Compares the stored values byte by byte.
     package static func == (left: Values, right: Values) -> Bool {
-        left.answered == right.answered && left.emptied == right.emptied
+        left.answered == right.answered && left.emptied == right.emptied && left.subject == right.subject
             && left.entries.mapValues(\.json) == right.entries.mapValues(\.json)
     }
 }

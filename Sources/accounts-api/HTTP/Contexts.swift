@@ -89,7 +89,7 @@ struct DraftContext: ChildRequestContext {
 
     init(context: RequestScope) throws {
         guard let draft = context.draft, let token = context.credentials.token(of: Draft.self) else {
-            throw Problem.noDraft
+            throw Problem.noDraft(in: .signup)
         }
         coreContext = context.coreContext
         self.token = token
@@ -116,7 +116,7 @@ struct StepContext: ChildRequestContext {
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
-        guard let draft = context.draft else { throw Problem.noDraft }
+        guard let draft = context.draft else { throw Problem.noDraft(in: .signup) }
         guard let step = context.step else { throw Problem.unknownStep }
         coreContext = context.coreContext
         subject = context.subject
@@ -140,7 +140,7 @@ struct FieldContext: ChildRequestContext {
     var language: Language { draft.language }
 
     init(context: RequestScope) throws {
-        guard let draft = context.draft else { throw Problem.noDraft }
+        guard let draft = context.draft else { throw Problem.noDraft(in: .signup) }
         guard let step = context.step, let field = context.field else { throw Problem.noImageField }
         coreContext = context.coreContext
         representation = context.representation

@@ -4,13 +4,18 @@ import HTTPTypes
 /// The description of the service in OpenAPI 3.1, generated from the flow and from the table of operations, which also
 /// makes the router.
 struct OpenAPI {
-    let signups: Signups
+    /// All flows; the first one is the sign-up.
+    let sites: [FlowSite]
     let operations: [Operation]
     let publicURL: String
-    let cookie: TokenCookie
     let sessionCookie: TokenCookie
 
+    private var signups: Signups { sites[0].signups }
     private var flow: Flow { signups.flow }
+
+    private func site(of operation: Operation) -> FlowSite {
+        sites.first { $0.purpose == operation.flow } ?? sites[0]
+    }
 
     var document: JSON {
         [
@@ -22,20 +27,28 @@ struct OpenAPI {
             "servers": [["url": .string(publicURL)]],
             "paths": .object(paths),
             "components": [
-                "schemas": .object(Schemas(flow: flow).all),
-                "securitySchemes": [
-                    "cookie": ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)],
-                    "session": ["type": "apiKey", "in": "cookie", "name": .string(sessionCookie.name)],
-                    "bearer": ["type": "http", "scheme": "bearer"],
-                ],
+                "schemas": .object(
+                    Schemas(flow: flow).all + sites.dropFirst().flatMap { Schemas(flow: $0.signups.flow).ofFlow }
+                ),
+                "securitySchemes": .object(
+                    sites.map { .init($0.purpose.scheme, Self.scheme($0.cookie)) } + [
+                        .init("session", Self.scheme(sessionCookie)),
+                        .init("bearer", ["type": "http", "scheme": "bearer"]),
+                    ]
+                ),
             ],
         ]
+    }
+
+    private static func scheme(_ cookie: TokenCookie) -> JSON {
+        ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
     }
 
     /// Each step has its own paths, because each step has its own body.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
+            let flow = site(of: operation).signups.flow
             let steps = operation.needsStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
             for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
                 let path =
@@ -63,16 +76,19 @@ struct OpenAPI {
     }
 
     private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
+        let flow = operation.flow == .signup ? "" : ".\(operation.flow.rawValue)"
         let name =
-            operation.act.name + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
+            operation.act.name + flow + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
         var members: [JSON.Member] = [
             .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
         ]
-        if operation.needsDraft { members.append(.init("security", [["cookie": []], ["bearer": []]])) }
+        if operation.needsDraft {
+            members.append(.init("security", [.object([.init(operation.flow.scheme, [])]), ["bearer": []]]))
+        }
         if operation.needsSession { members.append(.init("security", [["session": []], ["bearer": []]])) }
         let parameters = parameters(of: operation)
         if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
-        if let body = body(of: operation.act.body, on: step) { members.append(.init("requestBody", body)) }
+        if let body = body(of: operation, on: step) { members.append(.init("requestBody", body)) }
         return .object(members + [.init("responses", .object(responses(of: operation)))])
     }
 
@@ -94,7 +110,9 @@ struct OpenAPI {
         return []
     }
 
-    private func body(of body: Operation.Body, on step: Step?) -> JSON? {
+    private func body(of operation: Operation, on step: Step?) -> JSON? {
+        let body = operation.act.body
+        let suffix = operation.flow.schemaPrefix + (step?.name.rawValue ?? "")
         let name: String
         switch body {
         case .none: return nil
@@ -108,8 +126,8 @@ struct OpenAPI {
                 "required": false, "content": .object([.init(BodyType.form.rawValue, ["schema": ["type": "object"]])]),
             ]
         case .members(let schema, _, _): name = schema
-        case .answers: name = "Answers.\(step?.name.rawValue ?? "")"
-        case .someAnswers: name = "Fields.\(step?.name.rawValue ?? "")"
+        case .answers: name = "Answers.\(suffix)"
+        case .someAnswers: name = "Fields.\(suffix)"
         }
         let isRequired = if case .members(_, let isRequired, _) = body { isRequired } else { true }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
@@ -123,12 +141,14 @@ struct OpenAPI {
     private static let bytes: JSON = [:]
     private static let page = JSON.Member("text/html", ["schema": ["type": "string"]])
 
-    private func content(of answer: Operation.Shape) -> [JSON.Member] {
+    private func content(of answer: Operation.Shape, in flow: FlowPurpose) -> [JSON.Member] {
         switch answer {
         case .nothing: []
         case .page: [Self.page]
         case .image: [.init(Photo.type, ["schema": Self.bytes])]
         case .anything: [.init("application/json", ["schema": ["type": "object"]])]
+        case .draft, .review:
+            [.init("application/json", ["schema": Schemas.reference(flow.schemaPrefix + answer.rawValue)])]
         default: [.init("application/json", ["schema": Schemas.reference(answer.rawValue)])]
         }
     }
@@ -137,7 +157,7 @@ struct OpenAPI {
         let pages = operation.hasPages ? [Self.page] : []
         let successes = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
-            let content = content(of: answer)
+            let content = content(of: answer, in: operation.flow)
             if !content.isEmpty { response.append(.init("content", .object(content + (answer == .page ? [] : pages)))) }
             return .init("\(status.code)", .object(response))
         }
@@ -165,4 +185,9 @@ extension Step {
     fileprivate func has(_ act: Operation.Act) -> Bool {
         act != .resend || fields.contains { $0.kind.provedField != nil }
     }
+}
+
+extension FlowPurpose {
+    /// The name of the security scheme with the cookie of the flow.
+    fileprivate var scheme: String { self == .signup ? "cookie" : rawValue }
 }

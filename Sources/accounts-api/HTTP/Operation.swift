@@ -11,6 +11,8 @@ struct Operation: Sendable {
     let act: Act
     /// The schema of the body for each status of success.
     let responses: [HTTPResponse.Status: Shape]
+    /// The flow whose token the operation reads, and whose steps `:step` stands for.
+    let flow: FlowPurpose
     let handler: Handler
 
     /// What an operation does. Each capability extends this type by its acts.
@@ -94,12 +96,14 @@ struct Operation: Sendable {
         _ path: String,
         _ act: Act,
         responses: [HTTPResponse.Status: Shape],
+        of flow: FlowPurpose = .signup,
         _ handler: Handler
     ) {
         self.method = method
         self.path = path
         self.act = act
         self.responses = responses
+        self.flow = flow
         self.handler = handler
     }
 

@@ -84,8 +84,8 @@ extension StartError: ProblemConvertible {
 extension FindError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .unknown: .noDraft
-        case .ended(let ending): .draftExpired(ending)
+        case .unknown: .noDraft(in: context.flow.purpose)
+        case .ended(let ending): .draftExpired(ending, in: context.flow.purpose)
         case .unreadable(let id):
             unreadable(id, context.logger)
         case .database(let error): context.problem(for: error)
@@ -104,7 +104,7 @@ extension FindError {
 extension SubmitError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .locked(let next): .locked(next)
+        case .locked(let next): .locked(next, of: context.flow)
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
@@ -120,7 +120,7 @@ extension SubmitError: ProblemConvertible {
 extension CheckError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .locked(let next): .locked(next)
+        case .locked(let next): .locked(next, of: context.flow)
         case .committed: .committed
         case .limited(let reached): .limited(reached)
         case .hashing(let error as any Error), .database(let error as any Error): context.problem(for: error)
@@ -131,7 +131,7 @@ extension CheckError: ProblemConvertible {
 extension ResendError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .locked(let next): .locked(next)
+        case .locked(let next): .locked(next, of: context.flow)
         case .noCode: Problem(.notFound, "The step has no field of kind \"code\".")
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
@@ -160,7 +160,10 @@ extension CommitError: ProblemConvertible {
             Problem(
                 .incomplete,
                 "A required step is incomplete, or a step has an invalid value. Continue with the step in \"next\".",
-                [.init("missing", .array(progress.missing.map { .string($0.rawValue) })), .next(progress.next)]
+                [
+                    .init("missing", .array(progress.missing.map { .string($0.rawValue) })),
+                    .next(progress.next, of: context.flow),
+                ]
             )
         case .identifierTaken(let field):
             Problem(
@@ -180,7 +183,7 @@ extension HandoffError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .noAddress: Problem(.notFound, "The flow verifies no e-mail address, so a link cannot be mailed.")
-        case .locked(let next): .locked(next)
+        case .locked(let next): .locked(next, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
         case .committed: .committed
@@ -215,14 +218,18 @@ extension RedeemError: ProblemConvertible {
 // MARK: - Problems of several errors
 
 extension Problem {
-    private static let restart = JSON.Member("restart", ["method": "POST", "href": "/signup"])
+    private static func restart(_ flow: FlowPurpose) -> JSON.Member {
+        .init("restart", ["method": "POST", "href": .string(flow.path)])
+    }
 
-    static let noDraft = Problem(
-        .noDraft,
-        "The request has no valid token. Send the token of a sign-up, or start a new sign-up.",
-        [restart],
-        headers: [.wwwAuthenticate: "Bearer"]
-    )
+    static func noDraft(in flow: FlowPurpose) -> Problem {
+        Problem(
+            .noDraft,
+            "The request has no valid token. Send the token of a \(flow.noun), or start a new \(flow.noun).",
+            [restart(flow)],
+            headers: [.wwwAuthenticate: "Bearer"]
+        )
+    }
 
     static let unknownStep = Problem(
         .unknownStep,
@@ -234,11 +241,11 @@ extension Problem {
         "The step has no image field with this name. GET /signup/schema lists the fields."
     )
 
-    static func draftExpired(_ ending: Termination) -> Problem {
+    static func draftExpired(_ ending: Termination, in flow: FlowPurpose) -> Problem {
         Problem(
             .draftExpired,
-            "The sign-up has ended. Start a new one.",
-            [.init("reason", .string(ending.rawValue)), restart]
+            "The \(flow.noun) has ended. Start a new one.",
+            [.init("reason", .string(ending.rawValue)), restart(flow)]
         )
     }
 
@@ -251,8 +258,12 @@ extension Problem {
 
     static let committed = Problem(.alreadyCommitted, "The sign-up has become an account and cannot be changed.")
 
-    static func locked(_ next: Step?) -> Problem {
-        Problem(.stepLocked, "An earlier step is not complete. Continue with the step in \"next\".", [.next(next)])
+    static func locked(_ next: Step?, of flow: Flow) -> Problem {
+        Problem(
+            .stepLocked,
+            "An earlier step is not complete. Continue with the step in \"next\".",
+            [.next(next, of: flow)]
+        )
     }
 
     static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
@@ -312,10 +323,10 @@ extension Refusal {
 
 extension JSON.Member {
     /// The next page of the person: a step, or the review.
-    static func next(_ step: Step?) -> JSON.Member {
+    static func next(_ step: Step?, of flow: Flow) -> JSON.Member {
         .init(
             "next",
-            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? "/signup/review")]
+            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? flow.review)]
         )
     }
 }

@@ -19,6 +19,9 @@ struct ProblemContext {
     let logger: Logger
     let representations: Representations
 
+    /// The flow of the request.
+    var flow: Flow { representations.signups.flow }
+
     /// The problem for any error. An unrecognised error is logged here, and answered without its cause.
     func problem(for error: any Error) -> Problem {
         if let problem = (error as? any ProblemConvertible)?.problem(in: self) { return problem }

@@ -20,10 +20,10 @@ struct Representations: Sendable {
         ]
         if draft.account == nil {
             members += [
-                .next(progress.next),
+                .next(progress.next, of: signups.flow),
                 .init("progress", ["done": .integer(progress.done), "total": .integer(progress.total)]),
                 .init("missing", .array(progress.missing.map { .string($0.rawValue) })),
-                .init("steps", .array(signups.flow.steps.map { summary(of: $0, progress) })),
+                .init("steps", .array(progress.steps.map { summary(of: $0, progress) })),
                 .init("values", values(of: draft, at: .draft)),
                 .init("cleared", .array(cleared.map { .string($0.rawValue) })),
             ]
@@ -88,7 +88,7 @@ struct Representations: Sendable {
             "state": .string(progress.isReady ? "ready" : "open"),
             "values": values(of: draft, at: .review),
             "missing": .array(progress.missing.map { .string($0.rawValue) }),
-            "steps": .array(signups.flow.steps.map { summary(of: $0, progress) }),
+            "steps": .array(progress.steps.map { summary(of: $0, progress) }),
         ]
     }
 

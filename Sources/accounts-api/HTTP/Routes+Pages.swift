@@ -4,7 +4,11 @@ import Logging
 
 /// The same routes for browsers. A problem that the person can solve is shown on the page with the form;
 /// ``ProblemMiddleware`` answers every other error.
-extension Routes {
+extension FlowSite {
+    var handoff: HandoffRoutes {
+        HandoffRoutes(signups: signups, representations: representations, cookie: cookie, pages: pages)
+    }
+
     func page(
         _ act: Operation.Act,
         _ request: Request,
@@ -78,7 +82,7 @@ extension Routes {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
-            let shown = try await signup.showStep(request, context).json ?? .null
+            let shown = try await drafts.showStep(request, context).json ?? .null
             page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }
         return pages.response(page, in: language)

@@ -5,17 +5,16 @@ import ServiceLifecycle
 
 /// The table of all routes, and the router made from it.
 struct Routes: Sendable {
-    let signups: Signups
+    let sessions: Sessions
     let database: Database
     let publicURL: String
     let allowedOrigins: Set<String>
-    let pages: Pages
-    let sessions: Sessions
-    let cookie: TokenCookie
-    let cookies: SessionCookies
+    /// The sign-up.
+    let signup: FlowSite
+    /// The flows that change an account.
+    let changes: [FlowSite]
     let proxies: Proxies
     let shutdown: ShutdownSignal
-    let uploads: Uploads
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
     let patience: Patience
@@ -33,7 +32,6 @@ struct Routes: Sendable {
         keyMismatch: KeyMismatch? = nil,
         patience: Patience = Patience()
     ) {
-        self.signups = signups
         self.sessions = sessions ?? Sessions(signups: signups)
         self.database = database
         self.publicURL = publicURL
@@ -41,31 +39,28 @@ struct Routes: Sendable {
         self.shutdown = shutdown
         self.keyMismatch = keyMismatch
         self.patience = patience
-        pages = Pages(signups: signups, assets: assets)
         let isSecure = publicURL.hasPrefix("https://")
-        cookie = TokenCookie("signup", isSecure: isSecure)
-        cookies = SessionCookies(isSecure: isSecure)
+        signup = FlowSite(signups, isSecure: isSecure, assets: assets)
+        changes = signups.flow.changes.map { flow in
+            FlowSite(signups.following(flow), isSecure: isSecure, assets: assets)
+        }
         proxies = Proxies(trusted: trustedProxies)
-        uploads = Uploads(signups: signups)
     }
 
-    var representations: Representations { Representations(signups: signups) }
-    var signup: SignupRoutes {
-        SignupRoutes(signups: signups, representations: representations, cookie: cookie, sessionCookies: cookies)
-    }
+    var sites: [FlowSite] { [signup] + changes }
+    var signups: Signups { signup.signups }
+    var pages: Pages { signup.pages }
+    var representations: Representations { signup.representations }
+    private var cookies: SessionCookies { signup.sessionCookies }
     private var session: SessionRoutes {
         SessionRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
-
-    var handoff: HandoffRoutes {
-        HandoffRoutes(signups: signups, representations: representations, cookie: cookie, pages: pages)
-    }
+    private var handoff: HandoffRoutes { signup.handoff }
     private var account: AccountRoutes {
         AccountRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
     private var signInPages: SignInPages { SignInPages(session: session, account: account, pages: pages) }
-    private var ticket: TicketRoutes { TicketRoutes(signup: signup, pages: pages) }
-    private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: uploads) }
+    private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: signup.uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
     private var health: HealthRoutes {
         HealthRoutes(database: database, shutdown: shutdown, keyMismatch: keyMismatch, patience: patience.readiness)
@@ -76,7 +71,9 @@ struct Routes: Sendable {
 
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
-        signup.operations + handoff.operations + ticket.operations + signup.stepOperations + photo.operations
+        signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
+            + photo.operations
+            + changes.flatMap { $0.drafts.operations + $0.tickets.operations + $0.drafts.stepOperations }
             + session.operations + account.operations + signInPages.operations + document.operations
             + problems.operations + health.operations
     }
@@ -84,10 +81,9 @@ struct Routes: Sendable {
     /// The OpenAPI description of all operations.
     var description: JSON {
         OpenAPI(
-            signups: signups,
+            sites: sites,
             operations: operations,
             publicURL: publicURL,
-            cookie: cookie,
             sessionCookie: cookies.session
         ).document
     }
@@ -105,9 +101,7 @@ extension Routes {
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,
-                pages: pages,
-                representations: representations,
-                languages: signups.flow.languages
+                sites: sites
             )
         )
         router.add(middleware: RequestDeadline(patience: patience))
@@ -129,16 +123,17 @@ extension Routes {
     /// Cheap checks run first, and all of them run before the draft is looked up in the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
+        let site = sites.first { $0.purpose == operation.flow } ?? signup
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }
         if !operation.act.isHealth {
-            let cookie = operation.readsSession ? cookies.session : cookie
+            let cookie = operation.readsSession ? cookies.session : site.cookie
             group.add(middleware: TokenReader(cookie: cookie, proxies: proxies))
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
         if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
-        if operation.needsStep { group.add(middleware: StepLookup(flow: signups.flow)) }
+        if operation.needsStep { group.add(middleware: StepLookup(flow: site.signups.flow)) }
         if operation.needsField { group.add(middleware: FieldLookup()) }
-        let secretMembers = signups.flow.secretMembers
+        let secretMembers = site.signups.flow.secretMembers
         switch operation.act.body {
         case .none: break
         case .members(_, let isRequired, let secretMembers):
@@ -149,7 +144,7 @@ extension Routes {
         case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())
         }
-        let lookup = DraftLookup(signups: signups)
+        let lookup = DraftLookup(signups: site.signups)
         let (path, method, act) = (RouterPath(operation.path), operation.method, operation.act)
         switch operation.handler {
         case .plain(let handle):
@@ -157,7 +152,7 @@ extension Routes {
         case .open(let handle):
             group.on(path, method: method) { request, context in
                 context.representation == .page
-                    ? try await page(act, request, context, handle)
+                    ? try await site.page(act, request, context, handle)
                     : try await handle(request, context).response
             }
         case .signIn(let handle):
@@ -175,16 +170,16 @@ extension Routes {
                 request,
                 context in
                 context.representation == .page
-                    ? try await page(act, request, context, handle)
+                    ? try await site.page(act, request, context, handle)
                     : try await handle(request, context).response
             }
         case .step(let handle):
             group.add(middleware: lookup).group(context: StepContext.self).on(path, method: method) {
                 request,
                 context in
-                if context.representation == .page { return try await page(act, request, context, handle) }
+                if context.representation == .page { return try await site.page(act, request, context, handle) }
                 guard let form = context.formWithFiles else { return try await handle(request, context).response }
-                return try await uploads.withAnswers(in: form, of: request, context) {
+                return try await site.uploads.withAnswers(in: form, of: request, context) {
                     try await handle(request, $0).response
                 }
             }

@@ -39,11 +39,21 @@ struct Schemas {
                     "codes": Self.list(of: Self.reference("FieldCode")),
                 ])
             ),
-        ] + Self.sessions + [.init("NewPassword", newPassword)]
-            + flow.steps.flatMap {
-                [.init("Fields.\($0.name)", fields(of: $0)), .init("Answers.\($0.name)", answers(to: $0))]
-                    + form(of: $0)
-            }
+        ] + Self.sessions + [.init("NewPassword", newPassword)] + ofSteps
+    }
+
+    /// The schemas of a flow that is not the sign-up, in addition to those of the sign-up.
+    var ofFlow: [JSON.Member] { [.init("\(prefix)Draft", draft), .init("\(prefix)Review", review)] + ofSteps }
+
+    private var prefix: String { flow.purpose.schemaPrefix }
+
+    private var ofSteps: [JSON.Member] {
+        flow.steps.flatMap {
+            [
+                .init("Fields.\(prefix)\($0.name)", fields(of: $0)),
+                .init("Answers.\(prefix)\($0.name)", answers(to: $0)),
+            ] + form(of: $0)
+        }
     }
 
     // MARK: Request bodies
@@ -95,7 +105,7 @@ struct Schemas {
     private func answers(to step: Step) -> JSON {
         let requiredFields = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
         let required = requiredFields.map { JSON.string($0.name.rawValue) }
-        return ["allOf": [Self.reference("Fields.\(step.name)")], "required": .array(required)]
+        return ["allOf": [Self.reference("Fields.\(prefix)\(step.name)")], "required": .array(required)]
     }
 
     // MARK: Response bodies
@@ -168,7 +178,9 @@ struct Schemas {
     private static let summary: JSON = ["name": string, "state": state, "required": bool, "href": string]
 
     private static let fieldMembers: [JSON.Member] = [
-        .init("name", string), .init("kind", ["enum": .array(Kinds.names.map(JSON.string))]), .init("label", string),
+        .init("name", string),
+        .init("kind", ["enum": .array((Kinds.names + [SecondFactorField.name]).map(JSON.string))]),
+        .init("label", string),
         .init("help", ["type": ["string", "null"]]), .init("required", bool), .init("rules", ["type": "object"]),
         .init("input", object(["type": string], optional: ["autocomplete": string, "inputmode": string])),
     ]
@@ -231,4 +243,9 @@ struct Schemas {
             "required": .array((first + last).map { .string($0.name) }), "additionalProperties": false,
         ]
     }
+}
+
+extension FlowPurpose {
+    /// Precedes the names of the schemas that differ between flows.
+    var schemaPrefix: String { self == .signup ? "" : "\(rawValue)." }
 }

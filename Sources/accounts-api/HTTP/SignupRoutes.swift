@@ -2,12 +2,13 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers of a sign-up and its steps, from the start to the commit.
+/// The handlers of a flow and its steps, from the start to the commit.
 struct SignupRoutes: Sendable {
-    let signups: Signups
-    let representations: Representations
-    let cookie: TokenCookie
-    let sessionCookies: SessionCookies
+    let site: FlowSite
+
+    private var signups: Signups { site.signups }
+    private var representations: Representations { site.representations }
+    private var cookie: TokenCookie { site.cookie }
 
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -23,7 +24,7 @@ struct SignupRoutes: Sendable {
             cookie: cookie,
             status: .created
         )
-        answer.headers[.location] = "/signup"
+        answer.headers[.location] = site.purpose.path
         return answer
     }
 
@@ -43,7 +44,10 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        guard let id = context.draft.account else { return representations.answer(context.draft) }
+        // Only the token of a session shows an account that existed before.
+        guard let id = context.draft.account, site.purpose == .signup else {
+            return representations.answer(context.draft)
+        }
         return try await representations.answer(context.draft, account: signups.account(id))
     }
 
@@ -66,7 +70,7 @@ struct SignupRoutes: Sendable {
         let (step, draft) = (context.step, context.draft)
         if draft.account != nil { throw Problem.committed }
         let progress = signups.progress(of: draft)
-        if progress.states[step.name] == .locked { throw Problem.locked(progress.next) }
+        if progress.states[step.name] == .locked { throw Problem.locked(progress.next, of: signups.flow) }
         let enrolment = try await signups.enrolment(at: step, of: draft)
         return Answer(json: representations.step(step, of: draft, enrolment)).tagged(draft)
     }
@@ -123,15 +127,15 @@ struct SignupRoutes: Sendable {
             at: request.expectedRevision(of: context.draft),
             signingIn: CommittingClient(
                 token: context.token,
-                client: sessionCookies.client(of: request),
-                replacing: sessionCookies.session.values(in: request.headers).first.flatMap { Token($0) }
+                client: site.sessionCookies.client(of: request),
+                replacing: site.sessionCookies.session.values(in: request.headers).first.flatMap { Token($0) }
             )
         )
         var answer = Answer(
             json: ["account": representations.account(commit.account)],
-            status: commit.isNew ? .created : .ok
+            status: commit.isNew && site.purpose == .signup ? .created : .ok
         )
-        if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, sessionCookies) }
+        if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, site.sessionCookies) }
         if context.hasCookie {
             answer.headers.append(cookie.set(context.token.text, for: TokenCookie.lifetimeAfterCommit))
         }
@@ -142,31 +146,36 @@ struct SignupRoutes: Sendable {
 extension SignupRoutes {
     var operations: [Operation] {
         [
-            .init(.post, "signup", .start, responses: [.created: .draft, .ok: .draft], .open(start)),
-            .init(.get, "signup", .show, responses: [.ok: .draft], .draft(show)),
-            .init(.delete, "signup", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
-            .init(.get, "signup/cancel", .askToCancel, responses: [.ok: .draft], .draft(askToCancel)),
-            .init(.post, "signup/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(cancel)),
-            .init(.get, "signup/review", .review, responses: [.ok: .review], .draft(review)),
-            .init(
-                .post,
-                "signup/commit",
-                .commit,
-                responses: [.created: .account, .ok: .account],
-                .draft(commit)
-            ),
+            operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start)),
+            operation(.get, "", .show, responses: [.ok: .draft], .draft(show)),
+            operation(.delete, "", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
+            operation(.get, "/cancel", .askToCancel, responses: [.ok: .draft], .draft(askToCancel)),
+            operation(.post, "/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(cancel)),
+            operation(.get, "/review", .review, responses: [.ok: .review], .draft(review)),
+            operation(.post, "/commit", .commit, responses: [.created: .account, .ok: .account], .draft(commit)),
         ]
     }
 
     var stepOperations: [Operation] {
         [
-            .init(.get, "signup/:step", .showStep, responses: [.ok: .step], .step(showStep)),
-            .init(.put, "signup/:step", .submit, responses: [.ok: .draft], .step(submit)),
-            .init(.post, "signup/:step", .submitForm, responses: [.ok: .draft], .step(submit)),
-            .init(.delete, "signup/:step", .clear, responses: [.ok: .draft], .step(clear)),
-            .init(.post, "signup/:step/check", .check, responses: [.ok: .check], .step(check)),
-            .init(.post, "signup/:step/resend", .resend, responses: [.accepted: .resend], .step(resend)),
+            operation(.get, "/:step", .showStep, responses: [.ok: .step], .step(showStep)),
+            operation(.put, "/:step", .submit, responses: [.ok: .draft], .step(submit)),
+            operation(.post, "/:step", .submitForm, responses: [.ok: .draft], .step(submit)),
+            operation(.delete, "/:step", .clear, responses: [.ok: .draft], .step(clear)),
+            operation(.post, "/:step/check", .check, responses: [.ok: .check], .step(check)),
+            operation(.post, "/:step/resend", .resend, responses: [.accepted: .resend], .step(resend)),
         ]
+    }
+
+    /// - Parameter path: the rest of the path after that of the flow.
+    private func operation(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ act: Operation.Act,
+        responses: [HTTPResponse.Status: Operation.Shape],
+        _ handler: Operation.Handler
+    ) -> Operation {
+        .init(method, site.purpose.rawValue + path, act, responses: responses, of: site.purpose, handler)
     }
 }
 

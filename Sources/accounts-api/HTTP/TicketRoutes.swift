@@ -4,10 +4,10 @@ import Hummingbird
 
 /// The handlers that exchange the ticket in a mail for another code.
 struct TicketRoutes: Sendable {
-    let signup: SignupRoutes
-    let pages: Pages
+    let site: FlowSite
 
-    private var signups: Signups { signup.signups }
+    private var signups: Signups { site.signups }
+    private var drafts: SignupRoutes { site.drafts }
 
     /// The target of the link in the mail. Mail scanners open links, so this changes nothing. The answer is always a
     /// page.
@@ -16,25 +16,25 @@ struct TicketRoutes: Sendable {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         let address = try await signups.maskedAddress(of: ticket)
-        let hasSignup = try await signup.openDraft(of: context.credentials.token(of: Draft.self)) != nil
-        let page = pages.ticket(ticket, for: address, replacesSignup: hasSignup, in: context.language)
-        return pages.response(page, in: context.language)
+        let hasSignup = try await drafts.openDraft(of: context.credentials.token(of: Draft.self)) != nil
+        let page = site.pages.ticket(ticket, for: address, replacesSignup: hasSignup, in: context.language)
+        return site.pages.response(page, in: context.language)
     }
 
     /// Unlike the start of a sign-up, this never continues the open one of the token: the person asks for another one.
     @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
         // Throws if no key opens the draft of the token: then its cookie must stay.
-        _ = try await signup.openDraft(of: context.credentials.token(of: Draft.self))
+        _ = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
-        var answer = signup.representations.answer(
+        var answer = site.representations.answer(
             draft,
             with: token,
             isBearer: body.isBearer,
-            cookie: signup.cookie,
+            cookie: site.cookie,
             status: .created
         )
-        answer.headers[.location] = "/signup"
+        answer.headers[.location] = site.purpose.path
         return answer
     }
 }
@@ -44,12 +44,20 @@ extension TicketRoutes {
         [
             .init(
                 .get,
-                "signup/ticket",
+                "\(site.purpose.rawValue)/ticket",
                 .askToRedeem,
                 responses: [.ok: .page, .gone: .page],
+                of: site.purpose,
                 .plain(askToRedeem)
             ),
-            .init(.post, "signup/ticket", .redeem, responses: [.created: .draft], .open(redeem)),
+            .init(
+                .post,
+                "\(site.purpose.rawValue)/ticket",
+                .redeem,
+                responses: [.created: .draft],
+                of: site.purpose,
+                .open(redeem)
+            ),
         ]
     }
 }

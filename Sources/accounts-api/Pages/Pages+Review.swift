@@ -8,7 +8,10 @@ extension Pages {
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
-        let steps = zip(signups.flow.steps, states).map { step, summary -> JSON in
+        let steps = states.compactMap { summary -> JSON? in
+            guard let name = summary["name"]?.string, let step = signups.flow.step(named: StepName(name)) else {
+                return nil
+            }
             let fields = step.fields.filter { $0.kind.repeatedField == nil }.map { field -> JSON in
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
@@ -32,7 +35,7 @@ extension Pages {
             notice: problem?.notice(in: language),
             members: [
                 .init("steps", .array(steps)), .init("is_ready", .bool(shown["state"] == "ready")),
-                .init("back", .string(signups.flow.steps.last?.href ?? "/signup")),
+                .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
     }

@@ -28,14 +28,17 @@ extension Pages {
         )
         guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
         let fields = zip(step.fields, described).map { form.members(of: $0, $1) }
-        let steps = signups.flow.steps
+        let progress = signups.progress(of: draft)
+        let (steps, states) = (progress.steps, progress.states)
         let index = steps.firstIndex { $0.name == step.name } ?? 0
-        let states = signups.progress(of: draft).states
         var members: [JSON.Member] = [
             .init("step", shown), .init("fields", .array(fields)), .init("place", .integer(index + 1)),
             .init("places", .integer(steps.count)), .init("draft", .string("\(draft.id)")),
             .init("can_skip", .bool(step.isOptional && !step.fields.contains { draft.values.contains($0.name) })),
-            .init("can_hand_off", .bool(draft.proofs.values.contains(where: \.isProved))),
+            .init(
+                "can_hand_off",
+                .bool(signups.flow.purpose == .signup && draft.proofs.values.contains(where: \.isProved))
+            ),
             .init(
                 "steps",
                 .array(
@@ -57,7 +60,7 @@ extension Pages {
         }
         if index > 0 { members.append(.init("back", .string(steps[index - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
-            members.append(.init("keep", .string(signups.progress(of: draft).next?.href ?? "/signup/review")))
+            members.append(.init("keep", .string(progress.next?.href ?? signups.flow.review)))
         }
         let hasOnlyGuesses = step.fields.allSatisfy(\.kind.takesGuess)
         members.append(.init("is_closed", .bool(hasOnlyGuesses && fields.allSatisfy { $0["is_set"] == true })))

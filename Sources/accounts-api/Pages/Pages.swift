@@ -10,6 +10,7 @@ struct Pages: Sendable {
     let assets: Assets
 
     private var flow: Flow { signups.flow }
+    private var root: String { flow.purpose.path }
 
     /// Redirects a browser, which then sends a GET request, so that a reload does not repeat the action.
     static func seeOther(_ path: String, _ headers: HTTPFields = [:]) -> Response {
@@ -20,12 +21,15 @@ struct Pages: Sendable {
 
     func response(_ page: Page, in language: Language) -> Response {
         let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
-        let words = Word.allCases.map { JSON.Member($0.rawValue, .string(language.messages.text($0))) }
+        let words = Word.allCases.map { word in
+            JSON.Member(word.rawValue, .string(language.messages.text(word.inFlow(of: flow.purpose))))
+        }
         var members: [JSON.Member] = [
             .init("title", .string(page.title)), .init("service", .string(signups.serviceName)),
             .init("language", .string(language.rawValue)),
             .init("direction", .string(language.isRightToLeft ? "rtl" : "ltr")),
-            .init("words", .object(words)), .init("nonce", .string(nonce)),
+            .init("words", .object(words)), .init("nonce", .string(nonce)), .init("path", .string(root)),
+            .init("is_signup", .bool(flow.purpose == .signup)),
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]
         if let notice = page.notice { members.append(.init("notice", .string(notice))) }
@@ -61,23 +65,27 @@ extension Pages {
         let next = answer.json?["next"]?["href"]?.string
         switch act {
         case .show where answer.json?["state"] == "committed":
+            if flow.purpose != .signup { return Self.seeOther(flow.purpose.pathAfterCommit) }
             return response(done(answer.json?["account"] ?? .object([]), in: language), in: language)
         case .review:
             return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
         case .start, .show, .resume, .redeem, .submit, .submitForm, .clear:
             if let codes = answer.json?["recovery_codes"] {
-                return response(recoveryCodes(codes, next: next ?? "/signup", in: language), in: language)
+                return response(recoveryCodes(codes, next: next ?? root, in: language), in: language)
             }
-            return Self.seeOther(next ?? "/signup", answer.headers)
+            return Self.seeOther(next ?? root, answer.headers)
         case .commit:
-            return Self.seeOther("/signup", answer.headers)
+            return Self.seeOther(flow.purpose.pathAfterCommit, answer.headers)
         case .cancel, .cancelForm:
-            return Self.seeOther("/signup?\(Self.gaveUp)", answer.headers)
+            return Self.seeOther("\(root)?\(Self.gaveUp)", answer.headers)
         case .askToCancel:
-            return response(Page(template: .cancel, title: language.messages.text(.giveUp)), in: language)
+            return response(
+                Page(template: .cancel, title: language.messages.text(.giveUp.inFlow(of: flow.purpose))),
+                in: language
+            )
         case .handOff:
             let messages = language.messages
-            var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: "/signup")
+            var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: root)
             page.status = answer.status
             return response(page, in: language)
         case .listProblems, .showProblem:
@@ -97,11 +105,13 @@ extension Pages {
         }
         return Page(
             template: .start,
-            title: language.messages.signUp(serviceName: signups.serviceName),
+            title: flow.purpose == .signup
+                ? language.messages.signUp(serviceName: signups.serviceName) : language.messages.text(.recoverTitle),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: notice.map(language.messages.text),
+            notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
             members: [
+                .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),
                 .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
             ]
@@ -174,12 +184,16 @@ extension Pages {
     ) -> Page {
         let name = signups.serviceName
         let text =
-            address.map { language.messages.ticket($0, serviceName: name) }
+            address.map { language.messages.ticket($0, for: flow.purpose, serviceName: name) }
             ?? language.messages.ticketExpired(serviceName: name)
         var members: [JSON.Member] = [.init("text", .string(text.text))]
         if let button = text.button, let ticket {
             members += [.init("button", .string(button)), .init("ticket", .string(ticket.text))]
-            if replacesSignup { members.append(.init("warning", .string(language.messages.text(.replacesSignup)))) }
+            if replacesSignup {
+                members.append(
+                    .init("warning", .string(language.messages.text(.replacesSignup.inFlow(of: flow.purpose))))
+                )
+            }
         }
         return Page(
             template: .ticket,
@@ -206,7 +220,7 @@ extension Pages {
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
-        let isFirst = request.uri.path == "/signup" && [.get, .head].contains(request.method)
+        let isFirst = request.uri.path == root && [.get, .head].contains(request.method)
         switch problem.slug {
         case .noDraft:
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
@@ -230,14 +244,14 @@ extension Pages {
             return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")
         case .stepLocked, .incomplete:
             let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
-            return Self.seeOther(next ?? "/signup")
+            return Self.seeOther(next ?? root)
         case .alreadyCommitted:
-            return Self.seeOther("/signup")
+            return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
             var page = message(
                 language.messages.title(of: problem.slug),
                 problem.notice(in: language) ?? "",
-                next: "/signup"
+                next: root
             )
             page.status = problem.slug.status
             page.headers = problem.headers
@@ -290,6 +304,25 @@ extension JSON {
                 members.filter { $0.value != .null }.map { ($0.name, $0.value.forTemplates) },
                 uniquingKeysWith: { $1 }
             )
+        }
+    }
+}
+
+extension Word {
+    /// The word in place of one that speaks of a sign-up.
+    func inFlow(of purpose: FlowPurpose) -> Word {
+        if purpose == .signup { return self }
+        return switch self {
+        case .giveUp: .otherGiveUp
+        case .overdue: .otherOverdue
+        case .gaveUp: .otherGaveUp
+        case .noSignup: .otherMissing
+        case .committedElsewhere, .accountErased: .otherSuperseded
+        case .goneElsewhere: .otherElsewhere
+        case .replacesSignup: .otherReplaces
+        case .reviewText: .recoverReview
+        case .commit: .recoverCommit
+        default: self
         }
     }
 }

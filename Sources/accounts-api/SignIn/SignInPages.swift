@@ -23,6 +23,8 @@ struct SignInPages: Sendable {
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
         let mail: [(text: Word?, label: Word, href: String)] =
             sessions.flow.signIn.methods.contains(.code) ? [(nil, .signInByMail, "/sign-in/mail")] : []
+        let recovery: [(text: Word?, label: Word, href: String)] =
+            sessions.flow.recovery == nil ? [] : [(nil, .forgotPassword, FlowPurpose.recovery.path)]
         return FormPage(
             title: .signIn,
             action: "/sign-in",
@@ -32,7 +34,7 @@ struct SignInPages: Sendable {
             ],
             button: .signIn,
             isKept: isKept,
-            links: mail + [(.noAccount, .signUp, "/signup")]
+            links: mail + recovery + [(.noAccount, .signUp, "/signup")]
         )
     }
 

@@ -31,7 +31,7 @@ struct APIDocumentTests {
                 rows[String(row.1)] = row.2
             }
             #expect(rows.count == routes.operations.count)
-            let names = routes.operations.map(\.act.name)
+            let names = routes.operations.map { "\($0.flow) \($0.act.name)" }
             #expect(Set(names).count == names.count, "an OpenAPI description needs unique names")
             for operation in routes.operations {
                 let path = operation.path.replacing(/:([a-z]+)/, with: { "{\($0.1)}" })

@@ -90,6 +90,13 @@ struct SignedUp {
 
     /// The code that the app shows now.
     var code: String { TOTP.code(secret, step: TOTP.timeStep(at: Date())) }
+
+    /// Six digits that the app does not show at about this time.
+    var wrongCode: String {
+        let now = TOTP.timeStep(at: Date())
+        let right = Set((now - 5...now + 5).map { TOTP.code(secret, step: $0) })
+        return (0...11).map { String(repeating: "\($0 % 10)", count: 5) + "\($0 / 10)" }.first { !right.contains($0) }!
+    }
 }
 
 extension TestServer {

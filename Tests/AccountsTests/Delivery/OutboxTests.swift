@@ -51,7 +51,7 @@ struct OutboxTests {
             let link = try #require(mail.text.split(separator: "\n").last { $0.hasPrefix("http") }).description
             #expect(link.hasPrefix("http://localhost:8080/signup/ticket?ticket="))
             let expected = [
-                Korean().verificationCode(code, minutes: 10, link: link, serviceName: "Acme"),
+                Korean().text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
                 Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
                 Korean().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
             ]

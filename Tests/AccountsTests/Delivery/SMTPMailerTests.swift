@@ -35,7 +35,7 @@ struct SMTPMailerTests {
 
     @Test func `a Korean mail arrives unchanged`() async throws {
         let catcher = try await MailCatcher.start()
-        let text = Language.korean.messages.verificationCode("012345", minutes: 10, link: nil, serviceName: "서비스")
+        let text = Language.korean.messages.text(of: .signUp, "012345", minutes: 10, link: nil, serviceName: "서비스")
         let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
 
         let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))

@@ -3,11 +3,6 @@ import TestSupport
 @testable import Accounts
 
 extension Session {
-    /// The number of rows; `rows` is what follows `FROM` in the statement.
-    func number(of rows: String) throws -> Int {
-        try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
-    }
-
     func isTrue(_ condition: SQL) throws -> Bool {
         try query("SELECT \(condition)").only.decode(Bool.self)
     }

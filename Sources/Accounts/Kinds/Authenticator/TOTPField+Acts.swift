@@ -51,11 +51,11 @@ extension TOTPField {
         plan.statements += [
             """
             INSERT INTO authenticators (account, sealed, last_step)
-            SELECT id, \(sealed), \(authenticator.lastStep) FROM \(plan.newAccount)
+            SELECT id, \(sealed), \(authenticator.lastStep) FROM \(plan.owner)
             """,
             """
             INSERT INTO recovery_codes (account, digest)
-            SELECT id, digest FROM unnest(\(ByteStrings(authenticator.recoveryDigests))) AS digest, \(plan.newAccount)
+            SELECT id, digest FROM unnest(\(ByteStrings(authenticator.recoveryDigests))) AS digest, \(plan.owner)
             """,
         ]
     }

@@ -85,7 +85,7 @@ package struct ConsentField: FieldKind {
             INSERT INTO consents (account, field, accepted, version, document, locale, given_at)
             SELECT id, \(field.name.rawValue), \(consent.isAccepted), \(consent.version),
                    decode(\(consent.digest), 'hex'), \(consent.locale), \(consent.givenAt)::timestamptz
-              FROM \(plan.newAccount)
+              FROM \(plan.owner)
             """
         )
     }

@@ -47,7 +47,7 @@ extension EmailField {
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
     }
 
-    /// The address that identifies the account is stored in its own column, and gets a welcome mail.
+    /// The address that identifies the account is stored in its own column, and is told of the commit.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let address = value(in: plan.draft.values, of: field.name) else { return }
         guard field.isIdentifier else {
@@ -64,7 +64,7 @@ extension EmailField {
             """
             INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
-                   'account-created', \(mail.sealed), now() + interval '7 days' FROM \(plan.newAccount)
+                   \(plan.notice), \(mail.sealed), now() + interval '7 days' FROM \(plan.owner)
             """
         )
     }

@@ -63,7 +63,7 @@ extension CodeField {
         plan.emailProvedAt = "(SELECT proved_at \(proof))"
         guard plan.draft.proofs[field.name]?.isProved == true else { return }
         plan.provedDigests = digests
-        plan.statements += plan.signups.withdrawCodes(for: digests, when: "EXISTS (SELECT FROM \(plan.newAccount))")
+        plan.statements += plan.signups.withdrawCodes(for: digests, when: "EXISTS (SELECT FROM \(plan.owner))")
     }
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {

@@ -19,8 +19,7 @@ extension Signups {
         _ ticket: Ticket,
         in language: Language
     ) async throws(RedeemError) -> (draft: Draft, token: Token<Draft>) {
-        guard let (address, field) = try await holder(of: ticket), field != Sessions.ticketField,
-            let (codeField, code) = flow.code(likely: field)
+        guard let (address, field) = try await holder(of: ticket), let (codeField, code) = flow.code(likely: field)
         else {
             let reached = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
                 try await consumeAlone(charges(.starts, of: network))
@@ -45,7 +44,8 @@ extension Signups {
 
     /// The address of the ticket, with its whole domain and a masked name; nil if the ticket is invalid. Changes nothing.
     package func maskedAddress(of ticket: Ticket) async throws(RedeemError) -> String? {
-        try await holder(of: ticket)?.address.maskedName
+        guard let holder = try await holder(of: ticket), flow.purpose.owns(holder.field.rawValue) else { return nil }
+        return holder.address.maskedName
     }
 
     /// The address to which the ticket was mailed, and the field of the code in that mail.
@@ -113,9 +113,11 @@ extension Signups {
 }
 
 extension Flow {
-    /// The code field with that name. If the flow file has changed since the mail, another code field; the one that
-    /// proves the identifier takes precedence.
-    fileprivate func code(likely name: FieldName) -> (field: Field, kind: CodeField)? {
+    /// The code field of that ticket. If the flow file has changed since the mail, another code field; the one that
+    /// proves the identifier takes precedence. Nil for a ticket of another flow or of a sign-in.
+    fileprivate func code(likely ticket: FieldName) -> (field: Field, kind: CodeField)? {
+        guard purpose.owns(ticket.rawValue) else { return nil }
+        let name = FieldName(String(ticket.rawValue.dropFirst(purpose.prefix.count)))
         let codes = fields.compactMap { field in (field.kind as? CodeField).map { (field: field, kind: $0) } }
         return codes.first { $0.field.name == name }
             ?? codes.first { field(named: $0.kind.proves)?.isIdentifier == true } ?? codes.first

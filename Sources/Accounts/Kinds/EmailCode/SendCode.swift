@@ -3,10 +3,11 @@ internal import Foundation
 extension Signups {
     /// Makes a new code for the address and the mail that contains it.
     ///
-    /// For an address that has an account, the code cannot match, and the mail is a notice, sent at most once a day.
-    /// Everything else is the same, so the answer does not reveal which addresses are registered. That includes the
-    /// work, whose time could be measured: every address consumes a daily limit, and every address gets a row in the
-    /// outbox, even if it is not sent.
+    /// In a sign-up for an address that has an account, the code cannot match, and the mail is a notice, sent at most once
+    /// a day. In a recovery for an address without an account, it cannot match either, and no mail is sent. Everything else
+    /// is the same, so the answer does not reveal which addresses are registered. That includes the work, whose time could
+    /// be measured: every address consumes a daily limit, and every address gets a row in the outbox, even if it is not
+    /// sent.
     ///
     /// - Parameter last: the generation of the previous code, if there was one.
     func newCode(
@@ -52,28 +53,29 @@ extension Signups {
         byTicket: Bool = false
     ) -> [SQL] {
         let digits = Self.digits(code.digits)
-        let ticket = Ticket()
+        let purpose = flow.purpose
+        let ticket = purpose.codeMail.ticketPath.map { _ in Ticket() }
         let mail = outbox.seal(
             .init(
                 to: address.rawValue,
                 language: draft.language,
                 code: (digits, code.lifetime.seconds / 60),
-                ticket: ticket.text
+                ticket: ticket?.text
             ),
             from: network,
             on: draft.now
         )
         let daily = Limit(1, per: .seconds(86_400))
-        let notice = charge("notice", daily, [Array(address.rawValue.utf8)])
+        let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
+        let notice = charge("notice", daily, subject)
         // Counted instead of a notice for an address without an account, so that both cases take the same time.
-        let placeholder = charge("no notice", daily, [Array(address.rawValue.utf8)])
+        let placeholder = charge("no notice", daily, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return replaceMail(of: field, from: draft, to: address, when: condition) + [
             """
             INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at, ticket_generation)
             SELECT \(draft.id), \(field.rawValue), \(mail.id), \(addressDigests(address)[0]),
-                   CASE WHEN NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address.rawValue))
-                        THEN \(codeDigest) END,
+                   CASE WHEN \(purpose.admits(address)) THEN \(codeDigest) END,
                    now() + make_interval(secs => \(code.lifetime.seconds)), \(byTicket ? generation : nil)
              WHERE \(condition)
             ON CONFLICT (draft, field) DO UPDATE
@@ -84,8 +86,8 @@ extension Signups {
             """
             INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
-                   CASE WHEN code_digest IS NOT NULL THEN 'verification-code'
-                                    WHEN had_notice THEN 'withheld' ELSE 'already-registered' END,
+                   CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
+                        WHEN had_notice OR \(purpose == .recovery) THEN 'withheld' ELSE 'already-registered' END,
                    \(mail.sealed), expires_at
               FROM proofs, LATERAL (
                     SELECT count(*) > 0 AS had_notice
@@ -93,8 +95,7 @@ extension Signups {
                    ) AS recent
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND mail = \(mail.id) AND \(condition)
             """,
-            store(ticket, of: field, for: address, when: condition),
-        ]
+        ] + (ticket.map { [store($0, of: field, for: address, when: condition)] } ?? [])
     }
 
     /// Marks the address as proved by the code of that generation. The digest of the code stays, to recognise a
@@ -184,10 +185,15 @@ extension Signups {
         let mailbox = Array(address.mailbox.utf8)
         let total = address.isTagged ? [mailbox, Array("tagged".utf8)] : [mailbox]
         return [
-            charge(.mailsToAddressFromNetwork, mailbox, network.site.prefix),
-            charge(.mailsToAddressFromNetworkPerDay, mailbox, network.site.prefix),
-            charge(Limits.Name.mailsToAddress.rawValue, flow.limits[.mailsToAddress], total),
+            charge(.mailsToAddressFromNetwork, of: [mailbox, network.site.prefix]),
+            charge(.mailsToAddressFromNetworkPerDay, of: [mailbox, network.site.prefix]),
+            charge(.mailsToAddress, of: total),
         ] + mailChargesOfService
+    }
+
+    /// The charge for an event of an address, which counts only for the purpose of this flow.
+    func charge(_ name: Limits.Name, of address: [[UInt8]]) -> Charge {
+        charge(name.rawValue, flow.limits[name], address + flow.purpose.limitSubject)
     }
 
     /// The rate limits of all mail that clients cause, whatever its address.
@@ -209,5 +215,16 @@ extension Signups {
     static func digits(_ count: Int) -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
+    }
+}
+
+extension FlowPurpose {
+    /// Whether a code to that address can match, as SQL.
+    fileprivate func admits(_ address: EmailAddress) -> SQL {
+        switch self {
+        case .signup, .emailChange:
+            "NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address.rawValue))"
+        case .recovery: "EXISTS (SELECT FROM \(Signups.recoverable(address)))"
+        }
     }
 }

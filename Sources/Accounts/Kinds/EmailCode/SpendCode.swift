@@ -16,8 +16,8 @@ extension Signups {
         // Only the holder of the draft can guess at a code that was exchanged for a ticket, and each ticket gives one
         // code, so these guesses have limits of their own.
         let charges = [
-            charge(.guessesForAddressFromNetwork, Array(address.rawValue.utf8), network.site.prefix),
-            charge(.guessesForAddress, Array(address.rawValue.utf8)),
+            charge(.guessesForAddressFromNetwork, of: [Array(address.rawValue.utf8), network.site.prefix]),
+            charge(.guessesForAddress, of: [Array(address.rawValue.utf8)]),
         ]
         let isOpen: SQL = """
             draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)

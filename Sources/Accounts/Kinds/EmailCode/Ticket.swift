@@ -44,7 +44,7 @@ extension Signups {
     func store(_ ticket: Ticket, of field: FieldName, for address: EmailAddress, when condition: SQL) -> SQL {
         """
         INSERT INTO tickets (id, digest, field, address_digest, sealed, expires_at)
-        SELECT \(ticket.id), \(ticket.digest), \(field.rawValue), \(addressDigests(address)[0]),
+        SELECT \(ticket.id), \(ticket.digest), \(flow.purpose.prefix + field.rawValue), \(addressDigests(address)[0]),
                \(keys.seal(Array(address.rawValue.utf8), for: .ticket(ticket.id))),
                now() + make_interval(secs => \(Ticket.lifetime.seconds))
          WHERE \(condition)

@@ -100,8 +100,7 @@ extension PasswordField {
         plan.factors.append("pwd")
         plan.statements.append(
             """
-            INSERT INTO credentials (account, kind, secret)
-            SELECT id, 'password', \(hash) FROM \(plan.newAccount)
+            SELECT replace_password(id, NULL, \(hash)) FROM \(plan.owner)
             """
         )
     }

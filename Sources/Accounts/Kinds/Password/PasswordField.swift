@@ -87,7 +87,7 @@ extension JSON {
 extension ValidationContext {
     /// The words that a password must not equal: everything that identifies the person, and the name of the service.
     var contextWords: [String] {
-        var words = [serviceName]
+        var words = [serviceName] + (values.subject?.words ?? [])
         for step in flow.steps {
             for field in step.fields { words += field.kind.contextWords(of: field.name, in: values) }
         }

@@ -54,7 +54,7 @@ extension ImageField {
         plan.statements.append(
             """
             INSERT INTO photos (account, field, type, image)
-            SELECT id, \(field.name.rawValue), \(Photo.type), \(photo.jpeg) FROM \(plan.newAccount)
+            SELECT id, \(field.name.rawValue), \(Photo.type), \(photo.jpeg) FROM \(plan.owner)
             """
         )
     }

@@ -7,7 +7,9 @@ struct DraftLookup: RouterMiddleware {
     let signups: Signups
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        guard let token = context.credentials.token(of: Draft.self) else { throw Problem.noDraft }
+        guard let token = context.credentials.token(of: Draft.self) else {
+            throw Problem.noDraft(in: signups.flow.purpose)
+        }
         let draft = try await signups.find(token)
         var context = context
         context.draft = draft

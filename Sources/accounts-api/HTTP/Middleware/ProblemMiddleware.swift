@@ -7,10 +7,11 @@ import Logging
 /// and, for pages that show a form again, in `Routes+Pages.swift`; no other place catches them.
 struct ProblemMiddleware: RouterMiddleware {
     let publicURL: String
-    let pages: Pages
-    let representations: Representations
+    /// All flows; the first one answers what belongs to none.
+    let sites: [FlowSite]
+
     /// The languages of the flow; the first is the default.
-    let languages: [Language]
+    private var languages: [Language] { sites[0].signups.flow.languages }
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var context = context
@@ -21,14 +22,15 @@ struct ProblemMiddleware: RouterMiddleware {
         } catch {
             // The language of the draft takes precedence over the one of the request.
             let language = context.subject.draft?.language ?? context.language
+            let site = sites.first { $0.has(request.uri.path) } ?? sites[0]
             let problem = ProblemContext(
                 language: language,
                 logger: context.logger,
-                representations: representations
+                representations: site.representations
             ).problem(for: error)
             context.subject.set(problem)
             return context.representation == .page
-                ? pages.response(to: problem, request, in: language)
+                ? site.pages.response(to: problem, request, in: language)
                 : problem.response(publicURL: publicURL, requestID: context.requestID, in: language)
         }
     }

@@ -64,7 +64,7 @@ async function postStep() {
       return body.next.href;
     }
     if (answer.status === 422) return showErrors(body.errors);
-    if ([401, 409, 410].includes(answer.status)) return "/signup";
+    if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
     showNotice(body.title);
   } catch {
     showNotice(form.dataset.offline);

@@ -499,7 +499,7 @@ struct ProofTests {
                     ],
                     [
                         "lee@example.com",
-                        English().verificationCode("", minutes: 10, link: nil, serviceName: "Acme").subject,
+                        English().text(of: .signUp, "", minutes: 10, link: nil, serviceName: "Acme").subject,
                     ],
                 ]
             )

@@ -1,0 +1,63 @@
+extension Flow {
+    /// The flows that change the accounts of this one.
+    package var changes: [Flow] { [recovery].compactMap { $0 } }
+}
+
+extension Flow {
+    /// The flow in which people who have forgotten their password prove their address and choose another password. Its
+    /// fields have the names and rules that they have in this flow. Nil if accounts have no address, or no password.
+    package var recovery: Flow? {
+        guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
+            let (code, _) = code(proving: address.name),
+            let password = fields.first(where: { $0.kind is PasswordField })
+        else { return nil }
+        let confirmation = fields.first { $0.kind.repeatedField == password.name }
+        let factor = Field(
+            name: "second_factor",
+            kind: SecondFactorField(after: code.name),
+            isRequired: true,
+            isIdentifier: false,
+            labels: texts(.codeOrRecoveryCode),
+            helps: texts(.secondFactorHelp),
+            control: .oneTimeCode
+        )
+        let passwords =
+            [password.asked(as: texts(.newPassword))]
+            + [confirmation].compactMap { $0?.asked(as: texts(.newPasswordAgain)) }
+        // Long enough to look for the mail and the app. Whoever finds an open recovery could choose a password.
+        let expiry = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
+        return with(
+            .recovery,
+            [
+                step("email", .yourAddress, [address.asked(as: address.labels)], .recovery),
+                step("code", .enterMailedCode, [code], .recovery),
+                step("second-factor", .secondFactor, [factor], .recovery),
+                step("password", .newPassword, passwords, .recovery),
+            ],
+            expiry: expiry
+        )
+    }
+
+    func step(_ name: StepName, _ title: Word, _ fields: [Field], _ purpose: FlowPurpose) -> Step {
+        Step(name: name, isOptional: false, titles: texts(title), fields: fields, root: purpose.path)
+    }
+
+    private func texts(_ word: Word) -> [Language: String] {
+        Dictionary(uniqueKeysWithValues: languages.map { ($0, $0.messages.text(word)) })
+    }
+}
+
+extension Field {
+    /// The same field, required and with those labels.
+    func asked(as labels: [Language: String]) -> Field {
+        Field(
+            name: name,
+            kind: kind,
+            isRequired: true,
+            isIdentifier: isIdentifier,
+            labels: labels,
+            helps: helps,
+            control: control
+        )
+    }
+}

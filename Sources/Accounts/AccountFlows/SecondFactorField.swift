@@ -1,0 +1,222 @@
+/// A code of the authenticator app of the draft's account, or a recovery code in place of it. It is asked for only if the
+/// account has an app. No flow file can have a field of this kind.
+package struct SecondFactorField: FieldKind {
+    package typealias Value = GivenFactor
+    package typealias Input = SecondFactor
+    package static let name = "second-factor"
+    /// The code that proves the address, whose account the draft is about from then on.
+    let follows: FieldName
+
+    init(after code: FieldName) { follows = code }
+
+    package init(rules: inout FlowEntry) throws(FlowFileError) {
+        throw rules.error("a flow file cannot have a field of kind \"\(Self.name)\"", at: "kind")
+    }
+
+    package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
+        -> SecondFactor
+    {
+        if let code = RecoveryCode(try answer.text(of: field)) { return .recoveryCode(code) }
+        return .totp(try answer.digits(TOTP.digits, of: field))
+    }
+
+    package func isValid(_ value: GivenFactor, of field: FieldName, in context: ValidationContext) -> Bool {
+        value.account == context.values.subject?.account
+    }
+
+    package func isOmitted(_ field: Field, in context: ValidationContext) -> Bool {
+        context.values.subject?.needsSecondFactor != true
+    }
+
+    package var takesGuess: Bool { true }
+    package var canBeSkipped: Bool { false }
+    package var isKeptUnlessReplaced: Bool { true }
+    package var control: Control { .oneTimeCode }
+    package var answerSchema: JSON { ["type": "string"] }
+
+    package func shown(_ value: GivenFactor, at place: DisplayContext) -> JSON { ["verified": true] }
+    package func shownSchema(at place: DisplayContext) -> JSON { .closedObject(["verified": ["const": true]]) }
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.confirmed) }
+    package func masked(_ value: GivenFactor) -> String { "verified" }
+    package func revealed(_ value: GivenFactor) -> String { "verified" }
+}
+
+/// A second factor that was proved in a draft.
+package struct GivenFactor: StoredValue {
+    let account: ID<Account>
+    /// The keyed digest of the code, to recognise a repetition of it, for example by a double click.
+    let digest: String
+
+    init(account: ID<Account>, digest: String) {
+        (self.account, self.digest) = (account, digest)
+    }
+
+    package init?(json: JSON) {
+        guard let account = json["account"]?.string.flatMap({ ID<Account>($0) }), let digest = json["digest"]?.string
+        else { return nil }
+        self.init(account: account, digest: digest)
+    }
+
+    package var json: JSON { ["account": .string("\(account)"), "digest": .string(digest)] }
+}
+
+extension SecondFactorField {
+    /// Counts the attempt before the code is compared. The code is used up in the transaction that writes the draft.
+    package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
+        guard let factor = submission.inputs[field.name] as? SecondFactor,
+            let account = submission.draft.values.subject?.account
+        else { return }
+        submission.repeatsGuess = true
+        let (signups, draft) = (submission.signups, submission.draft)
+        let digests = signups.digests(of: factor, in: draft)
+        if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
+        let counts = signups.failureCounts("second factor of a recovery", account.bytes, nil)
+        try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
+            try await signups.count(counts)
+        }
+        guard let answer = try await signups.answer(factor, of: account, in: draft) else {
+            throw .refused([Refusal(field.name, .codeWrong)])
+        }
+        submission.change.values[field.name] = GivenFactor(account: account, digest: digests[0])
+        submission.change.recoveryCodes += [answer.newRecoveryCode].compactMap { $0 }
+        submission.change.effects.append(
+            Effect(
+                locks: [Signups.lockAuthenticator(of: account)],
+                condition: answer.isUnused,
+                statements: answer.use
+                    + signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft))
+            )
+        )
+    }
+
+    /// Finds the account once its address is proved.
+    package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
+        let proofs = submission.change.effects.compactMap(\.proof)
+        guard proofs.contains(where: { $0.field == follows && $0.isProved }) else { return [] }
+        let signups = submission.signups
+        if let address = signups.identifyingAddress(in: submission.change.values) {
+            submission.change.values.subject = try await signups.subject(at: address)
+        }
+        return []
+    }
+
+    package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
+        change.values.subject = nil
+        change.values[field.name] = nil
+    }
+
+    /// The account must still be the one whose address was proved, and must not have got an authenticator since.
+    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
+        guard let address = plan.signups.identifyingAddress(in: plan.draft.values) else { return }
+        let account = plan.account
+        plan.accountConditions.append(
+            "EXISTS (SELECT FROM \(Signups.recoverable(address)) AND account = \(account))"
+        )
+        plan.hasSecondFactor = value(in: plan.draft.values, of: field.name)?.account == account
+        if !plan.hasSecondFactor {
+            plan.accountConditions.append("NOT EXISTS (SELECT FROM authenticators WHERE account = \(account))")
+        }
+    }
+}
+
+extension Signups {
+    /// The account that can be recovered by mail to that address, as the FROM and WHERE of a query.
+    static func recoverable(_ address: EmailAddress) -> SQL {
+        """
+        identifiers JOIN accounts ON accounts.id = account
+         WHERE kind = 'email' AND value = \(address.rawValue) AND disabled_at IS NULL
+        """
+    }
+
+    fileprivate func subject(at address: EmailAddress) async throws(SubmitError) -> Values.Subject? {
+        let select: SQL = """
+            SELECT accounts.id, username, EXISTS (SELECT FROM authenticators WHERE account = accounts.id)
+              FROM \(Self.recoverable(address))
+            """
+        return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            guard let row = try await database.read(select).first else { return nil }
+            let (account, username, hasAuthenticator) = try row.decode(ID<Account>.self, String?.self, Bool.self)
+            return Values.Subject(
+                account: account,
+                needsSecondFactor: hasAuthenticator,
+                words: [username].compactMap { $0 }
+            )
+        }
+    }
+
+    /// The digests of a code under each key of the ring, bound to the draft.
+    fileprivate func digests(of factor: SecondFactor, in draft: Draft) -> [String] {
+        let text =
+            switch factor {
+            case .totp(let digits): digits
+            case .recoveryCode(let code): code.text
+            }
+        return keys.digests(Array("second factor".utf8), draft.id.bytes, Array(text.utf8))
+            .map { Array($0.prefix(24)).base64URL }
+    }
+
+    /// Throws if too many guesses have failed.
+    fileprivate func count(_ counts: FailureCounts) async throws(SubmitError) {
+        let isTooMany = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                count(counts, isKnown: "false", when: "true") + ["SELECT \(Self.hasTooManyFailures)"]
+            )
+            return try rows[rows.count - 1].only.decode(Bool.self)
+        }
+        if isTooMany {
+            let limit = Limit(counts.ofNetwork.maximum, per: counts.ofNetwork.memory)
+            throw .limited(reached("second_factor", limit, wait: limit.period))
+        }
+    }
+
+    /// A right code.
+    fileprivate struct RightFactor {
+        /// Whether nobody has used the code in the meantime.
+        let isUnused: SQL
+        /// Uses the code up.
+        let use: [SQL]
+        var newRecoveryCode: RecoveryCode?
+    }
+
+    /// Nil for a wrong code.
+    fileprivate func answer(
+        _ factor: SecondFactor,
+        of account: ID<Account>,
+        in draft: Draft
+    ) async throws(SubmitError) -> RightFactor? {
+        let hasWritten = hasWritten(draft)
+        switch factor {
+        case .totp(let code):
+            let found = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+                try await authenticator(of: account)
+            }
+            if case .unreadable? = found { throw .find(.unreadable(draft.id)) }
+            guard case .readable(let authenticator)? = found,
+                let step = TOTP.timeStep(of: code, using: authenticator.secret, at: authenticator.now),
+                step > authenticator.lastStep
+            else { return nil }
+            let isUnused: SQL = "account = \(account) AND last_step < \(step)"
+            return RightFactor(
+                isUnused: "EXISTS (SELECT FROM authenticators WHERE \(isUnused))",
+                use: ["UPDATE authenticators SET last_step = \(step) WHERE \(isUnused) AND \(hasWritten)"]
+            )
+        case .recoveryCode(let code):
+            let isUnused: SQL = "account = \(account) AND digest = \(code.digest)"
+            let isRight = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+                try await !database.read("SELECT FROM recovery_codes WHERE \(isUnused)").isEmpty
+            }
+            if !isRight { return nil }
+            let new = RecoveryCode()
+            return RightFactor(
+                isUnused: "EXISTS (SELECT FROM recovery_codes WHERE \(isUnused))",
+                use: [
+                    "DELETE FROM recovery_codes WHERE \(isUnused) AND \(hasWritten)",
+                    """
+                    INSERT INTO recovery_codes (account, digest) SELECT \(account), \(new.digest) WHERE \(hasWritten)
+                    """,
+                ],
+                newRecoveryCode: new
+            )
+        }
+    }
+}

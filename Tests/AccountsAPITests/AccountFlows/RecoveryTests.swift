@@ -1,0 +1,350 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Recovery of an account", .freshDatabase)
+struct RecoveryTests {
+    private static let email = "kim@example.com"
+    private static let new = "another pass phrase"
+
+    @Test func `a person who forgot the password chooses another one by mail`() async throws {
+        try await TestServer.with { site in
+            let before = Browser(site)
+            try await before.signUp()
+            let kim = Browser(site)
+            let start = try await kim.recover()
+            #expect(
+                start.status == 200 && start.nextStep == "password"
+                    && start.states == ["complete", "complete", "current"]
+            )
+            #expect(start.json["next"]?["href"] == "/recovery/password")
+            #expect(site.service.mailbox.mails.last?.subject == "Your code for a new password at Acme")
+            #expect(try await kim.send(.put, "/recovery/password", .passwords(Self.new)).nextStep == "review")
+            let commit = try await kim.send(.post, "/recovery/commit")
+            #expect(commit.status == 200 && commit.json["account"]?["email"] == .string(Self.email))
+            #expect(commit.json["session"]?["amr"] == ["otp"] && commit.json["session"]?["assurance"] == "aal1")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try await before.send(.get, "/session").slug == "no-session", "all other sessions have ended")
+            #expect(try await Browser(site).signIn().slug == "sign-in-failed")
+            let signedIn = try await Browser(site).signIn(Self.email, Self.new).status
+            #expect(signedIn == 201)
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.last?.subject == "Your password was changed: Acme")
+        }
+    }
+
+    @Test func `a commit whose answer was lost is repeated`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            try await kim.send(.put, "/recovery/password", .passwords(Self.new))
+            let first = try await kim.send(.post, "/recovery/commit")
+            let token = kim["session"]
+            kim["session"] = nil
+            let again = try await kim.send(.post, "/recovery/commit")
+            #expect(again.status == 200 && again.json["session"] == first.json["session"] && kim["session"] == token)
+            let shown = try await kim.send(.get, "/recovery")
+            #expect(
+                shown.json["state"] == "committed" && shown.json["account"] == nil,
+                "only a session shows the account"
+            )
+            #expect(try await kim.send(.put, "/recovery/password", .passwords("a third pass phrase")).status == 409)
+        }
+    }
+
+    @Test func `the answers are the same without an account, and nobody gets mail`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.readyAccount("away@example.com", "away")
+            try Session().run("UPDATE accounts SET disabled_at = now() WHERE username = 'away'")
+            try await site.service.deliver()
+            let mails = site.service.mailbox.mails.count
+            var answers: [[String]] = []
+            for address in [Self.email, "away@example.com", "nobody@example.com"] {
+                let browser = Browser(site)
+                try await browser.send(.post, "/recovery", [:])
+                var one = [try await browser.send(.put, "/recovery/email", ["email": .string(address)])]
+                for _ in 1...5 { one.append(try await browser.send(.put, "/recovery/code", ["code": "000000"])) }
+                one.append(try await browser.send(.post, "/recovery/code/resend"))
+                one.append(try await browser.send(.put, "/recovery/password", .passwords(Self.new)))
+                one.append(try await browser.send(.post, "/recovery/commit"))
+                answers.append(one.map { $0.comparable(address) })
+            }
+            #expect(Set(answers).count == 1)
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.dropFirst(mails).map(\.to) == [Self.email])
+            let rows = try Session().number(of: "outbox WHERE template = 'withheld'")
+            #expect(rows == 2)
+        }
+    }
+
+    @Test func `an account with an authenticator needs a code of the app, too`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = Browser(site)
+            let start = try await kim.recover()
+            #expect(start.nextStep == "second-factor")
+            #expect(start.states == ["complete", "complete", "current", "locked"])
+            #expect(try await kim.send(.put, "/recovery/password", .passwords(Self.new)).slug == "step-locked")
+            let step = try await kim.send(.get, "/recovery/second-factor")
+            #expect(step.status == 200 && step.json["fields"] != nil)
+            let path = "/recovery/second-factor"
+            let wrong = try await kim.send(.put, path, ["second_factor": .string(person.wrongCode)])
+            #expect(wrong.refusals == ["second_factor:code_wrong"])
+            #expect(try await kim.send(.put, path, ["second_factor": "12"]).refusals == ["second_factor:bad_format"])
+            #expect(try await kim.send(.put, path, [:]).refusals == ["second_factor:required"])
+            let code = person.code
+            #expect(try await kim.send(.put, path, ["second_factor": .string(code)]).nextStep == "password")
+            #expect(try await kim.send(.put, path, ["second_factor": .string(code)]).status == 200, "a double click")
+            let other = try await kim.send(.put, path, ["second_factor": .string(person.wrongCode)])
+            #expect(other.refusals == ["second_factor:code_wrong"])
+            #expect(try await kim.send(.get, "/recovery").nextStep == "password", "the right code stays")
+            try await kim.send(.put, "/recovery/password", .passwords(Self.new))
+            let commit = try await kim.send(.post, "/recovery/commit")
+            #expect(commit.json["session"]?["assurance"] == "aal2" && commit.json["session"]?["amr"] == ["otp", "mfa"])
+            let again = Browser(site)
+            #expect(try await again.signIn(Self.email, Self.new).json["session"] == ["state": "second-factor"])
+            #expect(try await again.send(.put, "/session/totp", ["code": .string(code)]).status == 422, "it is used up")
+        }
+    }
+
+    @Test func `a recovery code replaces the app once, and is replaced itself`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = Browser(site)
+            try await kim.recover()
+            let used: JSON = ["second_factor": .string(person.recoveryCodes[0])]
+            let given = try await kim.send(.put, "/recovery/second-factor", used)
+            let new = given.strings("recovery_codes")
+            #expect(given.nextStep == "password" && new.count == 1 && !person.recoveryCodes.contains(new[0]))
+            let rows = try Session().number(of: "recovery_codes")
+            #expect(rows == 10)
+            let other = Browser(site)
+            try await other.recover()
+            #expect(try await other.send(.put, "/recovery/second-factor", used).status == 422)
+            let second = try await other.send(.put, "/recovery/second-factor", ["second_factor": .string(new[0])])
+            #expect(second.nextStep == "password")
+        }
+    }
+
+    @Test func `guesses at the second factor are limited, without harm to the sign-in`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let thief = Browser(site)
+            try await thief.recover()
+            for _ in 1...10 {
+                let wrong = try await thief.send(
+                    .put,
+                    "/recovery/second-factor",
+                    ["second_factor": .string(person.wrongCode)]
+                )
+                #expect(wrong.refusals == ["second_factor:code_wrong"])
+            }
+            let right = try await thief.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
+            #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
+        }
+    }
+
+    @Test func `the token of a recovery opens no sign-up, and the reverse`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            try await kim.send(.post, "/signup", [:])
+            let (recovery, signup) = (kim["recovery"], kim["signup"])
+            (kim["signup"], kim["recovery"]) = (recovery, signup)
+            #expect(try await kim.send(.get, "/signup").slug == "no-draft")
+            #expect(try await kim.send(.put, "/signup/profile", ["display_name": "x"]).slug == "no-draft")
+            #expect(try await kim.send(.post, "/signup/commit").slug == "no-draft")
+            #expect(try await kim.send(.get, "/recovery").slug == "no-draft")
+            #expect(try await kim.send(.get, "/recovery").json["restart"]?["href"] == "/recovery")
+        }
+    }
+
+    @Test func `of two recoveries, the one that is finished ends the other`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, other) = (Browser(site), Browser(site))
+            for browser in [kim, other] {
+                try await browser.recover()
+                try await browser.send(.put, "/recovery/password", .passwords(Self.new))
+            }
+            #expect(try await kim.send(.post, "/recovery/commit").status == 200)
+            let late = try await other.send(.post, "/recovery/commit")
+            #expect(late.slug == "draft-expired" && late.json["reason"] == "superseded")
+        }
+    }
+
+    @Test(
+        arguments: [
+            "DELETE FROM accounts", "UPDATE accounts SET disabled_at = now()",
+            "INSERT INTO authenticators SELECT id, '', 0 FROM accounts",
+            "UPDATE identifiers SET value = 'other@example.com' WHERE kind = 'email'",
+        ]
+    )
+    func `a recovery ends if its account has changed meanwhile`(change: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            try await kim.send(.put, "/recovery/password", .passwords(Self.new))
+            try Session().run(change)
+            let commit = try await kim.send(.post, "/recovery/commit")
+            #expect(commit.slug == "draft-expired" && commit.json["reason"] == "superseded")
+            #expect(try await kim.send(.post, "/recovery", [:]).nextStep == "email", "it can begin again")
+            let rows = try Session().number(of: "sessions")
+            #expect(rows == 0)
+        }
+    }
+
+    @Test(arguments: ["kim@example.com", "kim-the-username"])
+    func `the new password is not a name of the account`(password: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount(Self.email, "kim-the-username")
+            let kim = Browser(site)
+            try await kim.recover()
+            let refused = try await kim.send(.put, "/recovery/password", .passwords(password))
+            #expect(refused.refusals == ["password:contains_identifier"])
+        }
+    }
+
+    @Test func `another address begins the proof again`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await Browser(site).signUp("lee@example.com", "lee", hasAuthenticator: true)
+            let kim = Browser(site)
+            try await kim.recover()
+            try await kim.send(.put, "/recovery/password", .passwords(Self.new))
+            let moved = try await kim.send(.put, "/recovery/email", ["email": "lee@example.com"])
+            #expect(moved.nextStep == "code")
+            #expect(try await kim.send(.post, "/recovery/commit").slug == "incomplete")
+            let code = try await site.service.readCode(for: "lee@example.com")
+            #expect(try await kim.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "second-factor")
+            #expect(try await kim.send(.post, "/recovery/commit").slug == "incomplete")
+        }
+    }
+
+    @Test func `mails of sign-ups and recoveries have separate limits, and their tickets separate uses`() async throws {
+        let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            try await site.readyAccount()
+            let stranger = Browser(site)
+            try await stranger.send(.post, "/signup", [:])
+            #expect(try await stranger.send(.put, "/signup/email", ["email": .string(Self.email)]).status == 429)
+            let kim = Browser(site)
+            let started = try await kim.recover()
+            #expect(started.status == 200)
+            let other = Browser(site)
+            try await other.send(.post, "/recovery", [:])
+            #expect(try await other.send(.put, "/recovery/email", ["email": .string(Self.email)]).status == 429)
+            let ticket = JSON.string(try site.service.mailbox.recoveryTicket(for: Self.email))
+            #expect(
+                try await other.send(.post, "/signup/ticket", ["ticket": ticket]).refusals == ["ticket:code_expired"]
+            )
+            let redeemed = try await other.send(.post, "/recovery/ticket", ["ticket": ticket])
+            #expect(redeemed.status == 201 && redeemed.nextStep == "code")
+            let code = try await site.service.readCode(for: Self.email)
+            #expect(try await other.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "password")
+            #expect(try await other.send(.post, "/recovery/ticket", ["ticket": ticket]).status == 422, "it works once")
+        }
+    }
+
+    @Test func `a recovery ends after an hour`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let start = try await kim.send(.post, "/recovery", [:])
+            #expect(start.json["expires_in"] == 1800)
+            try Session().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
+            let late = try await kim.send(.get, "/recovery")
+            #expect(late.slug == "draft-expired" && late.json["reason"] == "expired")
+        }
+    }
+
+    @Test(
+        arguments: [
+            "  - {name: a, title: A, fields: [{name: name, kind: text, label: N}]}",
+            """
+              - {name: a, title: A, fields: [{name: name, kind: username, label: N, identifier: true}]}
+              - {name: b, title: B, fields: [{name: password, kind: password, label: P}]}
+            """,
+        ]
+    )
+    func `without an address or a password there is nothing to recover`(steps: String) async throws {
+        try await TestServer.with(flow: "flow: f\nversion: 1\nsteps:\n\(steps)") { site in
+            let start = try await Browser(site).send(.post, "/recovery", [:])
+            #expect(start.slug == "not-found")
+        }
+    }
+
+    @Test func `a person without script goes through the pages`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = PageVisitor(site)
+            #expect(try await kim.open("/sign-in").has("href=\"/recovery\""))
+            let first = try await kim.open("/recovery")
+            #expect(first.status == 200 && first.has("action=\"/recovery\"") && first.has("Choose a new password"))
+            let email = try await kim.post("/recovery")
+            #expect(email.path == "/recovery/email" && email.has("1 / 3") && email.has("action=\"/recovery/cancel\""))
+            let code = try await kim.post("/recovery/email", "email=kim%40example.com")
+            #expect(code.path == "/recovery/code" && !code.has("href=\"/sign-in\"") && !code.has("handoff"))
+            let digits = try await site.service.readCode(for: Self.email)
+            let factor = try await kim.post("/recovery/code", "code=\(digits)")
+            #expect(factor.path == "/recovery/second-factor" && factor.has("3 / 4") && factor.has("authenticator app"))
+            let password = try await kim.post("/recovery/second-factor", "second_factor=\(person.code)")
+            #expect(password.path == "/recovery/password" && password.has("New password"))
+            let form = "password=another+pass+phrase&confirmation=another+pass+phrase"
+            let review = try await kim.post("/recovery/password", form)
+            #expect(review.path == "/recovery/review" && review.has("Set the new password"))
+            let account = try await kim.post("/recovery/commit")
+            #expect(account.path == "/account" && account.has("kim@example.com"))
+            #expect(try await kim.open("/recovery").path == "/account")
+        }
+    }
+
+    @Test func `a person gives up`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/recovery")
+            #expect(try await kim.open("/recovery/cancel").has("Give up?"))
+            let gone = try await kim.post("/recovery/cancel")
+            #expect(gone.path == "/recovery?given-up" && gone.has("Nothing was changed"))
+        }
+    }
+}
+
+extension Browser {
+    /// Starts a recovery and proves the address.
+    @discardableResult
+    func recover(_ address: String = "kim@example.com") async throws -> Response {
+        try await send(.post, "/recovery", [:])
+        try await send(.put, "/recovery/email", ["email": .string(address)])
+        let code = try await site.service.readCode(for: address)
+        return try await send(.put, "/recovery/code", ["code": .string(code)])
+    }
+}
+
+extension Response {
+    /// The status and the body without what differs between two drafts.
+    fileprivate func comparable(_ address: String) -> String {
+        let variable: Set<String> = ["id", "expires_at", "expires_in", "request_id"]
+        guard case .object(let members) = json else { return "\(status) \(body)" }
+        let rest = JSON.object(members.filter { !variable.contains($0.name) })
+        return "\(status) \(rest.text.replacing(address, with: "ADDRESS"))"
+    }
+}
+
+extension JSON {
+    fileprivate static func passwords(_ password: String) -> JSON {
+        ["password": .string(password), "confirmation": .string(password)]
+    }
+}
