@@ -221,11 +221,19 @@ package final class Mailbox: Mailer {
         try ticket(for: address, linkedTo: "/recovery/ticket")
     }
 
+    /// The token of the link that restores the address, in the last mail to it.
+    package func undoToken(for address: String) throws -> String {
+        try secret(named: "token", for: address, linkedTo: "/email-change/undo")
+    }
+
     private func ticket(for address: String, linkedTo path: String) throws -> String {
-        let start = "http://localhost:8080\(path)?ticket="
-        guard let mail = mails.last(where: { $0.to == address }),
-            let link = mail.text.split(separator: "\n").first(where: { $0.hasPrefix(start) })
-        else { throw NoMail() }
+        try secret(named: "ticket", for: address, linkedTo: path)
+    }
+
+    private func secret(named name: String, for address: String, linkedTo path: String) throws -> String {
+        let start = "http://localhost:8080\(path)?\(name)="
+        let lines = mails.filter { $0.to == address }.flatMap { $0.text.split(separator: "\n") }
+        guard let link = lines.last(where: { $0.hasPrefix(start) }) else { throw NoMail() }
         return String(link.dropFirst(start.count))
     }
 

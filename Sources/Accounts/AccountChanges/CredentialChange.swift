@@ -40,12 +40,12 @@ extension Sessions {
                        AND auth_time >= now() - make_interval(secs => \(time.seconds)))
             """
         let before: [SQL] = [
-            // Waits for sign-ins that are inserting a session, and keeps others from doing so (``lock(_:)``).
-            "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE",
+            Self.lockForChange(id),
             "SELECT \(Signups.setFlag("may_change", mayChange))",
         ]
         let hasChanged = Signups.flag("changed")
         let after: [SQL] = [
+            Signups.outdateDrafts(of: id, when: hasChanged),
             "DELETE FROM sessions WHERE account = \(id) AND id <> \(session.id) AND \(hasChanged)",
             "DELETE FROM sign_ins WHERE account = \(id) AND \(hasChanged)",
             "UPDATE sessions SET token_hash = \(token.hash) WHERE id = \(session.id) AND \(hasChanged)",
@@ -66,12 +66,20 @@ extension Sessions {
         return row.map { NewSession(session: $0, token: token, device: nil) }
     }
 
+    /// Waits for sign-ins that are inserting a session, and keeps others from doing so (``lock(_:)``).
+    static func lockForChange(_ account: ID<Account>) -> SQL {
+        "SELECT 1 FROM accounts WHERE id = \(account) FOR UPDATE"
+    }
+
     /// Whether the session may change the account, as SQL.
     static let mayChange: SQL = Signups.flag("may_change")
 
     /// Inserts a mail to the address of the account; none if the account has no address.
     func mail(about notice: AccountNotice, to account: Account, in language: Language, when condition: SQL) -> [SQL] {
-        guard let address = account.email else { return [] }
+        account.email.map { mail(about: notice, to: $0, in: language, when: condition) } ?? []
+    }
+
+    func mail(about notice: AccountNotice, to address: String, in language: Language, when condition: SQL) -> [SQL] {
         let mail = signups.outbox.seal(
             .init(to: address, language: language, code: nil),
             from: signups.network,

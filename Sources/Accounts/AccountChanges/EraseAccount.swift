@@ -1,8 +1,13 @@
 extension Sessions {
-    /// Erases the account with everything that belongs to it, and tells its address.
+    /// Erases the account with everything that belongs to it, and tells its address. Throws `limited` if the address has
+    /// changed less than a day ago, because the owner of the old address may want it back.
     package func eraseAccount(of session: AccountSession, in language: Language) async throws(SignInError) {
         try requireConfirmation(of: session)
         let id = session.account.id
+        let wait = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await signups.waitAfterMove(of: id)
+        }
+        if let wait { throw .limited(wait) }
         let erase: SQL = """
             SELECT \(Signups.setFlag("changed", "erase_account(\(id))")) WHERE \(Self.mayChange)
             """

@@ -10,20 +10,31 @@ extension CommitPlan {
     }
 
     /// Whether the account can be used, and is as the draft supposes.
-    var isAccountUnchanged: SQL {
-        accountConditions.reduce(
-            "EXISTS (SELECT FROM accounts WHERE id = \(account) AND disabled_at IS NULL)"
-        ) { "\($0) AND \($1)" as SQL }
+    private var isAccountUnchanged: SQL {
+        accountConditions.reduce(Signups.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
     }
 
-    /// The statements that follow those of the fields: whoever has used the account until now must sign in again.
+    /// The statements that follow those of the fields: everybody else who has used the account must sign in again.
     var endings: [SQL] {
         switch signups.flow.purpose {
         case .signup: []
-        case .recovery, .emailChange:
-            ["sessions", "sign_ins", "devices"].map { table in
-                "DELETE FROM \(SQL(stringLiteral: table)) WHERE account IN (SELECT id FROM \(owner))"
-            }
+        case .recovery: [outdateOthers] + end(["sessions": "true", "sign_ins": "true", "devices": "true"])
+        case .emailChange:
+            [outdateOthers]
+                + end([
+                    "sessions": "id <> \(draft.values.subject?.session)", "sign_ins": "true",
+                    "devices": "digest <> \(session?.client.client.device?.digest ?? [])",
+                ])
+        }
+    }
+
+    private var outdateOthers: SQL {
+        Signups.outdateDrafts(of: account, when: "EXISTS (SELECT FROM \(owner))")
+    }
+
+    private func end(_ conditions: KeyValuePairs<String, SQL>) -> [SQL] {
+        conditions.map { table, condition in
+            "DELETE FROM \(SQL(stringLiteral: table)) WHERE account IN (SELECT id FROM \(owner)) AND \(condition)"
         }
     }
 
@@ -38,21 +49,33 @@ extension CommitPlan {
 }
 
 extension Signups {
+    /// Whether the account can be used, and has the credentials that it had when the draft got to know it.
+    static func isUsable(_ subject: Values.Subject?) -> SQL {
+        """
+        EXISTS (SELECT FROM accounts WHERE id = \(subject?.account) AND disabled_at IS NULL
+                   AND credentials_version = \(subject?.credentialsVersion))
+        """
+    }
+
     /// Ends the draft if its account is not as the draft supposes any more. Returns whether it has ended.
-    func endIfImpossible(_ plan: CommitPlan) async throws(CommitError) -> Bool {
+    func endIfOutdated(_ draft: Draft, unless conditions: [SQL] = []) async throws(DatabaseError) -> Bool {
         if flow.purpose == .signup { return false }
-        let draft = plan.draft
+        let isCurrent = conditions.reduce(Self.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
         let end = end(
             in: table(of: draft.id),
             where: """
-                id = \(draft.id) AND revision = \(draft.revision) AND account_id IS NULL
-                AND NOT (\(plan.isAccountUnchanged))
+                id = \(draft.id) AND revision = \(draft.revision) AND account_id IS NULL AND NOT (\(isCurrent))
                 """,
             as: .superseded
         )
-        return try await converting(to: CommitError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction([lock(draft), end] + Self.deleteBelongings)
-            return try countEnded(rows[1], as: .superseded)
-        }
+        let rows = try await database.transaction([lock(draft), end] + Self.deleteBelongings)
+        return try countEnded(rows[1], as: .superseded)
+    }
+
+    /// Makes every other draft about the account useless, if the condition is true.
+    static func outdateDrafts(of account: ID<Account>, when condition: SQL) -> SQL {
+        """
+        UPDATE accounts SET credentials_version = credentials_version + 1 WHERE id = \(account) AND \(condition)
+        """
     }
 }

@@ -1,9 +1,12 @@
 extension Flow {
     /// The flows that change the accounts of this one.
-    package var changes: [Flow] { [recovery].compactMap { $0 } }
+    package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 }
 
 extension Flow {
+    /// Whether people can replace a forgotten password.
+    package var hasRecovery: Bool { recovery != nil }
+
     /// The flow in which people who have forgotten their password prove their address and choose another password. Its
     /// fields have the names and rules that they have in this flow. Nil if accounts have no address, or no password.
     package var recovery: Flow? {
@@ -19,13 +22,11 @@ extension Flow {
             isIdentifier: false,
             labels: texts(.codeOrRecoveryCode),
             helps: texts(.secondFactorHelp),
-            control: .oneTimeCode
+            control: SecondFactorField.textControl
         )
         let passwords =
             [password.asked(as: texts(.newPassword))]
             + [confirmation].compactMap { $0?.asked(as: texts(.newPasswordAgain)) }
-        // Long enough to look for the mail and the app. Whoever finds an open recovery could choose a password.
-        let expiry = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
         return with(
             .recovery,
             [
@@ -33,8 +34,7 @@ extension Flow {
                 step("code", .enterMailedCode, [code], .recovery),
                 step("second-factor", .secondFactor, [factor], .recovery),
                 step("password", .newPassword, passwords, .recovery),
-            ],
-            expiry: expiry
+            ]
         )
     }
 
@@ -42,7 +42,7 @@ extension Flow {
         Step(name: name, isOptional: false, titles: texts(title), fields: fields, root: purpose.path)
     }
 
-    private func texts(_ word: Word) -> [Language: String] {
+    func texts(_ word: Word) -> [Language: String] {
         Dictionary(uniqueKeysWithValues: languages.map { ($0, $0.messages.text(word)) })
     }
 }

@@ -31,7 +31,9 @@ package struct SecondFactorField: FieldKind {
     package var takesGuess: Bool { true }
     package var canBeSkipped: Bool { false }
     package var isKeptUnlessReplaced: Bool { true }
-    package var control: Control { .oneTimeCode }
+    package var control: Control { Self.textControl }
+    /// A recovery code has letters.
+    static let textControl = Control(type: "text", autocomplete: "one-time-code")
     package var answerSchema: JSON { ["type": "string"] }
 
     package func shown(_ value: GivenFactor, at place: DisplayContext) -> JSON { ["verified": true] }
@@ -71,8 +73,11 @@ extension SecondFactorField {
         let digests = signups.digests(of: factor, in: draft)
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
         let counts = signups.failureCounts("second factor of a recovery", account.bytes, nil)
-        try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
-            try await signups.count(counts)
+        // A recovery code has too many bits to be guessed.
+        if case .totp = factor {
+            try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
+                try await signups.count(counts)
+            }
         }
         guard let answer = try await signups.answer(factor, of: account, in: draft) else {
             throw .refused([Refusal(field.name, .codeWrong)])
@@ -105,17 +110,8 @@ extension SecondFactorField {
         change.values[field.name] = nil
     }
 
-    /// The account must still be the one whose address was proved, and must not have got an authenticator since.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let address = plan.signups.identifyingAddress(in: plan.draft.values) else { return }
-        let account = plan.account
-        plan.accountConditions.append(
-            "EXISTS (SELECT FROM \(Signups.recoverable(address)) AND account = \(account))"
-        )
-        plan.hasSecondFactor = value(in: plan.draft.values, of: field.name)?.account == account
-        if !plan.hasSecondFactor {
-            plan.accountConditions.append("NOT EXISTS (SELECT FROM authenticators WHERE account = \(account))")
-        }
+        plan.hasSecondFactor = value(in: plan.draft.values, of: field.name)?.account == plan.account
     }
 }
 
@@ -124,20 +120,26 @@ extension Signups {
     static func recoverable(_ address: EmailAddress) -> SQL {
         """
         identifiers JOIN accounts ON accounts.id = account
-         WHERE kind = 'email' AND value = \(address.rawValue) AND disabled_at IS NULL
+         WHERE kind = 'email' AND value = \(address.rawValue) AND reserved_until IS NULL AND disabled_at IS NULL
         """
     }
 
     fileprivate func subject(at address: EmailAddress) async throws(SubmitError) -> Values.Subject? {
         let select: SQL = """
-            SELECT accounts.id, username, EXISTS (SELECT FROM authenticators WHERE account = accounts.id)
+            SELECT accounts.id, credentials_version, username, EXISTS (SELECT FROM authenticators WHERE account = accounts.id)
               FROM \(Self.recoverable(address))
             """
         return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             guard let row = try await database.read(select).first else { return nil }
-            let (account, username, hasAuthenticator) = try row.decode(ID<Account>.self, String?.self, Bool.self)
+            let (account, version, username, hasAuthenticator) = try row.decode(
+                ID<Account>.self,
+                Int.self,
+                String?.self,
+                Bool.self
+            )
             return Values.Subject(
                 account: account,
+                credentialsVersion: version,
                 needsSecondFactor: hasAuthenticator,
                 words: [username].compactMap { $0 }
             )
@@ -157,16 +159,11 @@ extension Signups {
 
     /// Throws if too many guesses have failed.
     fileprivate func count(_ counts: FailureCounts) async throws(SubmitError) {
-        let isTooMany = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(
-                count(counts, isKnown: "false", when: "true") + ["SELECT \(Self.hasTooManyFailures)"]
-            )
-            return try rows[rows.count - 1].only.decode(Bool.self)
+        let tooMany = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(count(counts, isKnown: "false", when: "true"))
+            return try exceeded(counts, rows[0], rows[1])
         }
-        if isTooMany {
-            let limit = Limit(counts.ofNetwork.maximum, per: counts.ofNetwork.memory)
-            throw .limited(reached("second_factor", limit, wait: limit.period))
-        }
+        if let tooMany { throw .limited(tooMany) }
     }
 
     /// A right code.
@@ -190,7 +187,16 @@ extension Signups {
             let found = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
                 try await authenticator(of: account)
             }
-            if case .unreadable? = found { throw .find(.unreadable(draft.id)) }
+            switch found {
+            case .readable: break
+            case .unreadable: throw .find(.unreadable(draft.id))
+            // The app was removed meanwhile.
+            case nil:
+                let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+                    try await endIfOutdated(draft)
+                }
+                if hasEnded { throw .find(.ended(.superseded)) }
+            }
             guard case .readable(let authenticator)? = found,
                 let step = TOTP.timeStep(of: code, using: authenticator.secret, at: authenticator.now),
                 step > authenticator.lastStep

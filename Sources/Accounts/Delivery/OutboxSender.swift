@@ -198,6 +198,14 @@ package struct OutboxSender: Sendable {
                 let link = "\(publicURL)/signup/resume#code=\($0.text)"
                 return messages.handoff(link, code: $0.text, minutes: $0.minutes, serviceName: serviceName)
             }
+        case AddressChange.template:
+            content.code.map {
+                messages.addressLeft(
+                    serviceName: serviceName,
+                    days: $0.minutes / 1440,
+                    link: "\(publicURL)\(FlowPurpose.emailChange.path)/undo?token=\($0.text)"
+                )
+            }
         case "already-registered": messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
         default:

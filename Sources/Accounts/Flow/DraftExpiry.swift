@@ -5,7 +5,11 @@ package struct DraftExpiry: Sendable {
     /// The lifetime after the start, whatever is changed. One minute to 90 days; 7 days by default.
     package let absolute: Duration
 
-    init(idle: Duration, absolute: Duration) {
+    /// Of a draft that changes an account: long enough to look for the mail and the app. Whoever finds an open recovery could
+    /// choose a password.
+    static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
+
+    private init(idle: Duration, absolute: Duration) {
         (self.idle, self.absolute) = (idle, absolute)
     }
 
@@ -22,7 +26,16 @@ package struct DraftExpiry: Sendable {
 extension Signups {
     /// The time when a draft expires without further activity, as SQL over the columns of `drafts`.
     var deadline: SQL {
-        "least(drafts.ends_at, drafts.updated_at + make_interval(secs => \(flow.expiry.idle.seconds)))"
+        let idle = flow.purpose == .signup ? idleTime : "make_interval(secs => \(flow.expiry.idle.seconds))"
+        return "least(drafts.ends_at, drafts.updated_at + \(idle))"
+    }
+
+    /// The idle time of a draft of any flow.
+    private var idleTime: SQL {
+        """
+        make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)
+                                   ELSE \(flow.expiry.idle.seconds) END)
+        """
     }
 }
 

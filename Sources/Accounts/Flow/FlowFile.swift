@@ -155,8 +155,8 @@ extension Flow {
                 throw entry.error("\"\(rival.name)\" is already the identifier of kind \"\(word)\"", at: "identifier")
             }
         }
-        // The JSON of an account already has members with these names.
-        if ["id", "created_at"].contains(name) { throw entry.error(reservedName(name), at: "name") }
+        // The JSON of an account already has members with these names; the last one is a field of a recovery.
+        if ["id", "created_at", "second_factor"].contains(name) { throw entry.error(reservedName(name), at: "name") }
         if Kinds.identifying.contains(name), word != name {
             throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
         }

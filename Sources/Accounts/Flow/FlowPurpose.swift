@@ -12,6 +12,9 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
     /// Precedes the name of the flow in the id that drafts record. No flow file can contain a slash in its name.
     var prefix: String { self == .signup ? "" : "\(rawValue)/" }
 
+    /// The purpose of a draft that has recorded this id.
+    init(ofFlow flow: String) { self = Self.allCases.first { $0.owns(flow) } ?? .signup }
+
     /// Whether a draft that has recorded this id has this purpose.
     func owns(_ flow: String) -> Bool {
         self == .signup ? !flow.contains("/") : flow.hasPrefix(prefix)
@@ -24,14 +27,14 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
 
 extension Flow {
     /// A flow with those steps and another purpose, which has the name, the languages and the limits of this one.
-    func with(_ purpose: FlowPurpose, _ steps: [Step], expiry: DraftExpiry) -> Flow {
+    func with(_ purpose: FlowPurpose, _ steps: [Step]) -> Flow {
         var flow = Flow(
             name: purpose.prefix + name,
             version: version,
             languages: languages,
             zone: zone,
             serviceName: serviceName,
-            expiry: expiry,
+            expiry: .ofChange,
             steps: steps,
             signIn: signIn,
             limits: limits

@@ -2,6 +2,7 @@
 package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
     case addressChanged = "address-changed"
+    case addressRestored = "address-restored"
     case authenticatorAdded = "authenticator-added"
     case authenticatorRemoved = "authenticator-removed"
     case recoveryCodesReplaced = "recovery-codes-replaced"

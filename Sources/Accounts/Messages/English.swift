@@ -252,6 +252,20 @@ struct English: Messages {
         case .secondFactorHelp: "Your account is protected by an authenticator app. Enter the six digits that it shows."
         case .recoverReview: "If everything is right, set the new password. All devices will be signed out."
         case .recoverCommit: "Set the new password"
+        case .newAddress: "New e-mail address"
+        case .emailChangeTitle: "Change your address"
+        case .emailChangeText: "We mail a code to the new address. Once you have entered it, your account moves there."
+        case .emailChangeReview:
+            "If everything is right, change the address. All other devices will be signed out, and for a day you can neither change it again nor delete the account."
+        case .emailChangeCommit: "Change the address"
+        case .addressChanged: "Your address was changed. All other devices were signed out."
+        case .undoTitle: "Bring your address back"
+        case .undoText:
+            "Your account gets its old address back. All devices are signed out, and you choose a new password."
+        case .undoDoneTitle: "Your address is back"
+        case .undoDoneText: "All devices are signed out. Choose a new password now."
+        case .undoOver: "This link was used already, or is too old."
+        case .address: "E-mail address"
         case .otherGiveUp: "Give up?"
         case .otherOverdue: "It took too long, and what you typed was erased. You can begin again."
         case .otherGaveUp: "You gave up. Nothing was changed."
@@ -346,7 +360,10 @@ struct English: Messages {
         let (subject, change) =
             switch notice {
             case .passwordChanged: ("Your password was changed", "The password of your account was changed.")
-            case .addressChanged: ("Your address was changed", "Your account has another address now.")
+            case .addressChanged:
+                ("Your new address", "The address of your account was changed. It is this one now.")
+            case .addressRestored:
+                ("Your old address is back", "The address of your account was changed back to the one before.")
             case .authenticatorAdded:
                 ("An authenticator app was added", "An authenticator app was added to your account.")
             case .authenticatorRemoved:
@@ -364,6 +381,24 @@ struct English: Messages {
         return MailText(
             subject: "\(subject): \(serviceName)",
             text: "Hello,\n\n\(change)\(others)\n\nIf it was you, there is nothing to do.\n\n\(remedy)"
+        )
+    }
+
+    func addressLeft(serviceName: String, days: Int, link: String) -> MailText {
+        MailText(
+            subject: "Your address was changed: \(serviceName)",
+            text: """
+                Hello,
+
+                Your account at \(serviceName) has another address now, so you get no more mail at this one.
+
+                If it was you, there is nothing to do.
+
+                If it was not you, somebody else has taken your account. Open this link to bring your address back. All \
+                devices are then signed out, and you choose a new password. It works for \(counted(days, "day")):
+
+                \(link)
+                """
         )
     }
 

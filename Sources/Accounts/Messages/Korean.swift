@@ -237,6 +237,18 @@ struct Korean: Messages {
         case .secondFactorHelp: "인증 앱으로 보호되는 계정입니다. 앱에 표시된 숫자 6자리를 입력하세요."
         case .recoverReview: "모두 맞으면 새 비밀번호를 저장하세요. 모든 기기에서 로그아웃됩니다."
         case .recoverCommit: "새 비밀번호 저장"
+        case .newAddress: "새 이메일 주소"
+        case .emailChangeTitle: "이메일 주소 변경"
+        case .emailChangeText: "새 주소로 코드를 보냅니다. 코드를 입력하면 계정의 주소가 바뀝니다."
+        case .emailChangeReview: "모두 맞으면 주소를 변경하세요. 다른 모든 기기에서 로그아웃되며, 하루 동안 다시 변경하거나 탈퇴할 수 없습니다."
+        case .emailChangeCommit: "주소 변경하기"
+        case .addressChanged: "주소가 변경되었습니다. 다른 모든 기기에서 로그아웃되었습니다."
+        case .undoTitle: "이전 주소로 되돌리기"
+        case .undoText: "계정의 주소를 이전 주소로 되돌립니다. 모든 기기에서 로그아웃되고 새 비밀번호를 정하게 됩니다."
+        case .undoDoneTitle: "주소가 되돌려졌습니다"
+        case .undoDoneText: "모든 기기에서 로그아웃되었습니다. 지금 새 비밀번호를 정하세요."
+        case .undoOver: "이미 사용했거나 만료된 링크입니다."
+        case .address: "이메일 주소"
         case .otherGiveUp: "그만둘까요?"
         case .otherOverdue: "시간이 지나 입력한 내용이 삭제되었습니다. 다시 시작할 수 있습니다."
         case .otherGaveUp: "그만두었습니다. 바뀐 것은 없습니다."
@@ -330,7 +342,8 @@ struct Korean: Messages {
         let (subject, change) =
             switch notice {
             case .passwordChanged: ("비밀번호 변경 안내", "계정의 비밀번호가 변경되었습니다.")
-            case .addressChanged: ("주소 변경 안내", "계정의 이메일 주소가 변경되었습니다.")
+            case .addressChanged: ("새 주소 안내", "계정의 이메일 주소가 이 주소로 변경되었습니다.")
+            case .addressRestored: ("주소 복원 안내", "계정의 이메일 주소가 이전 주소로 되돌려졌습니다.")
             case .authenticatorAdded: ("인증 앱 등록 안내", "계정에 인증 앱이 등록되었습니다.")
             case .authenticatorRemoved: ("인증 앱 해제 안내", "계정의 인증 앱이 해제되었습니다.")
             case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")
@@ -345,6 +358,24 @@ struct Korean: Messages {
         return MailText(
             subject: "\(serviceName) \(subject)",
             text: "안녕하세요.\n\n\(change)\(others)\n\n본인이 하셨다면 아무것도 하지 않으셔도 됩니다.\n\n\(remedy)"
+        )
+    }
+
+    func addressLeft(serviceName: String, days: Int, link: String) -> MailText {
+        MailText(
+            subject: "\(serviceName) 주소 변경 안내",
+            text: """
+                안녕하세요.
+
+                \(serviceName) 계정의 이메일 주소가 다른 주소로 변경되었습니다. 이 주소로는 더 이상 메일을 보내지 않습니다.
+
+                본인이 하셨다면 아무것도 하지 않으셔도 됩니다.
+
+                본인이 아니라면 다른 사람이 계정을 가져간 것입니다. 다음 링크를 열면 주소를 되돌릴 수 있습니다. 그러면 모든 \
+                기기에서 로그아웃되고 새 비밀번호를 정하게 됩니다. 링크는 \(days)일 동안 쓸 수 있습니다.
+
+                \(link)
+                """
         )
     }
 

@@ -42,6 +42,9 @@ package protocol Messages: Sendable {
     /// The mail about a change of an account. The link leads to the page of the account.
     func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText
 
+    /// The mail to the address that an account has left. The link restores it, on a separate line.
+    func addressLeft(serviceName: String, days: Int, link: String) -> MailText
+
     /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
     func accountCreated(serviceName: String, address: String) -> MailText
 }

@@ -22,6 +22,9 @@ package enum Word: String, CaseIterable, Sendable {
     // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
+    // Changing the address.
+    case newAddress, emailChangeTitle, emailChangeText, emailChangeReview, emailChangeCommit, addressChanged, undoTitle,
+        undoText, undoDoneTitle, undoDoneText, undoOver, address
     case otherGiveUp, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere, otherReplaces
     // The account.
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,

@@ -5,7 +5,7 @@ package struct AccountDetail: Sendable {
     package let account: Account
     package let flow: String
     package let provedAt: Date?
-    /// What the kinds show of their own tables, in the order of ``Kinds/all``, and then the sessions.
+    /// What the kinds show of their own tables, in the order of ``Kinds/all``, and then the sessions and the changes of the address.
     package let sections: [AccountSection]
     package let now: Date
 }
@@ -14,7 +14,10 @@ extension Operator {
     /// Returns the account with that id, or nil if it does not exist. The account may have been created under another
     /// flow, so every kind is asked for its rows, whether or not the present flow has a field of that kind.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
-        let queries = Kinds.all.compactMap { $0.accountQuery(of: id) } + [Sessions.accountQuery(of: id)]
+        let queries =
+            Kinds.all.compactMap { $0.accountQuery(of: id) } + [
+                Sessions.accountQuery(of: id), AddressChange.accountQuery(of: id),
+            ]
         let rows = try await database.transaction(
             [
                 "SELECT \(Account.columns) FROM accounts WHERE id = \(id)",
@@ -39,7 +42,8 @@ extension Operator {
     package func account(named email: String) async throws(DatabaseError) -> ID<Account>? {
         try await database.transaction(
             """
-            WITH found AS (SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)),
+            WITH found AS (SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)
+                                                           AND reserved_until IS NULL),
                  \(auditedSearch(.findAccount, in: "found", of: "account"))
             SELECT account FROM found
             """

@@ -11,7 +11,9 @@ extension Operator {
             """
             WITH extended AS (
                 UPDATE drafts
-                   SET updated_at = now(), ends_at = now() + make_interval(secs => \(flow.expiry.absolute.seconds))
+                   SET updated_at = now(), ends_at = now() + make_interval(
+                           secs => CASE WHEN flow LIKE '%/%' THEN \(DraftExpiry.ofChange.absolute.seconds)
+                                        ELSE \(flow.expiry.absolute.seconds) END)
                  WHERE id = \(id) AND account_id IS NULL AND now() < \(signups.deadline)
                 RETURNING id, ends_at, \(signups.deadline) AS deadline
             ), leased AS (

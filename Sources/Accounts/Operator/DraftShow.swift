@@ -32,15 +32,21 @@ extension Operator {
     /// Returns the open or committed draft with that id, also if its account was erased, or nil if it does not exist.
     /// Throws `ended` for an expired draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
-        let tokenHash: [UInt8]?
-        do throws(DatabaseError) {
-            tokenHash = try await database.read("SELECT token_hash FROM drafts WHERE id = \(id)").first?
-                .decode([UInt8].self)
-        } catch {
-            throw .database(error)
+        let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?
+                .decode([UInt8].self, String.self)
         }
-        guard let tokenHash else { return nil }
-        return try await signups.findEvenIfErased(id, tokenHash: tokenHash)
+        guard let (tokenHash, flow) = row else { return nil }
+        return try await following(flow).signups.findEvenIfErased(id, tokenHash: tokenHash)
+    }
+
+    /// The same operator for the flow of that draft, which may not be a sign-up.
+    package func following(_ draft: Draft) -> Operator { following(draft.flow) }
+
+    private func following(_ id: String) -> Operator {
+        let purpose = FlowPurpose(ofFlow: id)
+        let flow = flow.changes.first { $0.purpose == purpose }
+        return Operator(flow.map(signups.following) ?? signups, name: name)
     }
 
     package func progress(of draft: Draft) -> SignupProgress { signups.progress(of: draft) }
@@ -56,7 +62,7 @@ extension Operator {
             if asksForNothing, !draft.values.answered.contains(step.name) {
                 obstacles.append(Obstacle(step: step.name, field: nil, reason: .notAnswered))
             }
-            for field in step.fields {
+            for field in step.fields where !field.kind.isOmitted(field, in: context) {
                 if let reason = Self.reason(field, in: context, of: step) {
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: reason))
                 } else if try await isTaken(field, by: draft) {
@@ -77,6 +83,7 @@ extension Operator {
     }
 
     private func isTaken(_ field: Field, by draft: Draft) async throws(DatabaseError) -> Bool {
+        if flow.purpose == .recovery { return false }
         guard field.isIdentifier, let value = draft.values.json(of: field.name)?.string else { return false }
         let kind = type(of: field.kind).name
         return try await !database.read("SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)").isEmpty

@@ -149,6 +149,9 @@ extension Operator {
     /// The tables other than `drafts` with encrypted rows.
     package static let sealedTables =
         [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
-        + [SealedTable(name: "sessions", table: "sessions", key: "id")]
+        + [
+            SealedTable(name: "sessions", table: "sessions", key: "id"),
+            SealedTable(name: "addresses", table: "address_changes", key: "id"),
+        ]
         + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

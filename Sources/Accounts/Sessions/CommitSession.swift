@@ -6,6 +6,9 @@ package struct CommittingClient: Sendable {
     let client: SessionClient
     let replaced: Token<AccountSession>?
 
+    /// The seconds after a commit in which it can be repeated with the same session.
+    static let repeatable = 600.0
+
     /// - Parameters:
     ///   - token: the token of the draft.
     ///   - replaced: the session of the client, which ends.
@@ -27,13 +30,15 @@ package struct CommittingClient: Sendable {
 
 /// The session that a commit starts.
 struct SessionPlan: Sendable {
-    let id = ID<AccountSession>()
+    let id: ID<AccountSession>
     let nonce: [UInt8]
     let client: CommittingClient
     let token: Token<AccountSession>
     let device: DeviceToken
 
-    init(_ client: CommittingClient, _ keys: KeyRing) {
+    /// - Parameter session: the session that goes on with a new token; nil for a new session.
+    init(_ client: CommittingClient, _ session: ID<AccountSession>?, _ keys: KeyRing) {
+        id = session ?? ID<AccountSession>()
         var random = SystemRandomNumberGenerator()
         self.client = client
         nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -46,6 +51,7 @@ extension CommitPlan {
     /// Statements that start the session if the account was created. The last one selects it.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
+        if signups.flow.purpose == .emailChange { return [renew(session), Signups.select(session.id)] }
         let (methods, hasTwoFactors) = provedMethods
         let insert = signups.insertSession(
             session.id,
@@ -61,6 +67,13 @@ extension CommitPlan {
             + [Signups.select(session.id)]
     }
 
+    private func renew(_ session: SessionPlan) -> SQL {
+        """
+        UPDATE sessions SET token_hash = \(session.token.hash), nonce = \(session.nonce)
+         WHERE id = \(session.id) AND account IN (SELECT id FROM \(owner))
+        """
+    }
+
     /// What the person has proved. Without a password, and in a recovery, that is the mailed code.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
@@ -72,27 +85,29 @@ extension CommitPlan {
     /// - Parameter rows: the result of the last statement of the transaction.
     func newSession(_ rows: Rows) throws(DatabaseError) -> NewSession? {
         guard let session else { return nil }
-        return NewSession(session: try AccountSession(rows.only), token: session.token, device: session.device)
+        let device = signups.flow.purpose == .emailChange ? nil : session.device
+        return NewSession(session: try AccountSession(rows.only), token: session.token, device: device)
     }
 }
 
 extension Signups {
-    /// The session that the commit of this client started less than ten minutes ago, if it has the same token still.
+    /// The session that the commit of this client has started, if it has the same token still.
     func session(
         startedBy client: CommittingClient,
         of account: ID<Account>
     ) async throws(DatabaseError) -> NewSession? {
-        let row = try await database.read(
-            """
-            SELECT id, nonce, token_hash FROM sessions
-             WHERE account = \(account) AND nonce IS NOT NULL AND created_at > now() - interval '10 minutes'
-            """
-        ).first?.decode(ID<AccountSession>.self, [UInt8].self, [UInt8].self)
-        guard let (id, nonce, hash) = row,
-            let token = client.tokens(of: id, nonce, keys).first(where: { $0.hash == hash }),
-            let session = try await database.read(Self.select(id)).first
-        else { return nil }
-        return NewSession(session: try AccountSession(session), token: token, device: client.device(nonce, keys))
+        let rows = try await database.read(
+            "SELECT id, nonce, token_hash FROM sessions WHERE account = \(account) AND nonce IS NOT NULL"
+        )
+        for row in rows {
+            let (id, nonce, hash) = try row.decode(ID<AccountSession>.self, [UInt8].self, [UInt8].self)
+            guard let token = client.tokens(of: id, nonce, keys).first(where: { $0.hash == hash }),
+                let session = try await database.read(Self.select(id)).first
+            else { continue }
+            let device = flow.purpose == .emailChange ? nil : client.device(nonce, keys)
+            return NewSession(session: try AccountSession(session), token: token, device: device)
+        }
+        return nil
     }
 
     static func select(_ session: ID<AccountSession>) -> SQL {

@@ -66,6 +66,26 @@ extension Signups {
         """
     }
 
+    /// The limit that the counts have reached; nil if they have not.
+    ///
+    /// - Parameters:
+    ///   - network: the result of the statement that counts the failures of the network.
+    ///   - strangers: the result of the one after it.
+    func exceeded(
+        _ counts: FailureCounts,
+        _ network: Rows,
+        _ strangers: Rows
+    ) throws(DatabaseError) -> LimitReached? {
+        guard let count = network.isEmpty ? strangers.isEmpty ? nil : counts.ofStrangers : counts.ofNetwork else {
+            return nil
+        }
+        return reached(
+            Limits.Name.guessesForAddress.rawValue,
+            Limit(count.maximum, per: count.memory),
+            wait: count.memory
+        )
+    }
+
     static let hasTooManyFailures: SQL = flag("too_many_failures")
 
     /// Statements that follow the right answer. They take back the failure that was counted before it, and end the row of

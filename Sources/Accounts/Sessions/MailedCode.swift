@@ -40,7 +40,8 @@ extension Sessions {
             try await database.read(
                 """
                 SELECT accounts.id, email FROM identifiers JOIN accounts ON accounts.id = account
-                 WHERE kind = \(identifier.kind) AND value = \(identifier.value) AND disabled_at IS NULL
+                 WHERE kind = \(identifier.kind) AND value = \(identifier.value) AND reserved_until IS NULL
+                   AND disabled_at IS NULL
                 """
             ).first?.decode(ID<Account>.self, String?.self)
         }

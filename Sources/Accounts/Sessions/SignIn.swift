@@ -83,6 +83,7 @@ extension Sessions {
                    \(Signups.setFlag("known_device", isKnown))
               FROM (SELECT) AS one
               LEFT JOIN identifiers ON kind = \(identifier.kind) AND value = \(identifier.value)
+                                   AND reserved_until IS NULL
               LEFT JOIN accounts ON accounts.id = identifiers.account
             """
         let count = signups.count(counts, isKnown: Signups.flag("known_device"), when: Signups.isWithinLimits)

@@ -9,6 +9,8 @@ package enum CommitError: Error {
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
+    /// The draft was committed, and its session has ended or was fetched long ago.
+    case finished
     /// The draft kept changing during the commit.
     case contended
     case database(DatabaseError)
@@ -39,7 +41,7 @@ extension Signups {
     ) async throws(CommitError) -> Commit {
         let client = flow.signIn.startsSessionAtCommit || flow.purpose != .signup ? client : nil
         return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
-            if let id = draft.account { return try await repeated(id, client) }
+            if let id = draft.account { return try await repeated(id, draft, client) }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
             guard progress.isReady else { throw .incomplete(progress) }
@@ -62,26 +64,44 @@ extension Signups {
                 // validated.
                 guard now.account == nil, now.revision == draft.revision else { return nil }
                 if let field = try await takenIdentifier(of: draft) { throw .identifierTaken(field) }
-                if try await endIfImpossible(plan) { throw .find(.ended(.superseded)) }
+                let hasEnded = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+                    try await endIfOutdated(draft, unless: plan.accountConditions)
+                }
+                if hasEnded { throw .find(.ended(.superseded)) }
                 return nil
             }
         }
     }
 
-    private func repeated(_ id: ID<Account>, _ client: CommittingClient?) async throws(CommitError) -> Commit {
-        let account: Account
-        do throws(FindError) { account = try await self.account(id) } catch { throw .find(error) }
-        guard let client else { return Commit(account: account, isNew: false, session: nil) }
-        let session = try await converting(to: CommitError.database) { () throws(DatabaseError) in
-            try await self.session(startedBy: client, of: id)
+    private func repeated(
+        _ id: ID<Account>,
+        _ draft: Draft,
+        _ client: CommittingClient?
+    ) async throws(CommitError) -> Commit {
+        let isRecent = draft.now.timeIntervalSince(draft.updatedAt) < CommittingClient.repeatable
+        let session: NewSession?
+        if let client, isRecent {
+            session = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+                try await self.session(startedBy: client, of: id)
+            }
+        } else {
+            session = nil
         }
-        return Commit(account: account, isNew: false, session: session)
+        if let session { return Commit(account: session.session.account, isNew: false, session: session) }
+        // Only a session shows an account that existed before.
+        guard flow.purpose == .signup else { throw .finished }
+        do throws(FindError) {
+            return Commit(account: try await account(id), isNew: false, session: nil)
+        } catch {
+            throw .find(error)
+        }
     }
 
     private func plan(for draft: Draft, _ client: CommittingClient?) async throws(CommitError) -> CommitPlan {
         var plan = CommitPlan(signups: self, draft: draft, account: draft.values.subject?.account ?? ID<Account>())
         for field in flow.fields { try await field.kind.commit(field, &plan) }
-        plan.session = client.map { SessionPlan($0, keys) }
+        try await addMove(to: &plan)
+        plan.session = client.map { SessionPlan($0, draft.values.subject?.session, keys) }
         return plan
     }
 
@@ -116,7 +136,10 @@ extension Signups {
             let isPrepared = try rows[beginning.count - 1].only.decode(String.self) == "true"
             guard isPrepared, let row = rows[1].first else { return .notMade }
             _ = try countEnded(rows[beginning.count + 3], as: .superseded)
-            return .made(try plan.account(row), try plan.newSession(rows[rows.count - 1]))
+            let session = try plan.newSession(rows[rows.count - 1])
+            // The row of an account that has changed was read before.
+            let account = try plan.account(row)
+            return .made(session?.session.account ?? account, session)
         } catch {
             if case .outcomeUnknown = error { return .notMade }
             throw .database(error)

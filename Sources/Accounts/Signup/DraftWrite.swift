@@ -149,7 +149,7 @@ extension Signups {
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
             UPDATE \(table(of: draft.id))
-               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(step), sealed = \(sealed),
+               SET flow = \(flow.id), revision = revision + 1, updated_at = now(), step = \(flow.purpose.prefix + step), sealed = \(sealed),
                    email_digest = \(digest)
             """
     }

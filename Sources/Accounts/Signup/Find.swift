@@ -76,7 +76,7 @@ extension Signups {
             flow: record.flow,
             // The flow may no longer have the language in which the draft was started.
             language: flow.languages.first { $0.rawValue == record.locale } ?? flow.languages[0],
-            step: record.step,
+            step: String(record.step.trimmingPrefix(flow.purpose.prefix)),
             revision: record.revision,
             values: values,
             proofs: proofs(record.proofs, of: values),

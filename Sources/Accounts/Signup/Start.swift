@@ -8,7 +8,14 @@ package enum StartError: Error {
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        var (draft, token) = newDraft(in: language)
+        try await start(with: Values(), in: language)
+    }
+
+    func start(
+        with values: Values,
+        in language: Language
+    ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
+        var (draft, token) = newDraft(with: values, in: language)
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -25,7 +32,7 @@ extension Signups {
     }
 
     /// A draft that is not stored yet, with the times of this process, and its token.
-    func newDraft(with values: Values = Values(), in language: Language) -> (draft: Draft, token: Token<Draft>) {
+    func newDraft(with values: Values, in language: Language) -> (draft: Draft, token: Token<Draft>) {
         let (id, now) = (ID<Draft>(), Date())
         let token = Token(for: id)
         let context = ValidationContext(
@@ -60,7 +67,7 @@ extension Signups {
         return """
             INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed, email_digest)
             SELECT \(draft.id), \(draft.tokenHash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
-                   \(draft.language.rawValue), \(draft.flow), \(draft.step), \(draft.sealed), \(digest)
+                   \(draft.language.rawValue), \(draft.flow), \(flow.purpose.prefix + draft.step), \(draft.sealed), \(digest)
              WHERE \(condition)
             RETURNING now(), \(deadline)
             """

@@ -25,6 +25,8 @@ package struct Values: Sendable {
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
         package let account: ID<Account>
+        /// The column of that name. If it has changed, the draft has no use any more.
+        let credentialsVersion: Int
         /// Whether the draft must prove a second factor.
         var needsSecondFactor = false
         /// What the password of the account must not equal, besides the values of the draft.
@@ -104,7 +106,9 @@ package struct Values: Sendable {
 extension Values.Subject {
     fileprivate init?(json: JSON) {
         guard let account = json["account"]?.string.flatMap({ ID<Account>($0) }) else { return nil }
+        guard case .integer(let version)? = json["version"] else { return nil }
         self.account = account
+        credentialsVersion = version
         needsSecondFactor = json["second_factor"] == true
         session = json["session"]?.string.flatMap { ID<AccountSession>($0) }
         if case .array(let words)? = json["words"] { self.words = words.compactMap(\.string) }
@@ -114,7 +118,8 @@ extension Values.Subject {
         let session: [JSON.Member] = session.map { [.init("session", .string("\($0)"))] } ?? []
         return .object(
             [
-                .init("account", .string("\(account)")), .init("second_factor", .bool(needsSecondFactor)),
+                .init("account", .string("\(account)")), .init("version", .integer(credentialsVersion)),
+                .init("second_factor", .bool(needsSecondFactor)),
                 .init("words", .array(words.map(JSON.string))),
             ] + session
         )

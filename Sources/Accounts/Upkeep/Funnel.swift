@@ -80,7 +80,8 @@ package final class Funnel: Sendable {
             guard group.count == 3, let flow = group[0].string, let step = group[1].string,
                 case .integer(let times) = group[2]
             else { continue }
-            count(Event(flow: flow, step: step, outcome: outcome), times: times)
+            let name = step.trimmingPrefix(FlowPurpose(ofFlow: flow).prefix)
+            count(Event(flow: flow, step: String(name), outcome: outcome), times: times)
         }
     }
 

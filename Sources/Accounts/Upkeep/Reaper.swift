@@ -58,11 +58,13 @@ package struct Reaper: Sendable {
         for (table, condition) in Self.expiredRows {
             await attempt { () throws(DatabaseError) in erased.rows += try await erase(from: table, where: condition) }
         }
+        await attempt { () throws(DatabaseError) in erased.drafts += try await eraseExpiredChanges() }
         for (table, condition, order) in Self.indexedRows {
             await attempt { () throws(DatabaseError) in
                 erased.rows += try await eraseByIndex(from: table, where: condition, by: order)
             }
         }
+        await attempt { () throws(DatabaseError) in erased.rows += try await releaseAddresses() }
         await attempt { () throws(DatabaseError) in erased.partitions = try await dropPastPartitions() }
         let metrics = signups.metrics
         metrics.erased.add(erased.rows, "rows")
@@ -98,6 +100,36 @@ package struct Reaper: Sendable {
             }
         }
         if let failure { throw failure }
+        return count
+    }
+
+    /// Erases expired drafts that are not sign-ups, which an index finds.
+    private func eraseExpiredChanges() async throws(DatabaseError) -> Int {
+        var count = 0
+        while !Task.isShuttingDownGracefully {
+            let row = try await database.transaction(
+                [
+                    Self.withoutFlush,
+                    """
+                    WITH \(Self.lock), expired AS (
+                        SELECT id FROM drafts
+                         WHERE flow LIKE '%/%' AND account_id IS NULL AND \(signups.deadline) <= now()
+                           AND (SELECT acquired FROM reaper_lock)
+                         ORDER BY ends_at LIMIT \(Self.rows) FOR UPDATE SKIP LOCKED
+                    ), ended AS (
+                        DELETE FROM drafts WHERE \(Self.isIn("expired")) RETURNING id, flow, step
+                    )
+                    SELECT (SELECT count(*) FROM ended), \(Funnel.ended()),
+                           \(Signups.rememberEnded("SELECT id FROM ended"))
+                    """,
+                ] + Signups.deleteBelongings
+            )[1].only
+            let (erased, ended, _) = try row.decode(Int.self, String.self, String.self)
+            try signups.funnel.ended(ended, as: .expired)
+            signups.metrics.erased.add(erased, "drafts")
+            count += erased
+            if erased < Self.rows { break }
+        }
         return count
     }
 
@@ -176,6 +208,7 @@ package struct Reaper: Sendable {
         ("tickets", "expires_at < now()"),
         ("sign_ins", "expires_at < now()"),
         ("sign_in_failures", "until < now()"),
+        ("address_changes", "expires_at < now()"),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",
@@ -254,6 +287,13 @@ package struct Reaper: Sendable {
 
     /// The position of the first row of a page.
     private static func firstRow(of page: Int) -> String { "(\(page),0)" }
+
+    /// Addresses that accounts have left, and that nobody can restore any more.
+    private func releaseAddresses() async throws(DatabaseError) -> Int {
+        try await database.transaction(
+            "WITH \(Self.lock) SELECT CASE WHEN acquired THEN release_addresses() ELSE 0 END FROM reaper_lock"
+        )[0].only.decode(Int.self)
+    }
 
     private func dropPastPartitions() async throws(DatabaseError) -> Int {
         var count = 0

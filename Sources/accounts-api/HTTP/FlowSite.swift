@@ -37,5 +37,11 @@ extension FlowPurpose {
     }
 
     /// The path of the page after the commit.
-    var pathAfterCommit: String { self == .signup ? path : "/account" }
+    var pathAfterCommit: String {
+        switch self {
+        case .signup: path
+        case .recovery: "/account?password-changed"
+        case .emailChange: "/account?address-changed"
+        }
+    }
 }

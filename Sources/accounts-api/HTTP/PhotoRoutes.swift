@@ -10,7 +10,7 @@ struct PhotoRoutes: Sendable {
 
     /// Shows the photo of the draft.
     @Sendable func show(_ request: Request, _ context: FieldContext) async throws -> Response {
-        if context.draft.account != nil { throw Problem.committed }
+        if context.draft.account != nil { throw Problem.committed(in: .signup) }
         guard let photo = try await signups.photo(in: context.field, of: context.draft) else {
             throw Problem(.notFound, "The field has no image.")
         }

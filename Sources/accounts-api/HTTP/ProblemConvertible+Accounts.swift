@@ -108,7 +108,7 @@ extension SubmitError: ProblemConvertible {
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
-        case .committed: .committed
+        case .committed: .committed(in: context.flow.purpose)
         case .contended: .contended
         case .find(let error as any Error), .hashing(let error as any Error), .image(let error as any Error),
             .database(let error as any Error):
@@ -121,7 +121,7 @@ extension CheckError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .locked(let next): .locked(next, of: context.flow)
-        case .committed: .committed
+        case .committed: .committed(in: context.flow.purpose)
         case .limited(let reached): .limited(reached)
         case .hashing(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -135,7 +135,7 @@ extension ResendError: ProblemConvertible {
         case .noCode: Problem(.notFound, "The step has no field of kind \"code\".")
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
-        case .committed: .committed
+        case .committed: .committed(in: context.flow.purpose)
         case .stale(let current): context.stale(current)
         case .contended: .contended
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
@@ -146,7 +146,7 @@ extension ResendError: ProblemConvertible {
 extension CancelError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .committed: .committed
+        case .committed: .committed(in: context.flow.purpose)
         case .stale(let current): context.stale(current)
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -165,6 +165,7 @@ extension CommitError: ProblemConvertible {
                     .next(progress.next, of: context.flow),
                 ]
             )
+        case .finished: .committed(in: context.flow.purpose)
         case .identifierTaken(let field):
             Problem(
                 .identifierTaken,
@@ -186,7 +187,7 @@ extension HandoffError: ProblemConvertible {
         case .locked(let next): .locked(next, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
-        case .committed: .committed
+        case .committed: .committed(in: context.flow.purpose)
         case .contended: .contended
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -233,7 +234,7 @@ extension Problem {
 
     static let unknownStep = Problem(
         .unknownStep,
-        "The flow has no step with this name. GET /signup/schema lists the steps."
+        "The flow has no step with this name. The draft lists its steps."
     )
 
     static let noImageField = Problem(
@@ -256,7 +257,9 @@ extension Problem {
         headers: [.retryAfter: "5"]
     )
 
-    static let committed = Problem(.alreadyCommitted, "The sign-up has become an account and cannot be changed.")
+    static func committed(in flow: FlowPurpose) -> Problem {
+        Problem(.alreadyCommitted, "The \(flow.noun) is finished and cannot be changed.")
+    }
 
     static func locked(_ next: Step?, of flow: Flow) -> Problem {
         Problem(

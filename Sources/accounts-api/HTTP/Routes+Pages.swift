@@ -24,11 +24,15 @@ extension FlowSite {
                 return pages.response(page, in: language)
             }
             return try await pages.response(to: act, handle(request, context), in: language)
-        } catch  where act == .resume || act == .redeem {
+        } catch  where act == .resume || act == .redeem || act == .undoEmailChange {
             let problem = problem(for: error, language, context.logger)
             guard problem.slug == .validationFailed else { throw problem }
             var page =
-                act == .resume ? pages.resume(nil, of: nil, in: language) : pages.ticket(nil, for: nil, in: language)
+                switch act {
+                case .resume: pages.resume(nil, of: nil, in: language)
+                case .undoEmailChange: pages.undo(nil, in: language)
+                default: pages.ticket(nil, for: nil, in: language)
+                }
             page.status = problem.slug.status
             return pages.response(page, in: language)
         }

@@ -59,7 +59,15 @@ struct Routes: Sendable {
     private var account: AccountRoutes {
         AccountRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
-    private var signInPages: SignInPages { SignInPages(session: session, account: account, pages: pages) }
+    private var signInPages: SignInPages {
+        SignInPages(
+            session: session,
+            account: account,
+            pages: pages,
+            emailChange: changes.first { $0.purpose == .emailChange }
+                .map { EmailChangeRoutes(site: $0, sessions: sessions) }
+        )
+    }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: signup.uploads) }
     private var problems: ProblemRoutes { ProblemRoutes() }
     private var health: HealthRoutes {
@@ -73,9 +81,16 @@ struct Routes: Sendable {
     var operations: [Operation] {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
             + photo.operations
-            + changes.flatMap { $0.drafts.operations + $0.tickets.operations + $0.drafts.stepOperations }
+            + changes.flatMap { operations(of: $0) }
             + session.operations + account.operations + signInPages.operations + document.operations
             + problems.operations + health.operations
+    }
+
+    private func operations(of site: FlowSite) -> [Operation] {
+        let own =
+            site.purpose == .emailChange
+            ? EmailChangeRoutes(site: site, sessions: sessions).operations : site.tickets.operations
+        return site.drafts.operations + own + site.drafts.stepOperations
     }
 
     /// The OpenAPI description of all operations.

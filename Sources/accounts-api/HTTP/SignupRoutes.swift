@@ -62,13 +62,13 @@ struct SignupRoutes: Sendable {
 
     /// Asks the person to confirm, for browsers without script.
     @Sendable func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        if context.draft.account != nil { throw Problem.committed }
+        if context.draft.account != nil { throw Problem.committed(in: site.purpose) }
         return representations.answer(context.draft)
     }
 
     @Sendable func showStep(_ request: Request, _ context: StepContext) async throws -> Answer {
         let (step, draft) = (context.step, context.draft)
-        if draft.account != nil { throw Problem.committed }
+        if draft.account != nil { throw Problem.committed(in: site.purpose) }
         let progress = signups.progress(of: draft)
         if progress.states[step.name] == .locked { throw Problem.locked(progress.next, of: signups.flow) }
         let enrolment = try await signups.enrolment(at: step, of: draft)
@@ -117,7 +117,7 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func review(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        if context.draft.account != nil { throw Problem.committed }
+        if context.draft.account != nil { throw Problem.committed(in: site.purpose) }
         return Answer(json: representations.review(context.draft)).tagged(context.draft)
     }
 
@@ -145,14 +145,21 @@ struct SignupRoutes: Sendable {
 
 extension SignupRoutes {
     var operations: [Operation] {
-        [
-            operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start)),
+        let start = operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start))
+        // Only a session starts a change of the address.
+        return (site.purpose == .emailChange ? [] : [start]) + [
             operation(.get, "", .show, responses: [.ok: .draft], .draft(show)),
             operation(.delete, "", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
             operation(.get, "/cancel", .askToCancel, responses: [.ok: .draft], .draft(askToCancel)),
             operation(.post, "/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(cancel)),
             operation(.get, "/review", .review, responses: [.ok: .review], .draft(review)),
-            operation(.post, "/commit", .commit, responses: [.created: .account, .ok: .account], .draft(commit)),
+            operation(
+                .post,
+                "/commit",
+                .commit,
+                responses: site.purpose == .signup ? [.created: .account, .ok: .account] : [.ok: .account],
+                .draft(commit)
+            ),
         ]
     }
 
@@ -220,7 +227,7 @@ extension Operation.Act {
     static let commit = Self(
         "commit",
         "Creates the account; a repeated request returns the same account",
-        problems: [.incomplete, .identifierTaken, .staleRevision, .rateLimited]
+        problems: [.incomplete, .identifierTaken, .alreadyCommitted, .staleRevision, .rateLimited]
     )
 
     static let showStep = Self(

@@ -107,6 +107,7 @@ struct Assets: Sendable {
         ("field-textarea", PackageResources.field_textarea_mustache),
         ("field-password", PackageResources.field_password_mustache),
         ("field-code", PackageResources.field_code_mustache), ("field-totp", PackageResources.field_totp_mustache),
+        ("field-second-factor", PackageResources.field_second_factor_mustache),
         ("field-date", PackageResources.field_date_mustache), ("field-select", PackageResources.field_select_mustache),
         ("field-checkboxes", PackageResources.field_checkboxes_mustache),
         ("field-consent", PackageResources.field_consent_mustache),

@@ -65,7 +65,8 @@ extension Pages {
         let next = answer.json?["next"]?["href"]?.string
         switch act {
         case .show where answer.json?["state"] == "committed":
-            if flow.purpose != .signup { return Self.seeOther(flow.purpose.pathAfterCommit) }
+            if flow.purpose == .recovery { return response(start(in: language), in: language) }
+            if flow.purpose == .emailChange { return Self.seeOther("/account") }
             return response(done(answer.json?["account"] ?? .object([]), in: language), in: language)
         case .review:
             return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
@@ -83,6 +84,8 @@ extension Pages {
                 Page(template: .cancel, title: language.messages.text(.giveUp.inFlow(of: flow.purpose))),
                 in: language
             )
+        case .undoEmailChange:
+            return response(undone(in: language), in: language)
         case .handOff:
             let messages = language.messages
             var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: root)
@@ -222,6 +225,11 @@ extension Pages {
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
         let isFirst = request.uri.path == root && [.get, .head].contains(request.method)
         switch problem.slug {
+        // Only a session begins this flow, on a page of the account.
+        case .noDraft where flow.purpose == .emailChange:
+            return Self.seeOther("/account/email")
+        case .draftExpired where flow.purpose == .emailChange:
+            return Self.seeOther("/account/email?over")
         case .noDraft:
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
@@ -320,8 +328,8 @@ extension Word {
         case .committedElsewhere, .accountErased: .otherSuperseded
         case .goneElsewhere: .otherElsewhere
         case .replacesSignup: .otherReplaces
-        case .reviewText: .recoverReview
-        case .commit: .recoverCommit
+        case .reviewText: purpose == .recovery ? .recoverReview : .emailChangeReview
+        case .commit: purpose == .recovery ? .recoverCommit : .emailChangeCommit
         default: self
         }
     }

@@ -143,7 +143,7 @@ extension Operation.Act {
     static let eraseAccount = Self(
         "eraseAccount",
         "Erases the account with everything that belongs to it",
-        problems: [.confirmationRequired]
+        problems: [.confirmationRequired, .rateLimited]
     )
 
     static func changePassword(secretMembers: Set<String>) -> Self {

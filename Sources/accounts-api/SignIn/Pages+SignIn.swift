@@ -125,6 +125,7 @@ extension Pages {
                         }
                     )
                 ),
+                .init("address", session.account.email.map(JSON.string) ?? .null),
                 .init("has_password", .bool(overview.hasPassword)),
                 .init("has_authenticator", .bool(overview.hasAuthenticator)),
                 .init("sessions", .array(shown)), .init("has_others", .bool(listed.count > 1)),

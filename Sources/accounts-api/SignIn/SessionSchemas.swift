@@ -15,6 +15,7 @@ extension Schemas {
         ),
         .init("MailSignInCode", request(["identifier": string], transport)),
         .init("RedeemSignInTicket", request(["ticket": string], transport)),
+        .init("UndoEmailChange", object(["token": string])),
         .init("SignInCode", request(["code": string], ["device": string, "transport": true])),
         .init(
             "Confirm",

@@ -8,6 +8,8 @@ struct SignInPages: Sendable {
     let session: SessionRoutes
     let account: AccountRoutes
     let pages: Pages
+    /// Nil if accounts have no address.
+    let emailChange: EmailChangeRoutes?
 
     private var sessions: Sessions { session.sessions }
 
@@ -24,7 +26,7 @@ struct SignInPages: Sendable {
         let mail: [(text: Word?, label: Word, href: String)] =
             sessions.flow.signIn.methods.contains(.code) ? [(nil, .signInByMail, "/sign-in/mail")] : []
         let recovery: [(text: Word?, label: Word, href: String)] =
-            sessions.flow.recovery == nil ? [] : [(nil, .forgotPassword, FlowPurpose.recovery.path)]
+            sessions.flow.hasRecovery ? [(nil, .forgotPassword, FlowPurpose.recovery.path)] : []
         return FormPage(
             title: .signIn,
             action: "/sign-in",
@@ -189,11 +191,15 @@ struct SignInPages: Sendable {
             context.session,
             try await sessions.overview(of: context.session.account.id),
             sessions: try await session.list(request, context).json ?? .null,
-            notice: request.uri.query == "password-changed" ? .passwordChanged : nil,
+            notice: Self.notices[request.uri.query ?? ""],
             in: context.language
         )
         return pages.response(page, in: context.language)
     }
+
+    private static let notices: [String: Word] = [
+        "password-changed": .passwordChanged, "address-changed": .addressChanged,
+    ]
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let other = context.answers["session"]?.json?.string else {
@@ -254,6 +260,35 @@ struct SignInPages: Sendable {
         }
     }
 
+    @Sendable func showEmail(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
+        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?email") }
+        let isOver = request.uri.query == "over"
+        return response(Self.emailForm, notice: isOver ? .otherOverdue : nil, context)
+    }
+
+    private static let emailForm = FormPage(
+        title: .emailChangeTitle,
+        text: [.emailChangeText],
+        action: "/account/email",
+        button: .goOn,
+        back: "/account"
+    )
+
+    @Sendable func startEmailChange(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard let emailChange else { throw Problem(.notFound, "Accounts have no address.") }
+        let current = try await required(context)
+        let path = FlowPurpose.emailChange.path
+        return try await answering(context, next: "\(path)/email", confirming: "email") {
+            let (_, token) = try await emailChange.begin(current, from: context.network, in: context.language)
+            var answer = Answer(json: .object([]))
+            answer.headers.append(emailChange.site.cookie.set(token.text))
+            return answer
+        } orShow: { _ in
+            Self.emailForm
+        }
+    }
+
     @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
         return response(Self.eraseForm, context)
@@ -280,7 +315,9 @@ struct SignInPages: Sendable {
     }
 
     /// The pages that need a confirmation first, by the query of the page that asks for it.
-    private static let confirmed = ["password": "/account/password", "erase": "/account/erase"]
+    private static let confirmed = [
+        "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
+    ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await confirming(context)
@@ -439,6 +476,8 @@ extension SignInPages {
                 secretMembers: sessions.flow.secretMembers,
                 changePassword
             ),
+            show("account/email", "showEmail", showEmail),
+            send("account/email", "emailForm", startEmailChange),
             show("account/erase", "showErase", showErase),
             send("account/erase", "eraseForm", erase),
         ]

@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -148,6 +149,8 @@ struct RecoveryTests {
             }
             let right = try await thief.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
             #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
+            let code: JSON = ["second_factor": .string(person.recoveryCodes[0])]
+            #expect(try await thief.send(.put, "/recovery/second-factor", code).status == 200, "nobody guesses these")
             let kim = Browser(site)
             _ = try await kim.signIn()
             #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
@@ -187,8 +190,7 @@ struct RecoveryTests {
     @Test(
         arguments: [
             "DELETE FROM accounts", "UPDATE accounts SET disabled_at = now()",
-            "INSERT INTO authenticators SELECT id, '', 0 FROM accounts",
-            "UPDATE identifiers SET value = 'other@example.com' WHERE kind = 'email'",
+            "UPDATE accounts SET credentials_version = credentials_version + 1",
         ]
     )
     func `a recovery ends if its account has changed meanwhile`(change: String) async throws {
@@ -203,6 +205,134 @@ struct RecoveryTests {
             #expect(try await kim.send(.post, "/recovery", [:]).nextStep == "email", "it can begin again")
             let rows = try Session().number(of: "sessions")
             #expect(rows == 0)
+        }
+    }
+
+    @Test func `a change of the password ends the recovery of somebody who reads the mail`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let thief = Browser(site)
+            try await thief.recover()
+            let passwords = JSON.passwords("the choice of the owner")
+            #expect(try await kim.send(.put, "/account/password", passwords).status == 200)
+            try await thief.send(.put, "/recovery/password", .passwords(Self.new))
+            #expect(try await thief.send(.post, "/recovery/commit").slug == "draft-expired")
+            #expect(try await kim.send(.get, "/session").status == 200)
+        }
+    }
+
+    @Test func `a factor that was given does not count after the app was removed`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            let (given, asked) = (Browser(site), Browser(site))
+            for browser in [given, asked] { try await browser.recover() }
+            let code: JSON = ["second_factor": .string(person.recoveryCodes[0])]
+            try await given.send(.put, "/recovery/second-factor", code)
+            try await given.send(.put, "/recovery/password", .passwords(Self.new))
+            #expect(try await kim.send(.delete, "/account/totp").status == 200)
+            #expect(try await given.send(.post, "/recovery/commit").slug == "draft-expired")
+            let late = try await asked.send(.put, "/recovery/second-factor", ["second_factor": "123456"])
+            #expect(late.slug == "draft-expired", "nothing that is typed could be right")
+        }
+    }
+
+    @Test func `a repeated commit shows nothing once the session has ended`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            try await kim.send(.put, "/recovery/password", .passwords(Self.new))
+            try await kim.send(.post, "/recovery/commit")
+            try await kim.send(.delete, "/session")
+            #expect(try await kim.send(.post, "/recovery/commit").slug == "already-committed")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("kim@gmail.com", ["k.im@gmail.com", "ki.m@gmail.com"]),
+            ("kim+shop@example.com", ["kim+a@example.com", "kim@example.com"]),
+        ]
+    )
+    func `other writings of the address use up none of its mails`(address: String, others: [String]) async throws {
+        let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            try await site.readyAccount(address, "kim")
+            for other in others {
+                let stranger = Browser(site)
+                try await stranger.send(.post, "/recovery", [:])
+                #expect(try await stranger.send(.put, "/recovery/email", ["email": .string(other)]).status == 200)
+            }
+            let kim = Browser(site)
+            let recovery = try await kim.recover(address)
+            #expect(recovery.nextStep == "password")
+        }
+    }
+
+    @Test(arguments: ["kim@example.com", "nobody@example.com"])
+    func `strangers have fifty guesses at the codes for an address, and the reader of its mail gets in`(
+        address: String
+    ) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let signups = site.service.signups.following(try #require(site.service.signups.flow.recovery))
+            func guess(from network: Int) async throws -> String {
+                let signups = signups.from(Network(try #require(IPAddress("203.0.\(network).1"))))
+                let (draft, _) = try await signups.start(in: .english)
+                let steps = signups.flow.steps
+                let sent = try await signups.submit(["email": .json(.string(address))], to: steps[0], of: draft).draft
+                do throws(SubmitError) {
+                    _ = try await signups.submit(["code": .json("000000")], to: steps[1], of: sent)
+                    return "right"
+                } catch {
+                    switch error {
+                    case .refused(let refusals): return refusals[0].code.rawValue
+                    case .limited(let reached): return reached.name
+                    default: return "\(error)"
+                    }
+                }
+            }
+            var outcomes: [String] = []
+            for number in 0..<51 { outcomes.append(try await guess(from: number / 5)) }
+            #expect(outcomes == Array(repeating: "code_wrong", count: 50) + ["guesses_for_address"])
+            guard address == "kim@example.com" else { return }
+            let kim = Browser(site)
+            let late = try? await kim.recover()
+            #expect(late?.slug == "rate-limited")
+            let ticket = JSON.string(try site.service.mailbox.recoveryTicket(for: address))
+            try await kim.send(.post, "/recovery/ticket", ["ticket": ticket])
+            let code = try await site.service.readCode(for: address)
+            #expect(try await kim.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "password")
+        }
+    }
+
+    @Test func `an expired recovery is erased within an hour, and a live one is not`() async throws {
+        try await TestServer.with(flow: standardFlow(with: "draft: {idle: 1m, absolute: 30d}")) { site in
+            let reaper = Reaper(signups: site.service.signups, logger: site.log.logger)
+            let kim = Browser(site)
+            try await kim.send(.post, "/recovery", [:])
+            try Session().run("UPDATE drafts SET updated_at = now() - interval '29 minutes'")
+            #expect(try await reaper.sweep().drafts == 0)
+            try Session().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
+            #expect(try await reaper.sweep().drafts == 1)
+        }
+    }
+
+    @Test func `operators see recoveries apart from sign-ups`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            let worker = Operator(site.service.signups, name: "test")
+            let listed = try await worker.drafts(DraftFilter(), limit: 10).filter { $0.state == .open }
+            #expect(listed.map(\.step) == ["recovery/password"])
+            let draft = try #require(try await worker.draft(listed[0].id))
+            let obstacles = try await worker.following(draft).obstacles(of: draft)
+            #expect(obstacles.map(\.step) == ["password", "password"])
+            let (expiresAt, now) = try #require(try await worker.extend(draft.id))
+            #expect(expiresAt.timeIntervalSince(now) == 1800)
         }
     }
 
@@ -302,12 +432,29 @@ struct RecoveryTests {
             #expect(factor.path == "/recovery/second-factor" && factor.has("3 / 4") && factor.has("authenticator app"))
             let password = try await kim.post("/recovery/second-factor", "second_factor=\(person.code)")
             #expect(password.path == "/recovery/password" && password.has("New password"))
+            #expect(try await kim.open("/recovery/second-factor").has("Confirmed"))
             let form = "password=another+pass+phrase&confirmation=another+pass+phrase"
             let review = try await kim.post("/recovery/password", form)
             #expect(review.path == "/recovery/review" && review.has("Set the new password"))
             let account = try await kim.post("/recovery/commit")
-            #expect(account.path == "/account" && account.has("kim@example.com"))
-            #expect(try await kim.open("/recovery").path == "/account")
+            #expect(account.path == "/account?password-changed" && account.has("kim@example.com"))
+            #expect(try await kim.open("/recovery").has("action=\"/recovery\""), "another one can begin")
+        }
+    }
+
+    @Test func `the page shows the recovery code that takes the place of the used one`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/recovery")
+            _ = try await kim.post("/recovery/email", "email=kim%40example.com")
+            let code = try await site.service.readCode(for: Self.email)
+            let factor = try await kim.post("/recovery/code", "code=\(code)")
+            #expect(
+                factor.has("data-native-submit") && factor.has("data-secret") && !factor.has("inputmode=\"numeric\"")
+            )
+            let codes = try await kim.post("/recovery/second-factor", "second_factor=\(person.recoveryCodes[0])")
+            #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/recovery/password\""))
         }
     }
 

@@ -32,6 +32,8 @@ struct AccountShowTests {
                 INSERT INTO recovery_codes (account, digest) VALUES ('\(id)', '1');
                 INSERT INTO sessions (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
                 VALUES (gen_random_uuid(), '\(id)', '', 1, 'pwd', false, '1 day', now() + interval '1 day', '');
+                INSERT INTO address_changes (id, account, token_hash, sealed, expires_at)
+                VALUES (gen_random_uuid(), '\(id)', '', '', now() + interval '1 day');
                 INSERT INTO devices (account, digest) VALUES ('\(id)', '');
                 INSERT INTO photos (account, field, type, image) VALUES ('\(id)', 'photo', 'image/jpeg', '1')
                 """

@@ -43,6 +43,10 @@ extension CodeField {
             throw .refused([Refusal(field.name, .codeExpired)])
         }
         submission.change.effects.append(signups.proved(field.name, generation: generation, of: draft))
+        if let counts = draft.values.address(in: proves).flatMap(signups.guessCounts) {
+            let forgive = signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft))
+            submission.change.effects.append(Effect(statements: forgive))
+        }
     }
 
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {

@@ -181,9 +181,13 @@ extension Signups {
     /// The rate limits that any mail to an address consumes. All addresses of one mailbox count as one, and so do all
     /// networks of one site. The total of the addresses with a tag is apart: not every mail server knows tags, so mail
     /// to them may never reach the owner, and must not use up the total of the address without a tag.
+    ///
+    /// In a recovery, only the very address of an account gets mail, with its ticket. So only that one counts: otherwise
+    /// strangers would use up its mails by other writings of it, which bring the owner nothing.
     func mailCharges(to address: EmailAddress) -> [Charge] {
-        let mailbox = Array(address.mailbox.utf8)
-        let total = address.isTagged ? [mailbox, Array("tagged".utf8)] : [mailbox]
+        let isRecovery = flow.purpose == .recovery
+        let mailbox = Array((isRecovery ? address.rawValue : address.mailbox).utf8)
+        let total = address.isTagged && !isRecovery ? [mailbox, Array("tagged".utf8)] : [mailbox]
         return [
             charge(.mailsToAddressFromNetwork, of: [mailbox, network.site.prefix]),
             charge(.mailsToAddressFromNetworkPerDay, of: [mailbox, network.site.prefix]),

@@ -19,6 +19,7 @@ extension Signups {
             charge(.guessesForAddressFromNetwork, of: [Array(address.rawValue.utf8), network.site.prefix]),
             charge(.guessesForAddress, of: [Array(address.rawValue.utf8)]),
         ]
+        let counts = guessCounts(of: address)
         let isOpen: SQL = """
             draft = \(draft.id) AND field = \(field.rawValue) AND generation = \(proof.generation)
             AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)
@@ -26,23 +27,24 @@ extension Signups {
             """
         // Locks the row first, so that the later statements see the current state of the code.
         let lock: SQL = "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE"
+        let countsGuess: SQL = """
+            EXISTS (SELECT FROM proofs WHERE \(isOpen) AND generation IS DISTINCT FROM ticket_generation)
+            """
         let spend: SQL = """
             UPDATE proofs SET attempts = attempts + 1, failures = failures + 1
-             WHERE \(isOpen) AND \(Self.isWithinLimits)
+             WHERE \(isOpen) AND \(Self.isWithinLimits) AND NOT \(Self.hasTooManyFailures)
             RETURNING attempts, code_digest
             """
         let spent = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            let counting = counts.map {
+                count($0, isKnown: "false", when: "\(Self.isWithinLimits) AND \(countsGuess)")
+            }
             let rows = try await database.transaction(
-                lock,
-                consume(
-                    charges,
-                    when:
-                        "EXISTS (SELECT FROM proofs WHERE \(isOpen) AND generation IS DISTINCT FROM ticket_generation)"
-                ),
-                spend
+                [lock, consume(charges, when: countsGuess)] + (counting ?? []) + [spend]
             )
-            let spent = try rows[2].first?.decode(Int.self, [UInt8]?.self)
-            return (row: spent, exceeded: try exceeded(charges, rows[1]))
+            let spent = try rows[rows.count - 1].first?.decode(Int.self, [UInt8]?.self)
+            let tooMany = try counts.flatMap { counts throws(DatabaseError) in try exceeded(counts, rows[2], rows[3]) }
+            return (row: spent, exceeded: try exceeded(charges, rows[1]) ?? tooMany)
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
         guard let (attempts, codeDigest) = spent.row else {
@@ -65,6 +67,13 @@ extension Signups {
             throw .refused([Refusal(field, .codeWrong, ["attempts_left": attemptsLeft])])
         }
         return proof.generation
+    }
+
+    /// The lasting counts of guesses at the codes for an address. Who guesses one in a recovery has the account, so there
+    /// must not be more than 100 in a row (NIST SP 800-63B-4 §3.2.2). Nil for all other flows.
+    func guessCounts(of address: EmailAddress) -> FailureCounts? {
+        flow.purpose == .recovery
+            ? failureCounts("code of a recovery", Array(address.rawValue.utf8), nil) : nil
     }
 
     /// Refuses digits other than those that have proved the address. Spends no attempt, because no code can prove it

@@ -20,6 +20,7 @@ extension DraftCommands {
         func run() async throws {
             let report = try await flags.withOperator(writesAudit: reveal) { worker in
                 let draft = try await worker.existing(self.draft.id)
+                let worker = worker.following(draft)
                 worker.warn(of: draft)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
                 return DraftReport(

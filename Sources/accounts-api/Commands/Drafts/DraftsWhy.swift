@@ -17,6 +17,7 @@ extension DraftCommands {
         func run() async throws {
             let (draft, obstacles) = try await flags.withOperator { worker in
                 let draft = try await worker.existing(self.draft.id)
+                let worker = worker.following(draft)
                 worker.warn(of: draft)
                 return (draft, draft.account == nil ? try await worker.obstacles(of: draft) : [])
             }

@@ -1,0 +1,26 @@
+internal import Foundation
+
+extension AddressChange {
+    /// How `accounts show` shows that the account has left an address, which its owner can restore.
+    static func accountQuery(of account: ID<Account>) -> AccountQuery {
+        AccountQuery(
+            select: """
+                SELECT changed_at, expires_at FROM address_changes WHERE account = \(account) ORDER BY changed_at
+                """
+        ) { rows throws(DatabaseError) in
+            var section = AccountSection(precedesValues: true)
+            var changes: [JSON] = []
+            for row in rows {
+                let (changedAt, expiresAt) = try row.decode(Date.self, Date.self)
+                section.entries.append(
+                    .init(label: "address", text: "changed", time: changedAt, note: "can be undone by the old address")
+                )
+                changes.append([
+                    "at": .string(changedAt.timestamp), "restorable_until": .string(expiresAt.timestamp),
+                ])
+            }
+            section.members = [.init("address_changes", .array(changes))]
+            return section
+        }
+    }
+}

@@ -1,0 +1,16 @@
+extension Flow {
+    /// The flow in which a signed-in person proves another address and moves the account to it. Nil if accounts have no
+    /// address.
+    package var emailChange: Flow? {
+        guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
+            let (code, _) = code(proving: address.name)
+        else { return nil }
+        return with(
+            .emailChange,
+            [
+                step("email", .newAddress, [address.asked(as: texts(.newAddress))], .emailChange),
+                step("code", .enterMailedCode, [code], .emailChange),
+            ]
+        )
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// The time for which an address that an account has left stays reserved, and in which its owner can restore it.
+enum AddressChange {
+    static let restorable = Duration.seconds(7 * 86_400)
+    /// The time after a change in which the account neither moves again nor is erased.
+    static let pause = Duration.seconds(86_400)
+    /// The template of the mail to the old address.
+    static let template = "address-left"
+}
+
+/// The secret of the link in the mail to the address that an account has left.
+package typealias AddressToken = Token<LeftAddress>
+
+/// A row of `address_changes`.
+package enum LeftAddress {}
+
+extension Signups {
+    /// Starts the change of the address of the session's account. Throws `limited` if it has moved less than a day ago.
+    ///
+    /// The session must have been confirmed (``Sessions/requireConfirmation(of:)``).
+    package func startChange(
+        by session: AccountSession,
+        in language: Language
+    ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
+        let account = session.account.id
+        let version = try await converting(to: StartError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT credentials_version FROM accounts WHERE id = \(account)").first?
+                .decode(Int.self)
+        }
+        let wait = try await converting(to: StartError.database) { () throws(DatabaseError) in
+            try await waitAfterMove(of: account)
+        }
+        if let wait { throw .limited(wait) }
+        var values = Values()
+        values.subject = Values.Subject(account: account, credentialsVersion: version ?? -1, session: session.id)
+        return try await start(with: values, in: language)
+    }
+
+    /// The time until the account may move or be erased; nil if it may now.
+    func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
+        let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
+        let row = try await database.read(
+            """
+            SELECT ceil(extract(epoch FROM max(changed_at) - now()))::bigint + \(pause)::bigint FROM address_changes
+             WHERE account = \(account) AND changed_at > now() - make_interval(secs => \(pause))
+            """
+        ).only.decode(Int?.self)
+        return row.map { reached("address_changes", limit, wait: .seconds(max(1, $0))) }
+    }
+}
+
+extension Signups {
+    /// Adds to the plan what moves the account from its present address to the one that the draft has proved.
+    func addMove(to plan: inout CommitPlan) async throws(CommitError) {
+        guard flow.purpose == .emailChange, let subject = plan.draft.values.subject, let session = subject.session,
+            let new = plan.email
+        else { return }
+        let account = plan.account
+        let found = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT email, locale FROM accounts WHERE id = \(account)").first?
+                .decode(String?.self, String.self)
+        }
+        // An account without an address has moved to none, so the draft is of no use.
+        guard let (email, locale) = found, let old = email.flatMap({ EmailAddress($0) }) else {
+            plan.accountConditions.append("false")
+            return
+        }
+        plan.accountConditions += [
+            // A little longer than a draft lives after a confirmation.
+            """
+            EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
+                       AND auth_time > now() - interval '80 minutes')
+            """,
+            """
+            NOT EXISTS (SELECT FROM address_changes WHERE account = \(account)
+                           AND changed_at > now() - make_interval(secs => \(AddressChange.pause.seconds)))
+            """,
+        ]
+        let token = AddressToken(for: ID<LeftAddress>())
+        let language = flow.languages.first { $0.rawValue == locale } ?? plan.draft.language
+        let days = AddressChange.restorable.seconds / 86_400
+        let mail = outbox.seal(
+            .init(to: old.rawValue, language: language, code: (token.text, days * 1440)),
+            from: network,
+            on: plan.draft.now
+        )
+        let until: SQL = "now() + make_interval(secs => \(AddressChange.restorable.seconds))"
+        plan.statements += [
+            "SELECT move_address(id, \(new.rawValue), \(until)) FROM \(plan.owner)",
+            """
+            INSERT INTO address_changes (id, account, token_hash, sealed, expires_at)
+            SELECT \(token.id), id, \(token.hash), \(keys.seal(Array(old.rawValue.utf8), for: .leftAddress(token.id))),
+                   \(until)
+              FROM \(plan.owner)
+            """,
+            """
+            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                   \(AddressChange.template), \(mail.sealed), \(until) FROM \(plan.owner)
+            """,
+        ]
+    }
+}
+
+extension SealedPlace {
+    static func leftAddress(_ id: ID<LeftAddress>) -> SealedPlace {
+        SealedPlace(table: "address_changes", row: id.bytes)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+
+extension Sessions {
+    /// Whether the link in the mail to an old address still works. Changes nothing.
+    package func canRestoreAddress(_ token: AddressToken) async throws(SignInError) -> Bool {
+        try await leftAddress(of: token) != nil
+    }
+
+    /// Gives the account its old address back. All sessions end, and the person needs a new password (``Flow/recovery``).
+    ///
+    /// Throws `refused` if the link was used or has expired.
+    package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
+        guard let left = try await leftAddress(of: token) else { throw Self.linkIsOver }
+        let (account, isRestored) = (left.account, Signups.flag("changed"))
+        let restore: SQL = """
+            SELECT \(Signups.setFlag("changed", "restore_address(account, \(left.address.rawValue), changed_at)"))
+              FROM address_changes WHERE \(Self.isValid(token))
+            """
+        // Whoever got the address later must not bring it back.
+        let forget: SQL = """
+            DELETE FROM address_changes
+             WHERE account = \(account) AND \(isRestored)
+               AND changed_at >= (SELECT changed_at FROM address_changes WHERE id = \(token.id))
+            """
+        let ended = ["sessions", "sign_ins", "devices"].map { table -> SQL in
+            "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(account) AND \(isRestored)"
+        }
+        let mails = Set([left.address.rawValue, left.present].compactMap { $0 }).flatMap { address in
+            mail(about: .addressRestored, to: address, in: left.language, when: isRestored)
+        }
+        let restored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                [Self.lockForChange(account), restore, forget, Signups.outdateDrafts(of: account, when: isRestored)]
+                    + ended + mails + ["SELECT \(isRestored)"]
+            )
+            return try rows[rows.count - 1].only.decode(Bool.self)
+        }
+        guard restored else { throw Self.linkIsOver }
+        signups.outbox.wakeSender()
+    }
+
+    private static let linkIsOver = SignInError.refused([Refusal("token", .codeExpired)])
+
+    private static func isValid(_ token: AddressToken) -> SQL { "\(has(token)) AND now() < expires_at" }
+
+    private struct Left {
+        let account: ID<Account>
+        let address: EmailAddress
+        /// The address that the account has now.
+        let present: String?
+        let language: Language
+    }
+
+    private func leftAddress(of token: AddressToken) async throws(SignInError) -> Left? {
+        let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT account, sealed, email, locale FROM address_changes JOIN accounts ON accounts.id = account
+                 WHERE address_changes.id = \(token.id) AND token_hash = \(token.hash) AND now() < expires_at
+                """
+            ).first?.decode(ID<Account>.self, [UInt8].self, String?.self, String.self)
+        }
+        guard let (account, sealed, present, locale) = row else { return nil }
+        guard let plaintext = try? keys.open(sealed, for: .leftAddress(token.id)),
+            let address = EmailAddress(String(decoding: plaintext, as: UTF8.self))
+        else { throw .unreadable }
+        let language = flow.languages.first { $0.rawValue == locale } ?? flow.languages[0]
+        return Left(account: account, address: address, present: present, language: language)
+    }
+}

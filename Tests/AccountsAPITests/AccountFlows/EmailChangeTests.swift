@@ -1,0 +1,293 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Change of the address", .freshDatabase)
+struct EmailChangeTests {
+    private static let (old, new) = ("kim@example.com", "kim@example.net")
+
+    @Test func `an account moves to an address that was proved, and both hear of it`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let other = Browser(site)
+            #expect(try await other.signIn().status == 201)
+            let commit = try await kim.moveAddress(to: Self.new)
+            #expect(commit.status == 200 && commit.json["account"]?["email"] == .string(Self.new))
+            #expect(commit.json["session"]?["amr"] == ["pwd"])
+            #expect(try await kim.send(.get, "/session").json["account"]?["email"] == .string(Self.new))
+            #expect(try await other.send(.get, "/session").slug == "no-session", "all others have ended")
+            #expect(try await Browser(site).signIn(Self.old).slug == "sign-in-failed", "it finds the account no more")
+            let again = try await Browser(site).signIn(Self.new).status
+            #expect(again == 201)
+            try await site.service.deliver()
+            let subjects = site.service.mailbox.mails.suffix(2).map { "\($0.to) \($0.subject)" }
+            #expect(
+                Set(subjects) == [
+                    "\(Self.new) Your new address: Acme", "\(Self.old) Your address was changed: Acme",
+                ]
+            )
+        }
+    }
+
+    @Test func `the session gets a new token, which a repeated commit gives again`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let before = kim["session"]
+            let first = try await kim.moveAddress(to: Self.new)
+            let after = kim["session"]
+            #expect(before != after)
+            kim["session"] = before
+            #expect(try await kim.send(.get, "/session").slug == "no-session")
+            let again = try await kim.send(.post, "/email-change/commit")
+            #expect(again.json["session"] == first.json["session"] && kim["session"] == after)
+            #expect(try await kim.signIn(Self.new).status == 201, "the device is known still")
+        }
+    }
+
+    @Test func `a change needs a confirmed session`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            #expect(try await kim.send(.post, "/email-change", [:]).slug == "no-session")
+            try await kim.signUp()
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            #expect(try await kim.send(.post, "/email-change", [:]).slug == "confirmation-required")
+            try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            let start = try await kim.send(.post, "/email-change", [:])
+            #expect(start.status == 201 && start.nextStep == "email" && start.headers[.location] == "/email-change")
+        }
+    }
+
+    @Test func `the old address restores itself, and nothing of the thief stays`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp()
+            let thief = Browser(site)
+            _ = try await thief.signIn()
+            try await thief.moveAddress(to: Self.new)
+            let enrolment = try await thief.send(.get, "/account/totp")
+            let secret = enrolment.json["secret"]?.string?.base32Bytes ?? []
+            let app = SignedUp(secret: secret)
+            #expect(try await thief.send(.put, "/account/totp", ["code": .string(app.code)]).status == 200)
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            let kim = Browser(site)
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": token]).status == 204)
+            #expect(try await thief.send(.get, "/session").slug == "no-session")
+            for identifier in [Self.old, Self.new, "kim"] {
+                let signIn = try await Browser(site).signIn(identifier)
+                #expect(signIn.slug == "sign-in-failed", "the password is gone")
+            }
+            try await kim.recover(Self.old)
+            let passwords: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+            #expect(try await kim.send(.put, "/recovery/password", passwords).nextStep == "review")
+            #expect(try await kim.send(.post, "/recovery/commit").json["account"]?["email"] == .string(Self.old))
+            #expect(
+                try await kim.send(.post, "/email-change/undo", ["token": token]).refusals == ["token:code_expired"]
+            )
+            let lee = Browser(site)
+            try await lee.signUp(Self.new, "lee")
+            #expect(try await lee.send(.get, "/session").json["account"]?["email"] == .string(Self.new), "it is free")
+        }
+    }
+
+    @Test func `an authenticator of before the change stays, and is asked for`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            try await kim.moveAddress(to: Self.new)
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            try await kim.send(.post, "/email-change/undo", ["token": token])
+            let rows = try Session().number(of: "recovery_codes")
+            #expect(rows == 0, "whoever changed the address may have seen them")
+            let recovery = try await kim.recover(Self.old)
+            #expect(recovery.nextStep == "second-factor")
+            try site.forgetUsedCodes()
+            let given = try await kim.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
+            #expect(given.nextStep == "password")
+        }
+    }
+
+    @Test func `for a day the account neither moves again nor is erased`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: Self.new)
+            let second = try await kim.send(.post, "/email-change", [:])
+            #expect(second.slug == "rate-limited" && (Int(second.headers[.retryAfter] ?? "") ?? 0) > 86_000)
+            #expect(try await kim.send(.delete, "/account").slug == "rate-limited")
+            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            #expect(try await kim.moveAddress(to: "kim@example.org").status == 200)
+            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            #expect(try await kim.send(.delete, "/account").status == 204)
+        }
+    }
+
+    @Test func `of a chain of changes, the first address wins`() async throws {
+        try await TestServer.with { site in
+            let thief = Browser(site)
+            try await thief.signUp()
+            try await thief.moveAddress(to: Self.new)
+            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            try await thief.moveAddress(to: "kim@example.org")
+            try await site.service.deliver()
+            let (first, second) = try (
+                site.service.mailbox.undoToken(for: Self.old), site.service.mailbox.undoToken(for: Self.new)
+            )
+            let kim = Browser(site)
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(second)]).status == 204)
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(first)]).status == 204)
+            let addresses = try Session().number(of: "identifiers WHERE kind = 'email' AND value = '\(Self.old)'")
+            #expect(addresses == 1)
+            let others = try Session().number(of: "identifiers WHERE kind = 'email' AND value <> '\(Self.old)'")
+            #expect(others == 0)
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(second)]).status == 422)
+        }
+    }
+
+    @Test func `an address of another account is refused as in a sign-up`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount("lee@example.com", "lee")
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.send(.post, "/email-change", [:])
+            let taken = try await kim.send(.put, "/email-change/email", ["email": "lee@example.com"])
+            let free = try await kim.send(.put, "/email-change/email", ["email": .string(Self.new)])
+            #expect(taken.status == 200 && taken.nextStep == free.nextStep)
+            try await site.service.deliver()
+            let mails = site.service.mailbox.mails.filter { $0.to == "lee@example.com" }.map(\.subject)
+            #expect(mails.last == "You already have an account at Acme")
+        }
+    }
+
+    @Test func `an address that becomes an account meanwhile is reported only now`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.proveAddress(Self.new)
+            try await site.readyAccount(Self.new, "lee")
+            let commit = try await kim.send(.post, "/email-change/commit")
+            #expect(["identifier-taken", "draft-expired"].contains(commit.slug))
+            #expect(try await kim.send(.get, "/session").json["account"]?["email"] == .string(Self.old))
+        }
+    }
+
+    @Test(
+        arguments: [
+            "DELETE FROM sessions", "UPDATE accounts SET disabled_at = now()",
+            "UPDATE accounts SET credentials_version = 9", "DELETE FROM accounts",
+        ]
+    )
+    func `a change ends with the session or the account`(change: String) async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.proveAddress(Self.new)
+            try Session().run(change)
+            let commit = try await kim.send(.post, "/email-change/commit")
+            #expect(commit.slug == "draft-expired" && commit.json["reason"] == "superseded")
+            let rows = try Session().number(of: "identifiers WHERE value = '\(Self.new)'")
+            #expect(rows == 0)
+        }
+    }
+
+    @Test func `a left address is reserved for a week`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: Self.new)
+            let lee = Browser(site)
+            try await lee.send(.post, "/signup", [:])
+            try await lee.send(.put, "/signup/email", ["email": .string(Self.old)])
+            try await site.service.deliver()
+            let mail = site.service.mailbox.mails.last { $0.to == Self.old }
+            #expect(mail?.subject == "You already have an account at Acme")
+            try Session().run(
+                "UPDATE identifiers SET reserved_until = now() - interval '1 s' WHERE reserved_until IS NOT NULL"
+            )
+            try Session().run("UPDATE address_changes SET expires_at = now() - interval '1 s'")
+            let reaper = Reaper(signups: site.service.signups, logger: site.log.logger)
+            _ = try await reaper.sweep()
+            let rows = try Session().number(of: "address_changes")
+            #expect(rows == 0)
+            let heir = Browser(site)
+            try await heir.signUp(Self.old, "lee")
+            #expect(try await heir.send(.get, "/session").json["account"]?["email"] == .string(Self.old))
+        }
+    }
+
+    @Test(arguments: ["", "x", "token"])
+    func `a link that was never mailed restores nothing`(token: String) async throws {
+        try await TestServer.with { site in
+            let text = token == "token" ? AddressToken(for: ID()).text : token
+            let undo = try await Browser(site).send(.post, "/email-change/undo", ["token": .string(text)])
+            #expect(
+                undo.status == 422 && undo.refusals == [token == "token" ? "token:code_expired" : "token:bad_format"]
+            )
+        }
+    }
+
+    @Test func `a person without script changes the address and brings it back`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            #expect(try await kim.open("/account").has("href=\"/account/email\""))
+            #expect(try await kim.open("/email-change").path == "/account/email")
+            #expect(try await kim.open("/account/email").has("action=\"/account/email\""))
+            let email = try await kim.post("/account/email")
+            #expect(email.path == "/email-change/email" && email.has("New e-mail address"))
+            #expect(try await kim.post("/email-change/email", "email=kim%40example.net").path == "/email-change/code")
+            let code = try await site.service.readCode(for: Self.new)
+            let review = try await kim.post("/email-change/code", "code=\(code)")
+            #expect(review.path == "/email-change/review" && review.has("Change the address"))
+            let account = try await kim.post("/email-change/commit")
+            #expect(account.path == "/account?address-changed" && account.has(Self.new))
+            #expect(account.has("Your address was changed."))
+            try await site.service.deliver()
+            let token = try site.service.mailbox.undoToken(for: Self.old)
+            let owner = PageVisitor(site)
+            let question = try await owner.open("/email-change/undo?token=\(token)")
+            #expect(question.status == 200 && question.has("action=\"/email-change/undo\""))
+            #expect(try await kim.open("/account").path == "/account", "the link alone changes nothing")
+            let undone = try await owner.post("/email-change/undo", "token=\(token)")
+            #expect(undone.has("Your address is back") && undone.has("action=\"/recovery\""))
+            #expect(try await kim.open("/account").path == "/sign-in")
+            #expect(try await owner.open("/email-change/undo?token=\(token)").status == 410)
+            #expect(try await owner.post("/email-change/undo", "token=\(token)").status == 422)
+        }
+    }
+
+    @Test func `a page asks for the password first`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            let confirm = try await kim.open("/account/email")
+            #expect(confirm.path == "/account/confirm?email")
+            let form = "password=a+pass+phrase+of+mine&next=email"
+            #expect(try await kim.post("/account/confirm", form).path == "/account/email")
+        }
+    }
+}
+
+extension Browser {
+    /// Starts a change and proves the new address.
+    func proveAddress(_ address: String) async throws {
+        try await send(.post, "/email-change", [:])
+        try await send(.put, "/email-change/email", ["email": .string(address)])
+        let code = try await site.service.readCode(for: address)
+        try await send(.put, "/email-change/code", ["code": .string(code)])
+    }
+
+    @discardableResult
+    func moveAddress(to address: String) async throws -> Response {
+        try await proveAddress(address)
+        return try await send(.post, "/email-change/commit")
+    }
+}
