@@ -55,6 +55,7 @@ package enum Schema {
         Script("move_address", PackageResources.move_address_sql),
         Script("restore_address", PackageResources.restore_address_sql),
         Script("release_addresses", PackageResources.release_addresses_sql),
+        Script("rename_account", PackageResources.rename_account_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 

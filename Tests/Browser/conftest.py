@@ -44,7 +44,7 @@ class Mailbox:
                 if link and link[1].startswith("/signup/ticket"):
                     self.tickets.setdefault(address, []).append(link[1])
                 elif link:
-                    self.links[address] = link[1]
+                    self.links.setdefault(address, []).append(link[1])
             self.changed.notify_all()
         return "250 OK"
 
@@ -63,11 +63,15 @@ class Mailbox:
             )
             return self.tickets[address][number - 1]
 
-    def link(self, address):
-        """The path of the last link that continues a sign-up elsewhere."""
+    def link(self, address, start="/signup/resume"):
+        """The path of the last link that begins like this, such as one that continues a sign-up elsewhere."""
+
+        def links():
+            return [link for link in self.links.get(address, []) if link.startswith(start)]
+
         with self.changed:
-            assert self.changed.wait_for(lambda: address in self.links, timeout=30), "no mail arrived"
-            return self.links[address]
+            assert self.changed.wait_for(links, timeout=30), "no mail arrived"
+            return links()[-1]
 
 
 class TestServer:

@@ -6,7 +6,7 @@ import hmac
 import itertools
 import struct
 
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -68,7 +68,16 @@ class Person:
     def wait_until(self, condition, what="the condition"):
         # The page may change during the search.
         wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=PAGE_CHANGED)
-        return wait.until(lambda _: condition(), f"timeout: {what}")
+
+        def poll(_):
+            try:
+                return condition()
+            except WebDriverException as error:
+                if "does not belong to the document" in str(error):
+                    return False
+                raise
+
+        return wait.until(poll, f"timeout: {what}")
 
     def wait_for_path(self, path):
         self.wait_until(lambda: self.path == path and self.run_script("return document.readyState") == "complete", path)

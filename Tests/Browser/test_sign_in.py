@@ -110,7 +110,7 @@ def check_looks(kim, page):
     assert violations(kim) == [], page
     assert kim.run_script("return document.documentElement.scrollWidth") <= 320, page
     small = kim.run_script(
-        "return [...document.querySelectorAll('main button, main a, main input:not([type=checkbox])')]"
+        "return [...document.querySelectorAll('main button, main a, main input:not([type=checkbox], [type=radio])')]"
         ".filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)"
     )
     assert small == [], page

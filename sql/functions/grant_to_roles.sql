@@ -38,7 +38,7 @@ BEGIN
                 ('leases',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('handoffs',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('endings',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT'),
-                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added, credentials_version)', 'SELECT, UPDATE (disabled_at)'),
+                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added, credentials_version, profile)', 'SELECT, UPDATE (disabled_at)'),
                 ('identifiers',    'SELECT, INSERT',                 'SELECT'),
                 ('credentials',    'INSERT',                         'SELECT (account, kind, created_at)'),
                 ('authenticators', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed)'),
@@ -49,7 +49,7 @@ BEGIN
                 ('address_changes', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('sign_in_failures', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('consents',       'SELECT, INSERT',                 'SELECT'),
-                ('photos',         'INSERT',                         'SELECT'),
+                ('photos',         'SELECT, INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE, DELETE'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('limits',         'SELECT, INSERT, UPDATE, DELETE', NULL),
@@ -87,6 +87,7 @@ BEGIN
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
                    ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('move_address', 'accounts_serve'),
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
+                   ('rename_account', 'accounts_serve'),
                    ('erase_account', 'accounts_operate')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)

@@ -1,6 +1,9 @@
--- Gives an account back an address that it has left, and releases those that it got afterwards. Whoever changed the
--- address may know the password and may have added an authenticator, so these go, too. Returns whether the address was
--- reserved for the account.
+-- Gives an account back an address that it has left, and releases those that it got afterwards. Returns whether the
+-- address was reserved for the account.
+--
+-- Whoever changed the address may know the password, and may have added an authenticator shortly before or afterwards. So
+-- these go, too. An older authenticator stays with its recovery codes: otherwise whoever reads the mail of an address that
+-- the owner has left on purpose could take the account.
 --
 -- Runs as the owner of the tables, as move_address does.
 
@@ -20,8 +23,11 @@ BEGIN
     UPDATE identifiers SET reserved_until = NULL WHERE kind = 'email' AND value = address;
     UPDATE accounts SET email = address, email_proved_at = now() WHERE id = restore_address.account;
     DELETE FROM credentials WHERE credentials.account = restore_address.account AND kind = 'password';
-    DELETE FROM authenticators WHERE authenticators.account = restore_address.account AND created_at > left_at;
-    DELETE FROM recovery_codes WHERE recovery_codes.account = restore_address.account;
+    DELETE FROM authenticators
+     WHERE authenticators.account = restore_address.account AND created_at > left_at - interval '7 days';
+    IF FOUND THEN
+        DELETE FROM recovery_codes WHERE recovery_codes.account = restore_address.account;
+    END IF;
     RETURN true;
 END
 $$;

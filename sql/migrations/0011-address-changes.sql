@@ -4,7 +4,7 @@
 ALTER TABLE accounts ADD COLUMN credentials_version integer NOT NULL DEFAULT 0;
 
 -- Finds expired drafts that are not sign-ups. They live for an hour, sign-ups for days.
-CREATE INDEX drafts_changes ON drafts (ends_at) WHERE flow LIKE '%/%';
+CREATE INDEX drafts_changes ON drafts (ends_at) WHERE flow LIKE '%/%' AND account_id IS NULL;
 
 -- Set for an address that an account has left. Nobody can use it until then, and it does not find the account.
 ALTER TABLE identifiers ADD COLUMN reserved_until timestamptz;

@@ -3,8 +3,13 @@ extension CommitPlan {
     /// The first statement. No other transaction can change what protects the account until this one ends.
     var lockAccount: SQL { "SELECT \(Account.columns) FROM accounts WHERE id = \(account) FOR UPDATE" }
 
-    /// Stores whether the draft is at the revision that was validated, and the account as the draft supposes it.
+    /// A sign-out waits, so that the session still exists when it gets its new token.
+    var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
+
+    /// Stores whether the draft is at the revision that was validated, the account as the draft supposes it, and the new
+    /// address free.
     var rememberPossible: SQL {
+        let conditions = signups.flow.purpose == .emailChange ? conditions + [areIdentifiersFree] : conditions
         let isPossible: SQL = conditions.reduce(signups.exists(draft)) { "\($0) AND \($1)" }
         return "SELECT \(Signups.setFlag("prepared", "\(isPossible) AND \(isAccountUnchanged)"))"
     }

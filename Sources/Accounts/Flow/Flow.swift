@@ -28,6 +28,20 @@ package struct Flow: Sendable {
     /// The path of the page with all answers, after the last step.
     package var review: String { "\(purpose.path)/review" }
 
+    /// The steps that people may change in their account, with the fields that they may change.
+    package var editableSteps: [Step] {
+        steps.filter(\.isEditable).map { step in
+            var edited = Step(
+                name: step.name,
+                isOptional: step.isOptional,
+                titles: step.titles,
+                fields: step.fields.filter { type(of: $0.kind).canBeEdited }
+            )
+            edited.root = "/account"
+            return edited
+        }
+    }
+
     package func step(named name: StepName) -> Step? { steps.first { $0.name == name } }
 
     package func field(named name: FieldName) -> Field? {
@@ -42,6 +56,8 @@ package struct Flow: Sendable {
 package struct Step: Sendable {
     package let name: StepName
     package let isOptional: Bool
+    /// Whether people may change its values in their account.
+    package var isEditable = false
     package let titles: [Language: String]
     package let fields: [Field]
     /// The path of the flow.

@@ -96,7 +96,24 @@ extension Flow {
                 entries.append((fieldEntry, field))
             }
             earlier += fields
-            steps.append(Step(name: StepName(name), isOptional: isOptional, titles: titles, fields: fields))
+            let isEditable = try stepEntry.flag("editable", default: false)
+            if isEditable {
+                if accountPaths.contains(name) {
+                    throw stepEntry.error("rename the step: /account/\(name) is another page", at: "name")
+                }
+                if !fields.contains(where: { type(of: $0.kind).canBeEdited }) {
+                    throw stepEntry.error("the step has no field that people can change", at: "editable")
+                }
+            }
+            steps.append(
+                Step(
+                    name: StepName(name),
+                    isOptional: isOptional,
+                    isEditable: isEditable,
+                    titles: titles,
+                    fields: fields
+                )
+            )
             if isOptional, let field = fields.first(where: { !$0.kind.canBeSkipped }) {
                 let kind = type(of: field.kind).name
                 throw stepEntry.error("a step with a field of kind \"\(kind)\" cannot be optional", at: "optional")
@@ -186,6 +203,11 @@ extension Flow {
     private static func reservedName(_ name: String) -> String {
         "the name \"\(name)\" is reserved: use another"
     }
+
+    /// Path segments below `/account` that the service uses itself.
+    private static let accountPaths: Set<String> = [
+        "confirm", "email", "erase", "export", "password", "recovery-codes", "sessions", "sign-out", "totp",
+    ]
 
     /// Path segments that the service uses itself, so no step may have these names.
     private static let reservedNames: Set<String> = [

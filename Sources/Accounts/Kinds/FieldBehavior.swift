@@ -39,6 +39,9 @@ package protocol FieldBehavior: Sendable {
     /// True if the answer is validated after the other fields of its step, because it depends on them.
     var dependsOnOtherAnswers: Bool { get }
 
+    /// True if people may change the value in their account, by the rules of the kind alone.
+    static var canBeEdited: Bool { get }
+
     /// True if the person of this draft is not asked for the field. A step of such fields is left out.
     func isOmitted(_ field: Field, in context: ValidationContext) -> Bool
 
@@ -199,6 +202,7 @@ package struct FormField {
 
 extension FieldBehavior {
     package static var canIdentify: Bool { false }
+    package static var canBeEdited: Bool { Value.self != Never.self }
     package var provedField: FieldName? { nil }
     package var repeatedField: FieldName? { nil }
     package var takesSecret: Bool { false }

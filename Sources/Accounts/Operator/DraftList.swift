@@ -113,7 +113,7 @@ extension Operator {
     private var state: SQL {
         """
         CASE WHEN account_id IS NOT NULL THEN 'committed' WHEN deadline <= now() THEN 'expired'
-             WHEN step = 'review' THEN 'review' ELSE 'open' END
+             WHEN step = 'review' OR step LIKE '%/review' THEN 'review' ELSE 'open' END
         """
     }
 

@@ -89,13 +89,18 @@ extension Sessions {
             from: signups.network,
             on: Date()
         )
-        let codeDigest = account == nil ? nil : codeDigests(digits, for: token.id)[0]
+        let codeDigest = codeDigests(digits, for: token.id)[0]
+        // The account may have moved to another address since it was read.
+        let isOwner: SQL = """
+            EXISTS (SELECT FROM accounts WHERE id = \(account) AND email = \(address.rawValue) AND disabled_at IS NULL)
+            """
         let sealed = typed.map { keys.seal($0.bytes, for: .signIn(token.id)) }
         let statements: [SQL] =
             [
                 """
                 INSERT INTO sign_ins (id, token_hash, awaits, account, methods, code_digest, sealed, expires_at)
-                SELECT \(token.id), \(token.hash), 'code', \(account), \(SignInMethods.mailedCode.text), \(codeDigest),
+                SELECT \(token.id), \(token.hash), 'code', \(account), \(SignInMethods.mailedCode.text),
+                       CASE WHEN \(isOwner) THEN \(codeDigest) END,
                        \(sealed), now() + make_interval(secs => \(lifetime))
                  WHERE \(condition)
                 RETURNING 1
@@ -103,15 +108,17 @@ extension Sessions {
                 """
                 INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
                 SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
-                       \(account == nil ? "withheld" : CodeMail.signIn.rawValue), \(mail.sealed),
+                       CASE WHEN \(isOwner) THEN \(CodeMail.signIn.rawValue) ELSE 'withheld' END, \(mail.sealed),
                        now() + make_interval(secs => \(lifetime))
                  WHERE \(condition)
                 """,
                 signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),
             ] + Self.end(replaced, when: condition)
         let (isMailed, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction([signups.consume(limits)] + ticket + statements)
-            return (!rows[1 + ticket.count].isEmpty, try signups.exceeded(limits, rows[0]))
+            let rows = try await database.transaction(
+                [signups.consume(limits), Self.lock(account ?? ID())] + ticket + statements
+            )
+            return (!rows[2 + ticket.count].isEmpty, try signups.exceeded(limits, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }
         guard isMailed else { throw .ticketExpired }

@@ -177,7 +177,8 @@ extension CommitPlan {
     fileprivate var beginning: [SQL] {
         switch signups.flow.purpose {
         case .signup: [insertAccount] + insertIdentifiers + [rememberRegistered]
-        case .recovery, .emailChange: [lockAccount, rememberPossible]
+        case .recovery: [lockAccount, rememberPossible]
+        case .emailChange: [lockAccount, lockSession, rememberPossible]
         }
     }
 
@@ -186,7 +187,7 @@ extension CommitPlan {
         (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
     }
 
-    private var areIdentifiersFree: SQL {
+    var areIdentifiersFree: SQL {
         identifiers.reduce("true") { free, identifier in
             """
             \(free) AND NOT EXISTS (

@@ -7,6 +7,8 @@ import NIOCore
 struct Answer: Sendable {
     /// Nil if the answer has no body.
     var json: JSON?
+    /// A body that is not JSON.
+    var image: [UInt8]?
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
 
@@ -19,8 +21,18 @@ struct Answer: Sendable {
             response.headers[.contentLength] = "\(body.readableBytes)"
             response.body = ResponseBody(byteBuffer: body)
         }
+        if let image { response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: image)) }
         response.headers.add(headers)
         return response
+    }
+
+    init(json: JSON? = nil, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) {
+        (self.json, self.status, self.headers) = (json, status, headers)
+    }
+
+    init(image: [UInt8], type: String) {
+        self.image = image
+        headers = [.contentType: type, .contentLength: "\(image.count)", .contentDisposition: "inline"]
     }
 
     /// The answer with the entity tag of the draft's revision.

@@ -55,7 +55,10 @@ struct OpenAPI {
                     "/"
                     + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
                     .replacing(":field", with: field?.name.rawValue ?? "")
-                    .replacing(":slug", with: "{slug}").replacing(":session", with: "{session}")
+                    .replacing(":slug", with: "{slug}").replacing(":session", with: "{session}").replacing(
+                        ":photo",
+                        with: "{photo}"
+                    )
                 let member = JSON.Member(
                     operation.method.rawValue.lowercased(),
                     description(of: operation, on: step, field)
@@ -104,6 +107,9 @@ struct OpenAPI {
         if operation.path.contains(":session") {
             return [["name": "session", "in": "path", "required": true, "schema": tag]]
         }
+        if operation.path.contains(":photo") {
+            return [["name": "photo", "in": "path", "required": true, "schema": tag]]
+        }
         if operation.responses[.notModified] != nil {
             return [["name": "If-None-Match", "in": "header", "schema": tag]]
         }
@@ -127,6 +133,7 @@ struct OpenAPI {
             ]
         case .members(let schema, _, _): name = schema
         case .answers: name = "Answers.\(suffix)"
+        case .edits: name = "Edits.\(step?.name.rawValue ?? "")"
         case .someAnswers: name = "Fields.\(suffix)"
         }
         let isRequired = if case .members(_, let isRequired, _) = body { isRequired } else { true }
@@ -183,7 +190,11 @@ struct OpenAPI {
 extension Step {
     /// Whether the step supports the act.
     fileprivate func has(_ act: Operation.Act) -> Bool {
-        act != .resend || fields.contains { $0.kind.provedField != nil }
+        switch act {
+        case .resend: fields.contains { $0.kind.provedField != nil }
+        case .showAccountStep, .editAccountStep, .editAccountStepForm: isEditable
+        default: true
+        }
     }
 }
 

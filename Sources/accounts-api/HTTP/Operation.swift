@@ -56,6 +56,9 @@ struct Operation: Sendable {
         case accountOverview = "AccountOverview"
         case enrolment = "Enrolment"
         case change = "Change"
+        case accountStep = "AccountStep"
+        case export = "AccountExport"
+        case editedAccount = "EditedAccount"
         /// HTML.
         case page
         /// JPEG.
@@ -70,6 +73,8 @@ struct Operation: Sendable {
         case members(String, isRequired: Bool = true, secretMembers: Set<String> = [])
         /// The answers to a step, and some of them.
         case answers, someAnswers
+        /// The values of a step that people may change in their account.
+        case edits
         /// The form of a page, without a schema.
         case form(secretMembers: Set<String>)
         case image
@@ -129,7 +134,7 @@ struct Operation: Sendable {
     var hasPages: Bool {
         switch handler {
         case .plain, .signIn: false
-        case .session: act == .showAccount
+        case .session: [.showAccount, .showAccountStep, .editAccountStepForm, .exportAccount].contains(act)
         case .signInPage: true
         case .open, .draft, .step: act != .check
         case .field: act == .removePhotoForm
@@ -141,7 +146,9 @@ struct Operation: Sendable {
     }
     /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
     /// representation.
-    var isNegotiated: Bool { !act.isHealth && !responses.values.contains(.page) && act != .showPhoto }
+    var isNegotiated: Bool {
+        !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
+    }
     /// The methods that the operation answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }

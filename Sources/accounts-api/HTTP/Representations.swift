@@ -75,6 +75,19 @@ struct Representations: Sendable {
         return .object(members + [.init("server_time", .string(draft.now.timestamp))])
     }
 
+    /// One step of an account, with the values that can be changed.
+    func accountStep(_ step: Step, of draft: Draft) -> JSON {
+        let description = description(in: draft.language)
+        let fields = step.fields.map { field -> JSON in
+            .object(
+                description.members(of: field) + [
+                    .init("value", field.kind.shown(field, in: draft, at: .step) ?? .null)
+                ]
+            )
+        }
+        return .object(description.members(of: step) + [.init("fields", .array(fields))])
+    }
+
     /// The whole flow, for clients that build their forms before a sign-up starts.
     func schema(in language: Language) -> JSON { description(in: language).json }
 

@@ -82,7 +82,8 @@ struct Routes: Sendable {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
             + photo.operations
             + changes.flatMap { operations(of: $0) }
-            + session.operations + account.operations + signInPages.operations + document.operations
+            + session.operations + account.operations + ExportRoutes(account: account, session: session).operations
+            + signInPages.operations + document.operations
             + problems.operations + health.operations
     }
 
@@ -156,7 +157,7 @@ extension Routes {
         case .form(let secretMembers):
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false))
         case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
-        case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
+        case .someAnswers, .edits: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())
         }
         let lookup = DraftLookup(signups: site.signups)
@@ -178,7 +179,8 @@ extension Routes {
             group.add(middleware: SessionLookup(sessions: sessions)).group(context: SessionContext.self)
                 .on(path, method: method) { request, context in
                     context.representation == .page
-                        ? try await signInPages.show(request, context) : try await handle(request, context).response
+                        ? try await signInPages.page(act, request, context, handle)
+                        : try await handle(request, context).response
                 }
         case .draft(let handle):
             group.add(middleware: lookup).group(context: DraftContext.self).on(path, method: method) {

@@ -40,6 +40,16 @@ struct Schemas {
                 ])
             ),
         ] + Self.sessions + [.init("NewPassword", newPassword)] + ofSteps
+            + flow.editableSteps.map { .init("Edits.\($0.name)", fields(of: $0)) } + [
+                .init("AccountStep", accountStep),
+                .init("EditedAccount", Self.object(["account": Self.reference("Account")])),
+            ]
+    }
+
+    private var accountStep: JSON {
+        var field = Self.fieldMembers
+        field.append(.init("value", true))
+        return Self.object(.object(Self.stepMembers + [.init("fields", Self.list(of: Self.object(.object(field))))]))
     }
 
     /// The schemas of a flow that is not the sign-up, in addition to those of the sign-up.

@@ -13,6 +13,6 @@ struct Page {
 
     /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {
-        case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account
+        case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account, edit
     }
 }

@@ -81,6 +81,40 @@ extension Pages {
     }
 }
 
+extension Pages {
+    /// A step of the account as a form.
+    func edit(
+        _ shown: JSON,
+        _ step: Step,
+        of draft: Draft,
+        after problem: Problem?,
+        _ answers: Answers?,
+        in language: Language
+    ) -> Page {
+        let form = StepForm(
+            step: step,
+            draft: draft,
+            flow: signups.flow,
+            problem: problem,
+            answers: answers,
+            language: language,
+            assets: assets
+        )
+        guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
+        return Page(
+            template: .edit,
+            title: step.titles[language] ?? "",
+            status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
+            notice: problem?.notice(in: language),
+            members: [
+                .init("action", .string(step.href)),
+                .init("fields", .array(zip(step.fields, described).map { form.members(of: $0, $1) })),
+            ]
+        )
+    }
+}
+
 /// Creates the template values for the fields of a step.
 private struct StepForm {
     let step: Step

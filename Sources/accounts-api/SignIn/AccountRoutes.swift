@@ -13,18 +13,7 @@ struct AccountRoutes: Sendable {
         let overview = try await sessions.overview(of: account.id)
         return Answer(json: [
             "account": representations.account(account),
-            "factors": [
-                "password": .bool(overview.hasPassword), "totp": .bool(overview.hasAuthenticator),
-                "recovery_codes_left": .integer(overview.recoveryCodes),
-            ],
-            "consents": .array(
-                overview.consents.map { consent in
-                    [
-                        "field": .string(consent.field), "accepted": .bool(consent.isAccepted),
-                        "version": .string(consent.version), "at": .string(consent.givenAt.timestamp),
-                    ]
-                }
-            ),
+            "factors": overview.factors, "consents": overview.consentList,
         ])
     }
 
@@ -35,6 +24,28 @@ struct AccountRoutes: Sendable {
             in: context.language
         )
         return changed(new, in: context)
+    }
+
+    @Sendable func showStep(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        let draft = sessions.draft(of: context.session, in: context.language)
+        return Answer(json: representations.accountStep(try editableStep(context), of: draft))
+    }
+
+    @Sendable func edit(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        let account = try await sessions.from(context.network, cookies.client(of: request)).edit(
+            context.answers,
+            in: editableStep(context),
+            of: context.session,
+            in: context.language
+        )
+        return Answer(json: ["account": representations.account(account)])
+    }
+
+    func editableStep(_ context: SessionContext) throws -> Step {
+        guard let step = sessions.flow.editableSteps.first(where: { $0.name == context.step?.name }) else {
+            throw Problem(.unknownStep, "The flow has no step with this name that people can change.")
+        }
+        return step
     }
 
     @Sendable func showAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -99,6 +110,26 @@ struct AccountRoutes: Sendable {
     }
 }
 
+extension AccountOverview {
+    var factors: JSON {
+        [
+            "password": .bool(hasPassword), "totp": .bool(hasAuthenticator),
+            "recovery_codes_left": .integer(recoveryCodes),
+        ]
+    }
+
+    var consentList: JSON {
+        .array(
+            consents.map { consent in
+                [
+                    "field": .string(consent.field), "accepted": .bool(consent.isAccepted),
+                    "version": .string(consent.version), "at": .string(consent.givenAt.timestamp),
+                ]
+            }
+        )
+    }
+}
+
 extension AccountRoutes {
     var operations: [Operation] {
         [
@@ -111,6 +142,9 @@ extension AccountRoutes {
                 responses: [.ok: .change],
                 .session(changePassword)
             ),
+            .init(.get, "account/:step", .showAccountStep, responses: [.ok: .accountStep], .session(showStep)),
+            .init(.put, "account/:step", .editAccountStep, responses: [.ok: .editedAccount], .session(edit)),
+            .init(.post, "account/:step", .editAccountStepForm, responses: [.ok: .editedAccount], .session(edit)),
             .init(.get, "account/totp", .showAuthenticator, responses: [.ok: .enrolment], .session(showAuthenticator)),
             .init(
                 .put,
@@ -154,6 +188,26 @@ extension Operation.Act {
             problems: [.confirmationRequired, .notFound, .validationFailed, .rateLimited, .busy]
         )
     }
+
+    static let showAccountStep = Self(
+        "showAccountStep",
+        "Returns the values of a step that people can change in their account",
+        problems: [.unknownStep]
+    )
+
+    static let editAccountStep = Self(
+        "editAccountStep",
+        "Replaces the values of a step in the account",
+        body: .edits,
+        problems: [.unknownStep, .validationFailed, .rateLimited]
+    )
+
+    static let editAccountStepForm = Self(
+        "editAccountStepForm",
+        "The same as PUT, for HTML forms",
+        body: .edits,
+        problems: [.unknownStep, .validationFailed, .rateLimited]
+    )
 
     static let showAuthenticator = Self(
         "showAccountAuthenticator",

@@ -125,6 +125,14 @@ extension Pages {
                         }
                     )
                 ),
+                .init(
+                    "editable",
+                    .array(
+                        signups.flow.editableSteps.map {
+                            ["title": .string($0.titles[language] ?? ""), "href": .string($0.href)]
+                        }
+                    )
+                ),
                 .init("address", session.account.email.map(JSON.string) ?? .null),
                 .init("has_password", .bool(overview.hasPassword)),
                 .init("has_authenticator", .bool(overview.hasAuthenticator)),

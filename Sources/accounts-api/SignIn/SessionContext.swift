@@ -12,6 +12,8 @@ struct SessionContext: ChildRequestContext {
     let network: Network
     let representation: Representation
     let language: Language
+    /// The step in the path, if there is one.
+    let step: Step?
     /// The body; empty if there is none.
     let answers: Answers
 
@@ -24,6 +26,7 @@ struct SessionContext: ChildRequestContext {
         (self.session, self.token) = (session, token)
         representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)
+        step = context.step
     }
 }
 

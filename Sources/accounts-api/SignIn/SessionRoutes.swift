@@ -156,19 +156,21 @@ struct SessionRoutes: Sendable {
 
     @Sendable func list(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let listed = try await sessions.list(of: context.session.account.id)
-        return Answer(json: [
-            "sessions": .array(
-                listed.map { session in
-                    [
-                        "id": .string("\(session.id)"), "current": .bool(session.id == context.session.id),
-                        "created_at": .string(session.createdAt.timestamp),
-                        "last_seen_at": .string(session.lastSeenAt.timestamp),
-                        "network": session.network.map(JSON.string) ?? .null,
-                        "browser": session.browser.map { .string(BrowserName.of($0)) } ?? .null,
-                    ]
-                }
-            )
-        ])
+        return Answer(json: ["sessions": list(listed, current: context.session.id)])
+    }
+
+    func list(_ sessions: [ListedSession], current: ID<AccountSession>) -> JSON {
+        .array(
+            sessions.map { session in
+                [
+                    "id": .string("\(session.id)"), "current": .bool(session.id == current),
+                    "created_at": .string(session.createdAt.timestamp),
+                    "last_seen_at": .string(session.lastSeenAt.timestamp),
+                    "network": session.network.map(JSON.string) ?? .null,
+                    "browser": session.browser.map { .string(BrowserName.of($0)) } ?? .null,
+                ]
+            }
+        )
     }
 
     @Sendable func end(_ request: Request, _ context: SessionContext) async throws -> Answer {

@@ -47,12 +47,20 @@ extension Schemas {
         .init("Sessions", object(["sessions": list(of: listed)])),
         .init(
             "AccountOverview",
+            object(["account": reference("Account"), "factors": factors, "consents": consents])
+        ),
+        .init(
+            "AccountExport",
             object([
-                "account": reference("Account"),
-                "factors": object(["password": bool, "totp": bool, "recovery_codes_left": count]),
-                "consents": list(
-                    of: object(["field": string, "accepted": bool, "version": string, "at": instant])
+                "exported_at": instant, "account": reference("Account"), "flow": string, "language": string,
+                "email_proved_at": ["type": ["string", "null"]], "factors": factors, "consents": consents,
+                "sessions": list(of: listed), "devices": list(of: object(["last_used_at": instant])),
+                "left_addresses": list(
+                    of: object([
+                        "address": ["type": ["string", "null"]], "left_at": instant, "restorable_until": instant,
+                    ])
                 ),
+                "photos": list(of: object(["field": string, "type": string, "bytes": count, "href": string])),
             ])
         ),
         .init(
@@ -80,6 +88,12 @@ extension Schemas {
         "id": string, "state": ["const": "active"], "assurance": ["enum": ["aal1", "aal2"]], "amr": names,
         "auth_time": instant, "created_at": instant, "expires_at": instant, "idle_expires_at": instant,
     ])
+
+    private static let factors = object(["password": bool, "totp": bool, "recovery_codes_left": count])
+
+    private static let consents = list(
+        of: object(["field": string, "accepted": bool, "version": string, "at": instant])
+    )
 
     private static let listed = object([
         "id": string, "current": bool, "created_at": instant, "last_seen_at": instant,

@@ -185,8 +185,48 @@ struct SignInPages: Sendable {
 
     // MARK: The account
 
-    /// The page in place of the JSON of `GET /account`.
-    func show(_ request: Request, _ context: SessionContext) async throws -> Response {
+    /// The page in place of the JSON of an operation of the account.
+    func page(
+        _ act: Operation.Act,
+        _ request: Request,
+        _ context: SessionContext,
+        _ handle: (Request, SessionContext) async throws -> Answer
+    ) async throws -> Response {
+        if act == .showAccount { return try await show(request, context) }
+        if act == .exportAccount {
+            guard context.session.isConfirmed else { return Pages.seeOther("/account/confirm?export") }
+            return try await handle(request, context).response
+        }
+        let step = try account.editableStep(context)
+        let draft = sessions.draft(of: context.session, in: context.language)
+        var problem: Problem?
+        if act == .editAccountStepForm {
+            do {
+                _ = try await handle(request, context)
+                return Pages.seeOther("/account?saved")
+            } catch {
+                let found = ProblemContext(
+                    language: context.language,
+                    logger: context.logger,
+                    representations: account.representations
+                ).problem(for: error)
+                guard found.isForTheSamePage else { throw found }
+                problem = found
+            }
+        }
+        let shown = account.representations.accountStep(step, of: draft)
+        let page = pages.edit(
+            shown,
+            step,
+            of: draft,
+            after: problem,
+            problem.map { _ in context.answers },
+            in: context.language
+        )
+        return pages.response(page, in: context.language)
+    }
+
+    private func show(_ request: Request, _ context: SessionContext) async throws -> Response {
         let page = pages.account(
             context.session,
             try await sessions.overview(of: context.session.account.id),
@@ -198,7 +238,7 @@ struct SignInPages: Sendable {
     }
 
     private static let notices: [String: Word] = [
-        "password-changed": .passwordChanged, "address-changed": .addressChanged,
+        "password-changed": .passwordChanged, "address-changed": .addressChanged, "saved": .saved,
     ]
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -317,6 +357,7 @@ struct SignInPages: Sendable {
     /// The pages that need a confirmation first, by the query of the page that asks for it.
     private static let confirmed = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
+        "export": "/account/export",
     ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -1,0 +1,167 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The profile and the export of an account", .freshDatabase)
+struct ProfileTests {
+    @Test func `a person changes the values of a step`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let step = try await kim.send(.get, "/account/profile")
+            #expect(step.status == 200 && step.json["href"] == "/account/profile")
+            #expect(step.json["fields"]?.names(of: "name") == ["username", "display_name", "introduction"], "no photo")
+            let edit: JSON = ["username": "kim", "display_name": "Kim Min-ji", "introduction": "Hello"]
+            let edited = try await kim.send(.put, "/account/profile", edit)
+            #expect(edited.status == 200 && edited.json["account"]?["display_name"] == "Kim Min-ji")
+            #expect(edited.json["account"]?["birth_date"] == "2001-02-28", "the values of other steps stay")
+            let cleared = try await kim.send(.put, "/account/profile", ["username": "kim"])
+            #expect(cleared.json["account"]?["display_name"] == nil && cleared.json["account"]?["introduction"] == nil)
+            let shown = try await kim.send(.get, "/account")
+            #expect(shown.json["account"] == cleared.json["account"])
+        }
+    }
+
+    @Test func `the kinds judge the values as in a sign-up`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            #expect(try await kim.send(.put, "/account/profile", [:]).refusals == ["username:required"])
+            let refused: JSON = ["username": "admin", "photo": "x", "display_name": "\u{200B}"]
+            let answer = try await kim.send(.put, "/account/profile", refused)
+            #expect(answer.refusals == ["photo:unknown_field", "username:reserved", "display_name:bad_characters"])
+            #expect(
+                try await kim.send(.put, "/account/contact", ["birth_date": "2020-01-01"]).refusals == [
+                    "birth_date:too_young"
+                ]
+            )
+            for step in ["email", "password-of-mine", "terms", "code"] {
+                #expect(try await kim.send(.put, "/account/\(step)", [:]).status >= 404, "\(step)")
+            }
+            #expect(try await Browser(site).send(.put, "/account/profile", ["username": "x"]).slug == "no-session")
+        }
+    }
+
+    @Test func `another username moves the identifier`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount("lee@example.com", "lee")
+            let kim = Browser(site)
+            try await kim.signUp()
+            let taken = try await kim.send(.put, "/account/profile", ["username": "lee"])
+            #expect(taken.refusals == ["username:taken"])
+            #expect(try await kim.send(.get, "/account").json["account"]?["username"] == "kim")
+            let renamed = try await kim.send(.put, "/account/profile", ["username": "mina"])
+            #expect(renamed.json["account"]?["username"] == "mina")
+            #expect(try await Browser(site).signIn("kim").slug == "sign-in-failed")
+            let signedIn = try await Browser(site).signIn("mina").status
+            #expect(signedIn == 201)
+            let other = Browser(site)
+            try await other.signUp("new@example.com", "kim")
+            #expect(try await other.send(.get, "/session").status == 200, "the old name is free")
+        }
+    }
+
+    @Test func `a name that a sign-up holds is taken`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            _ = try await site.service.fill(
+                site.service.start(),
+                through: "profile",
+                email: "mina@example.com",
+                username: "mina"
+            )
+            #expect(try await kim.send(.put, "/account/profile", ["username": "mina"]).refusals == ["username:taken"])
+        }
+    }
+
+    @Test func `two accounts that want one name at the same time get one answer each`() async throws {
+        try await TestServer.with { site in
+            let people = (1...4).map { (number: $0, browser: Browser(site)) }
+            for (number, person) in people { try await person.signUp("p\(number)@example.com", "person\(number)") }
+            let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                for (_, person) in people {
+                    group.addTask { try await person.send(.put, "/account/profile", ["username": "wanted"]).status }
+                }
+                var all: [Int] = []
+                for try await status in group { all.append(status) }
+                return all.sorted()
+            }
+            #expect(answers == [200, 422, 422, 422])
+            let rows = try Session().number(of: "identifiers WHERE kind = 'username'")
+            #expect(rows == 4)
+        }
+    }
+
+    @Test func `only steps that the flow marks can be changed`() async throws {
+        let flow = """
+            flow: f
+            version: 1
+            steps:
+              - {name: a, title: A, fields: [{name: name, kind: text, label: N}]}
+              - {name: b, title: B, editable: true, fields: [{name: note, kind: text, label: N, required: false}]}
+            """
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/a", ["name": "Kim"])
+            try await kim.send(.put, "/signup/b", [:])
+            try await kim.send(.post, "/signup/commit")
+            #expect(try await kim.send(.put, "/account/a", ["name": "Lee"]).slug == "unknown-step")
+            let edited = try await kim.send(.put, "/account/b", ["note": "x"])
+            #expect(edited.json["account"]?["note"] == "x" && edited.json["account"]?["name"] == "Kim")
+        }
+    }
+
+    @Test func `a person takes along what the service holds`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site, userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+            try await kim.signUp()
+            try Session().run(
+                "INSERT INTO photos (account, field, type, image) SELECT id, 'photo', 'image/jpeg', 'JPEG' FROM accounts"
+            )
+            let export = try await kim.send(.get, "/account/export")
+            #expect(export.status == 200 && export.headers[.contentDisposition]?.contains("attachment") == true)
+            #expect(export.json["account"]?["email"] == "kim@example.com" && export.json["language"] == "en")
+            #expect(export.json["consents"]?.names(of: "field").contains("terms") == true)
+            #expect(export.json["sessions"]?.names(of: "browser") == ["Firefox on Linux"])
+            #expect(export.json["photos"]?.names(of: "href") == ["/account/photos/photo"])
+            #expect(!export.body.contains("argon2"), "no secret")
+            let photo = try await kim.send(.get, "/account/photos/photo")
+            #expect(photo.status == 200 && photo.body == "JPEG" && photo.headers[.contentType] == "image/jpeg")
+            #expect(try await kim.send(.get, "/account/photos/other").status == 404)
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            #expect(try await kim.send(.get, "/account/export").slug == "confirmation-required")
+        }
+    }
+
+    @Test func `the pages edit a step without script, and lead to the export`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let account = try await kim.open("/account")
+            #expect(account.has("href=\"/account/profile\"") && account.has("href=\"/account/export\""))
+            let form = try await kim.open("/account/profile")
+            #expect(form.has("action=\"/account/profile\"") && form.has("value=\"kim\""))
+            let refused = try await kim.post("/account/profile", "username=admin&display_name=Kim+K")
+            #expect(refused.status == 422 && refused.has("value=\"Kim K\"") && refused.has("aria-invalid"))
+            let saved = try await kim.post("/account/profile", "username=kim&display_name=Kim+K&introduction=")
+            #expect(saved.path == "/account?saved" && saved.has("Saved.") && saved.has("Kim K"))
+            #expect(try await kim.open("/account/nowhere").status == 404)
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            #expect(try await kim.open("/account/export").path == "/account/confirm?export")
+        }
+    }
+}
+
+extension JSON {
+    /// The texts of that member in each item of a list.
+    fileprivate func names(of member: String) -> [String] {
+        guard case .array(let items) = self else { return [] }
+        return items.compactMap { $0[member]?.string }
+    }
+}
