@@ -206,7 +206,8 @@ extension Flow {
 
     /// Path segments below `/account` that the service uses itself.
     private static let accountPaths: Set<String> = [
-        "confirm", "email", "erase", "export", "password", "recovery-codes", "sessions", "sign-out", "totp",
+        "authenticator", "confirm", "email", "erase", "export", "password", "recovery-codes", "sessions", "sign-out",
+        "totp",
     ]
 
     /// Path segments that the service uses itself, so no step may have these names.

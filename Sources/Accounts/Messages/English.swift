@@ -276,6 +276,12 @@ struct English: Messages {
         case .save: "Save"
         case .saved: "Saved."
         case .export: "Download your data"
+        case .authenticatorHelp:
+            "Scan the code with the app, or type the secret into it. Then enter the six digits that it shows."
+        case .authenticatorIsSet: "An authenticator app protects your account."
+        case .newRecoveryCodes: "New recovery codes"
+        case .removeAuthenticator: "Remove the app"
+        case .replaceAuthenticator: "Replace the app"
         case .account: "Your account"
         case .profile: "Profile"
         case .security: "Security"

@@ -27,7 +27,8 @@ package enum Word: String, CaseIterable, Sendable {
         undoText, undoDoneTitle, undoDoneText, undoOver, address
     case otherGiveUp, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere, otherReplaces
     // The account.
-    case save, saved, export
+    case save, saved, export, authenticatorHelp, authenticatorIsSet, newRecoveryCodes, removeAuthenticator,
+        replaceAuthenticator
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, confirmTitle, confirmText

@@ -83,7 +83,8 @@ struct Routes: Sendable {
             + photo.operations
             + changes.flatMap { operations(of: $0) }
             + session.operations + account.operations + ExportRoutes(account: account, session: session).operations
-            + signInPages.operations + document.operations
+            + signInPages.operations
+            + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
             + problems.operations + health.operations
     }
 

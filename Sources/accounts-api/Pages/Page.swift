@@ -13,6 +13,7 @@ struct Page {
 
     /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {
-        case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account, edit
+        case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account, edit,
+            authenticator
     }
 }

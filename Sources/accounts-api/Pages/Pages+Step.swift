@@ -173,7 +173,7 @@ extension JSON {
 }
 
 extension String {
-    fileprivate func inGroups(of size: Int) -> [String] {
+    func inGroups(of size: Int) -> [String] {
         stride(from: 0, to: count, by: size).map { String(dropFirst($0).prefix(size)) }
     }
 }

@@ -129,7 +129,7 @@ extension Pages {
         )
     }
 
-    private func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
+    func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
         Page(
             template: .codes,
             title: language.messages.text(.recoveryTitle),

@@ -144,7 +144,7 @@ extension Pages {
 
 extension Problem {
     /// The messages of the refused fields.
-    fileprivate var messagesByField: [String: String] {
+    var messagesByField: [String: String] {
         guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [:] }
         return Dictionary(
             errors.map { ($0["field"]?.string ?? "", $0["message"]?.string ?? "") },

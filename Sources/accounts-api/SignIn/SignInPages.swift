@@ -358,6 +358,7 @@ struct SignInPages: Sendable {
     private static let confirmed = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
         "export": "/account/export",
+        "authenticator": "/account/authenticator",
     ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -464,7 +465,7 @@ struct SignInPages: Sendable {
         }
     }
 
-    private func required(_ context: RequestScope) async throws -> AccountSession {
+    func required(_ context: RequestScope) async throws -> AccountSession {
         guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
         return try await sessions.find(token)
     }
@@ -526,12 +527,12 @@ extension SignInPages {
 }
 
 extension Operation.Act {
-    fileprivate static func page(_ name: String) -> Self {
+    static func page(_ name: String) -> Self {
         Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
     }
 
     /// A form of a page: programs use the paths under `/session` and `/account`.
-    fileprivate static func form(_ name: String, secretMembers: Set<String>) -> Self {
+    static func form(_ name: String, secretMembers: Set<String>) -> Self {
         Self(
             name,
             "The form of the page; continues on another page",

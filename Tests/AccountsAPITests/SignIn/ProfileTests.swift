@@ -138,6 +138,33 @@ struct ProfileTests {
         }
     }
 
+    @Test func `a person sets up an app, replaces its recovery codes and removes it, without script`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            #expect(try await kim.open("/account").has("href=\"/account/authenticator\""))
+            let page = try await kim.open("/account/authenticator")
+            #expect(page.status == 200 && page.has("<svg") && !page.has("/account/authenticator/remove"))
+            let wrong = try await kim.post("/account/authenticator", "code=12")
+            #expect(wrong.status == 422 && wrong.has("aria-invalid=\"true\"") && wrong.has("<svg"))
+            let groups = page.html.matches(of: /<span>([a-zA-Z2-7]{4})<\/span>/).map { String($0.1) }
+            let secret = groups.joined().base32Bytes
+            let codes = try await kim.post("/account/authenticator", "code=\(SignedUp(secret: secret).code)")
+            #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/account\""))
+            let set = try await kim.open("/account/authenticator")
+            #expect(set.has("An authenticator app protects your account."))
+            let other = try await kim.post("/account/authenticator/codes")
+            #expect(other.status == 200 && other.has("<code>"))
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            #expect(try await kim.post("/account/authenticator/remove").path == "/account/confirm?authenticator")
+            _ = try await kim.post("/account/confirm", "password=a+pass+phrase+of+mine&next=authenticator")
+            #expect(try await kim.post("/account/authenticator/remove").path == "/account?saved")
+            let rows = try Session().number(of: "authenticators")
+            #expect(rows == 0)
+        }
+    }
+
     @Test func `the pages edit a step without script, and lead to the export`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

@@ -1,0 +1,144 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The pages with which people set up, replace and remove the authenticator app of their account.
+struct AuthenticatorPages: Sendable {
+    let pages: Pages
+    let signIn: SignInPages
+    let account: AccountRoutes
+
+    private static let path = "/account/authenticator"
+    private var sessions: Sessions { account.sessions }
+
+    @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let current = try await signIn.required(context)
+        guard current.isConfirmed else { return Self.confirm }
+        return pages.response(try await page(for: current, in: context.language), in: context.language)
+    }
+
+    @Sendable func add(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await change(request, context) { request, context in
+            try await account.addAuthenticator(request, context)
+        }
+    }
+
+    @Sendable func newCodes(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await change(request, context) { request, context in
+            try await account.newRecoveryCodes(request, context)
+        }
+    }
+
+    @Sendable func remove(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await change(request, context) { request, context in
+            try await account.removeAuthenticator(request, context)
+        }
+    }
+
+    private static let confirm = Pages.seeOther("/account/confirm?authenticator")
+
+    /// Runs the handler for programs. Shows new recovery codes once, or the page again if the code was wrong.
+    private func change(
+        _ request: Request,
+        _ context: RequestScope,
+        _ handle: (Request, SessionContext) async throws -> Answer
+    ) async throws -> Response {
+        var context = context
+        let current = try await signIn.required(context)
+        context.session = current
+        do {
+            let answer = try await handle(request, SessionContext(context: context))
+            guard let codes = answer.json?["recovery_codes"] else {
+                return Pages.seeOther("/account?saved", answer.headers)
+            }
+            var page = pages.recoveryCodes(codes, next: "/account", in: context.language)
+            page.headers.add(answer.headers)
+            return pages.response(page, in: context.language)
+        } catch {
+            let problem = ProblemContext(
+                language: context.language,
+                logger: context.logger,
+                representations: account.representations
+            ).problem(for: error)
+            if problem.slug == .confirmationRequired { return Self.confirm }
+            guard problem.isForTheSamePage else { throw problem }
+            context.subject.set(problem)
+            let page = try await page(for: current, after: problem, in: context.language)
+            return pages.response(page, in: context.language)
+        }
+    }
+
+    private func page(
+        for session: AccountSession,
+        after problem: Problem? = nil,
+        in language: Language
+    ) async throws -> Page {
+        pages.authenticator(
+            try await sessions.enrolment(of: session),
+            isSet: try await sessions.overview(of: session.account.id).hasAuthenticator,
+            after: problem,
+            in: language
+        )
+    }
+}
+
+extension AuthenticatorPages {
+    var operations: [Operation] {
+        func send(
+            _ path: String,
+            _ name: String,
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(
+                .post,
+                path,
+                .form(name, secretMembers: []),
+                responses: [.seeOther: .nothing, .ok: .page],
+                .signInPage(handle)
+            )
+        }
+        return [
+            .init(
+                .get,
+                "account/authenticator",
+                .page("showAuthenticatorPage"),
+                responses: [.ok: .page],
+                .signInPage(show)
+            ),
+            send("account/authenticator", "authenticatorForm", add),
+            send("account/authenticator/codes", "recoveryCodesForm", newCodes),
+            send("account/authenticator/remove", "removeAuthenticatorForm", remove),
+        ]
+    }
+}
+
+extension Pages {
+    /// - Parameter isSet: whether the account has an app already.
+    fileprivate func authenticator(
+        _ enrolment: Enrolment,
+        isSet: Bool,
+        after problem: Problem?,
+        in language: Language
+    ) -> Page {
+        let messages = language.messages
+        var step: [JSON.Member] = [.init("otpauth_uri", .string(enrolment.uri))]
+        if let code = QRCode(enrolment.uri) { step.append(.init("qr_svg", .string(code.svg))) }
+        var field: [JSON.Member] = [
+            .init("name", "code"), .init("kind", "code"), .init("id", "field-code"), .init("required", true),
+            .init("label", .string(messages.text(.code))), .init("help", .string(messages.text(.authenticatorHelp))),
+            .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
+        ]
+        if let error = problem?.messagesByField["code"] { field.append(.init("error", .string(error))) }
+        return Page(
+            template: .authenticator,
+            title: messages.text(.authenticator),
+            status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
+            notice: problem?.notice(in: language),
+            members: [
+                .init("is_replaced", .bool(isSet)), .init("step", .object(step)), .init("field", .object(field)),
+                .init("secret_groups", .array(enrolment.secret.inGroups(of: 4).map(JSON.string))),
+            ]
+        )
+    }
+}
