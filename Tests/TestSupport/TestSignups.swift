@@ -176,7 +176,14 @@ extension Limits {
 
 /// A mailer that keeps the mail in memory.
 package final class Mailbox: Mailer {
-    private let state = Mutex<(mails: [Mail], attempts: [Mail], refusal: MailError?)>(([], [], nil))
+    private struct State {
+        var mails: [Mail] = []
+        var byAddress: [String: [Mail]] = [:]
+        var attempts: [Mail] = []
+        var refusal: MailError?
+    }
+
+    private let state = Mutex(State())
 
     package struct NoMail: Error {}
 
@@ -192,15 +199,20 @@ package final class Mailbox: Mailer {
     package func send(_ mail: Mail) async throws(MailError) {
         let refusal = state.withLock { state in
             state.attempts.append(mail)
-            if state.refusal == nil { state.mails.append(mail) }
+            if state.refusal == nil {
+                state.mails.append(mail)
+                state.byAddress[mail.to, default: []].append(mail)
+            }
             return state.refusal
         }
         if let refusal { throw refusal }
     }
 
+    package func mails(to address: String) -> [Mail] { state.withLock { $0.byAddress[address] ?? [] } }
+
     /// The six digits on a line of their own in the last mail to the address.
     package func code(for address: String) throws -> String {
-        guard let mail = mails.last(where: { $0.to == address }), let code = Self.code(in: mail.text) else {
+        guard let mail = mails(to: address).last, let code = Self.code(in: mail.text) else {
             throw NoMail()
         }
         return code
@@ -232,7 +244,7 @@ package final class Mailbox: Mailer {
 
     private func secret(named name: String, for address: String, linkedTo path: String) throws -> String {
         let start = "http://localhost:8080\(path)?\(name)="
-        let lines = mails.filter { $0.to == address }.flatMap { $0.text.split(separator: "\n") }
+        let lines = mails(to: address).flatMap { $0.text.split(separator: "\n") }
         guard let link = lines.last(where: { $0.hasPrefix(start) }) else { throw NoMail() }
         return String(link.dropFirst(start.count))
     }
