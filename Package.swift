@@ -41,6 +41,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIdn", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng16", providers: [.apt(["libpng-dev"])]),
@@ -60,9 +61,10 @@ let package = Package(
         .target(
             name: "Accounts",
             dependencies: [
-                "CArgon2", "CCurl", "CIdn", "CPNG", "CPhoneNumber", "CPostgres", "CRE2", "CSpawn", "CTurboJPEG",
-                "CWebP", "Schema",
+                "CArgon2", "CCrypt", "CCurl", "CIdn", "CPNG", "CPhoneNumber", "CPostgres", "CRE2", "CSpawn",
+                "CTurboJPEG", "CWebP", "Schema",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Yams", package: "Yams"),

@@ -31,6 +31,7 @@ package enum Schema {
         Script("0009-audit-role", PackageResources._009_audit_role_sql, isCompatible: true),
         Script("0010-sessions", PackageResources._010_sessions_sql, isCompatible: true),
         Script("0011-address-changes", PackageResources._011_address_changes_sql, isCompatible: true),
+        Script("0012-imported-passwords", PackageResources._012_imported_passwords_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
@@ -51,6 +52,8 @@ package enum Schema {
         Script("password_hash", PackageResources.password_hash_sql),
         Script("has_password", PackageResources.has_password_sql),
         Script("replace_password", PackageResources.replace_password_sql),
+        Script("imported_kinds", PackageResources.imported_kinds_sql),
+        Script("import_accounts", PackageResources.import_accounts_sql),
         Script("erase_account", PackageResources.erase_account_sql),
         Script("move_address", PackageResources.move_address_sql),
         Script("restore_address", PackageResources.restore_address_sql),

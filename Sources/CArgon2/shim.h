@@ -49,3 +49,19 @@ static inline int argon2id_within(
     *argon2_current_buffer() = (struct argon2_buffer){NULL, 0};
     return code;
 }
+
+/* Computes a hash of another system, with 0 for Argon2d, 1 for Argon2i and 2 for Argon2id, version 0x13, on the calling
+   thread. Allocates its memory. Returns ARGON2_OK or a negative code. */
+static inline int argon2_foreign(
+    int type, uint32_t memory, uint32_t iterations, uint32_t lanes, const void *password, size_t password_length,
+    const uint8_t *salt, size_t salt_length, void *tag, size_t tag_length
+) {
+    argon2_context context = {
+        .out = (uint8_t *)tag, .outlen = (uint32_t)tag_length,
+        .pwd = (uint8_t *)password, .pwdlen = (uint32_t)password_length,
+        .salt = (uint8_t *)salt, .saltlen = (uint32_t)salt_length,
+        .t_cost = iterations, .m_cost = memory, .lanes = lanes, .threads = 1,
+        .version = ARGON2_VERSION_13, .flags = ARGON2_DEFAULT_FLAGS,
+    };
+    return argon2_ctx(&context, (argon2_type)type);
+}

@@ -87,8 +87,8 @@ BEGIN
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
                    ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('move_address', 'accounts_serve'),
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
-                   ('rename_account', 'accounts_serve'),
-                   ('erase_account', 'accounts_operate')
+                   ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
+                   ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

@@ -46,7 +46,7 @@ package final class Metrics: Sendable {
         "accounts_upkeep_failures_total",
         "Failed runs of background work because the database refused it or was unavailable.",
         labels: ["what"],
-        from: [["funnel"], ["outbox"], ["partitions"], ["reaper"]]
+        from: [["funnel"], ["imported"], ["outbox"], ["partitions"], ["reaper"]]
     )
     let sweeps = Histogram(
         "accounts_reaper_sweep_duration_seconds",

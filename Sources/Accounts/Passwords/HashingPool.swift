@@ -98,6 +98,47 @@ package final class HashingPool: Sendable {
         }
     }
 
+    /// Compares a password with the hash of an account. Waits and throws as ``verify(_:against:pepper:for:)`` does.
+    func check(
+        _ candidate: SharedSecret,
+        against stored: StoredPassword,
+        pepper: Pepper? = nil,
+        for network: Network = .unknown
+    ) async throws(HashingError) -> PasswordCheck {
+        let argon2 = stored.argon2
+        guard argon2.keyID == pepper?.id else { throw .unknownPepper }
+        guard argon2.parameters.memoryKiB <= parameters.memoryKiB else { throw .tooCostly }
+        return try await run(for: network) { arena throws(Argon2Error) in
+            let began = ContinuousClock.now
+            let isRight: Bool
+            if let method = stored.method {
+                let output = method.output(of: candidate.secret)
+                isRight =
+                    switch consume output {
+                    case .some(let output): try Argon2.verify(output, against: argon2, pepper: pepper, in: arena)
+                    case .none: false
+                    }
+            } else {
+                isRight = try Argon2.verify(candidate.secret, against: argon2, pepper: pepper, in: arena)
+            }
+            return PasswordCheck(isRight: isRight, began: began, time: .now - began)
+        }
+    }
+
+    /// Hashes the result of an imported hash, so that the hash itself need not be stored. Waits and throws as
+    /// ``hash(_:pepper:for:)`` does.
+    func wrap(_ imported: ImportedHash, pepper: Pepper?) async throws(HashingError) -> StoredPassword {
+        let parameters = parameters
+        let argon2 = try await run(for: .unknown) { arena throws(Argon2Error) in
+            let output = Secret(capacity: imported.output.count) { buffer in
+                buffer.copyBytes(from: imported.output)
+                return buffer.count
+            }
+            return try Argon2.hash(output, with: parameters, pepper: pepper, in: arena)
+        }
+        return StoredPassword(argon2, over: imported.method)
+    }
+
     /// Why a password of that network would be rejected now; nil if it would be hashed.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
@@ -138,6 +179,14 @@ package final class HashingPool: Sendable {
             .gauge("accounts_hash_workers", "Passwords that can be hashed at once.", Double(workers)),
         ]
     }
+}
+
+/// The result of a comparison, and when a worker made it.
+struct PasswordCheck: Sendable {
+    let isRight: Bool
+    let began: ContinuousClock.Instant
+    /// Without the time in the queue.
+    let time: Duration
 }
 
 /// Why a password was not hashed or verified.

@@ -28,7 +28,7 @@ package struct Secret: ~Copyable {
     }
 
     /// Calls the body with the bytes, which must not escape.
-    package borrowing func withBytes<Result, E: Error>(
+    package borrowing func withBytes<Result: ~Copyable, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count]))

@@ -28,7 +28,7 @@ extension Sessions {
         switch confirmation {
         case .password(let password):
             let wrong = SignInError.refused([Refusal("password", .passwordWrong)])
-            guard let hash, try await verify(password, against: hash) else { throw wrong }
+            guard let hash, try await verify(password, against: hash).isRight else { throw wrong }
             do throws(SignInError) {
                 return try await withCurrent(hash, of: account, password) { (hash) throws(SignInError) in
                     let isRight = Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))")
@@ -63,7 +63,7 @@ extension Sessions {
     }
 
     /// Counts the attempt, and returns the hash of the account's password.
-    private func spend(on token: Token<AccountSession>, isPassword: Bool) async throws(SignInError) -> PHCString? {
+    private func spend(on token: Token<AccountSession>, isPassword: Bool) async throws(SignInError) -> StoredPassword? {
         let limits = isPassword ? signups.charges(.passwordHashesFromNetwork, of: signups.network) : []
         if isPassword, let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
         let end: SQL = """
@@ -80,7 +80,7 @@ extension Sessions {
         }
         if let exceeded { throw .limited(exceeded) }
         guard let hash else { throw .noSession }
-        return hash.flatMap { try? PHCString($0) }
+        return hash.flatMap(StoredPassword.init)
     }
 
     /// Only a full sign-in lengthens a session with two factors (NIST SP 800-63B-4 §2.2.3).

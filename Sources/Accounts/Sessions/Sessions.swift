@@ -1,36 +1,48 @@
+package import Logging
+
 /// Everything that a person can do to sign in and out, and with the own account. Each act is a file in this folder or in
 /// `AccountChanges`.
 package struct Sessions: Sendable {
     package let signups: Signups
     /// Stands for the password of an account that does not exist, so that its check takes as long as any other.
-    let dummyHash: PHCString
-    /// The minimum time of a failed sign-in, which is longer than the check of any stored hash.
+    let dummyHash: StoredPassword
+    /// The minimum time of a failed sign-in, which is longer than the check of any hash of this service.
     let failureTime: Duration
+    /// How long checks of other hashes take.
+    package let importedKinds: ImportedKinds
     private(set) var client = SessionClient(browser: nil, device: nil)
 
     var database: Database { signups.database }
     var keys: KeyRing { signups.keys }
     package var flow: Flow { signups.flow }
 
-    package init(signups: Signups, failureTime: Duration = .milliseconds(300)) {
+    package init(
+        signups: Signups,
+        failureTime: Duration = .milliseconds(300),
+        logger: Logger = Logger(label: "sessions") { _ in SwiftLogNoOpLogHandler() }
+    ) {
         self.signups = signups
         self.failureTime = failureTime
+        importedKinds = ImportedKinds(signups: signups, logger: logger)
         var random = SystemRandomNumberGenerator()
-        dummyHash = PHCString(
-            parameters: signups.hashing.parameters,
-            keyID: signups.keys.pepper?.id,
-            salt: (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) },
-            tag: (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+        dummyHash = StoredPassword(
+            PHCString(
+                parameters: signups.hashing.parameters,
+                keyID: signups.keys.pepper?.id,
+                salt: (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) },
+                tag: (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+            )
         )
     }
 
     /// A copy for that client in that network.
     package func from(_ network: Network, _ client: SessionClient) -> Sessions {
-        Sessions(signups: signups.from(network), dummyHash: dummyHash, failureTime: failureTime, client: client)
+        Sessions(of: self, signups.from(network), client)
     }
 
-    private init(signups: Signups, dummyHash: PHCString, failureTime: Duration, client: SessionClient) {
-        (self.signups, self.dummyHash, self.failureTime, self.client) = (signups, dummyHash, failureTime, client)
+    private init(of other: Sessions, _ signups: Signups, _ client: SessionClient) {
+        (self.signups, self.client) = (signups, client)
+        (dummyHash, failureTime, importedKinds) = (other.dummyHash, other.failureTime, other.importedKinds)
     }
 
     /// The device of the client: a new one if it has none.

@@ -19,7 +19,9 @@ extension Sessions {
         do throws(SignInError) {
             let counts = signups.failureCounts("password", identifier.bytes, client.device)
             let account = try await begin(identifier, counts)
-            guard let hash = try await check(password, of: account), let id = account.id, !account.isDisabled else {
+            let (hash, began) = try await check(password, of: account)
+            guard let hash, let id = account.id, !account.isDisabled else {
+                try? await Task.sleep(until: began + importedKinds.slowest)
                 throw .failed
             }
             let current = try await rehashed(password, hash, of: id)
@@ -41,10 +43,10 @@ extension Sessions {
 
     /// Runs the act, and once more if it fails because another request has hashed the same password again meanwhile.
     func withCurrent<Result>(
-        _ hash: PHCString,
+        _ hash: StoredPassword,
         of account: ID<Account>,
         _ password: SharedSecret,
-        _ act: (PHCString) async throws(SignInError) -> Result
+        _ act: (StoredPassword) async throws(SignInError) -> Result
     ) async throws(SignInError) -> Result {
         do throws(SignInError) {
             return try await act(hash)
@@ -52,8 +54,8 @@ extension Sessions {
             let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
                 try await database.read("SELECT password_hash(\(account))").only.decode(String?.self)
             }
-            guard let text = stored, text != hash.rawValue, let current = try? PHCString(text),
-                try await verify(password, against: current)
+            guard let text = stored, text != hash.rawValue, let current = StoredPassword(text),
+                try await verify(password, against: current).isRight
             else { throw .failed }
             return try await act(current)
         }
@@ -109,12 +111,15 @@ extension Sessions {
         return candidate
     }
 
-    /// Returns the account's hash if the password is right. Without a hash that can be checked, it checks another one.
-    private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> PHCString? {
+    /// Returns the account's hash if the password is right, and when the check began. Without a hash that can be checked,
+    /// it checks another one.
+    private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> (
+        hash: StoredPassword?, began: ContinuousClock.Instant
+    ) {
         // Where the flow does not let passwords in, every one of them is wrong.
-        var stored = flow.signIn.methods.contains(.password) ? account.hash.flatMap { try? PHCString($0) } : nil
+        var stored = flow.signIn.methods.contains(.password) ? account.hash.flatMap(StoredPassword.init) : nil
         // A server that cannot check a hash must not tell that there is one.
-        if let hash = stored {
+        if let hash = stored?.argon2 {
             let pepper: Pepper?
             do throws(HashingError) { pepper = try keys.pepper(of: hash) } catch { pepper = nil }
             if pepper == nil && hash.keyID != nil || hash.parameters.memoryKiB > signups.hashing.parameters.memoryKiB {
@@ -122,26 +127,30 @@ extension Sessions {
                 stored = nil
             }
         }
-        return try await verify(password, against: stored ?? dummyHash) ? stored : nil
+        let check = try await verify(password, against: stored ?? dummyHash)
+        return (check.isRight ? stored : nil, check.began)
     }
 
-    func verify(_ password: SharedSecret, against hash: PHCString) async throws(SignInError) -> Bool {
+    func verify(_ password: SharedSecret, against hash: StoredPassword) async throws(SignInError) -> PasswordCheck {
         do throws(HashingError) {
-            return try await signups.hashing.verify(
+            let check = try await signups.hashing.check(
                 password,
                 against: hash,
-                pepper: try keys.pepper(of: hash),
+                pepper: try keys.pepper(of: hash.argon2),
                 for: signups.network
             )
+            importedKinds.record(check, of: hash)
+            return check
         } catch {
             throw .hashing(error)
         }
     }
 
-    /// Replaces a hash whose cost or pepper is not that of today. A hash that cannot be replaced now is good enough.
-    private func rehashed(_ password: SharedSecret, _ hash: PHCString, of account: ID<Account>)
+    /// Replaces an imported hash, and one whose cost or pepper is not that of today. A hash that cannot be replaced now is
+    /// good enough.
+    private func rehashed(_ password: SharedSecret, _ hash: StoredPassword, of account: ID<Account>)
         async
-        throws(SignInError) -> PHCString
+        throws(SignInError) -> StoredPassword
     {
         guard hash.needsRehash(for: signups.hashing.parameters, with: keys.pepper),
             let new = try? await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
@@ -150,7 +159,7 @@ extension Sessions {
             let isReplaced = try await database.transaction(
                 "SELECT replace_password(\(account), \(hash.rawValue), \(new.rawValue))"
             )[0].only.decode(Bool.self)
-            return isReplaced ? new : hash
+            return isReplaced ? StoredPassword(new) : hash
         }
     }
 
@@ -158,7 +167,7 @@ extension Sessions {
     private func finish(
         _ account: ID<Account>,
         _ candidate: Candidate,
-        _ hash: PHCString,
+        _ hash: StoredPassword,
         _ isKept: Bool,
         _ counts: FailureCounts,
         _ replaced: Token<AccountSession>?

@@ -12,11 +12,21 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
     /// A new id: 48 bits of milliseconds since 1970, then 74 random bits.
     package init(at now: Date = Date()) {
         var random = SystemRandomNumberGenerator()
-        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
-        var high = milliseconds << 16 | UInt64.random(in: 0...0xFFF, using: &random) | 0x7000
-        var low = UInt64.random(in: 0...(.max >> 2), using: &random) | 0x8000_0000_0000_0000
-        (high, low) = (high.bigEndian, low.bigEndian)
-        rawValue = withUnsafeBytes(of: (high, low)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        self.init(at: now, .random(in: 0...0xFFF, using: &random), .random(in: 0...(.max >> 2), using: &random))
+    }
+
+    /// An id with 74 bits of a digest in place of random bits: the same for the same time and digest.
+    init(at time: Date, from digest: some Sequence<UInt8>) {
+        let bits = digest.prefix(10).reduce((UInt64(0), UInt64(0))) { ($0.0 << 8 | $0.1 >> 56, $0.1 << 8 | UInt64($1)) }
+        self.init(at: time, bits.0 & 0xFFF, bits.1 >> 2)
+    }
+
+    private init(at time: Date, _ first: UInt64, _ second: UInt64) {
+        let milliseconds = UInt64(time.timeIntervalSince1970 * 1000)
+        let (high, low) = (milliseconds << 16 | 0x7000 | first, 0x8000_0000_0000_0000 | second)
+        rawValue = withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+            UUID(uuid: $0.loadUnaligned(as: uuid_t.self))
+        }
     }
 
     package init?(_ text: String) {

@@ -13,9 +13,12 @@ struct OperatorFlags: ParsableArguments {
 
     /// Runs the body with an operator, and closes the database afterwards.
     ///
-    /// - Parameter writesAudit: whether the body writes an audit record, which requires a valid name.
+    /// - Parameters:
+    ///   - writesAudit: whether the body writes an audit record, which requires a valid name.
+    ///   - hashing: hashes passwords; by default, a pool without workers.
     func withOperator<Value>(
         writesAudit: Bool = false,
+        hashing: HashingPool? = nil,
         _ body: (Operator) async throws -> Value
     ) async throws -> Value {
         let name = name ?? Self.login
@@ -34,8 +37,7 @@ struct OperatorFlags: ParsableArguments {
                 serviceName: flow.serviceName ?? "Accounts",
                 database: database,
                 keys: keys,
-                // A pool without workers: these commands hash no passwords.
-                hashing: try HashingPool(workers: 0, queue: 0),
+                hashing: try hashing ?? HashingPool(workers: 0, queue: 0),
                 images: .none,
                 outbox: Outbox(keys: keys)
             )

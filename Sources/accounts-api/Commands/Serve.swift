@@ -162,7 +162,8 @@ struct Server {
             let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
-        let sessions = Sessions(signups: signups, failureTime: try await failureTime())
+        let sessions = Sessions(signups: signups, failureTime: try await failureTime(), logger: logger)
+        configuration.services.append(.init(service: sessions.importedKinds))
         configuration.services.append(
             .init(service: application(signups, sessions, database, settings, shutdown, keyMismatch))
         )

@@ -295,6 +295,10 @@ struct RolesTests {
             #expect(isRefused("SELECT password_hash(gen_random_uuid())", mina))
             #expect(isRefused("SELECT has_password(gen_random_uuid(), '')", mina))
             #expect(isRefused("SELECT replace_password(gen_random_uuid(), '', '')", mina))
+            #expect(isRefused("SELECT imported_kinds()", mina))
+            #expect(isRefused("INSERT INTO credentials VALUES (gen_random_uuid(), 'password', '')", mina))
+            #expect(try mina.query("SELECT import_accounts('[]', 'mina')").isEmpty)
+            #expect(isRefused("SELECT import_accounts('[]', 'mina')", server))
             #expect(isRefused("UPDATE accounts SET disabled_at = NULL", server))
             #expect(isRefused("UPDATE recovery_codes SET digest = ''", server))
             let records = try mina.query("SELECT operator, role FROM audit").only.decode(String.self, String.self)
@@ -308,7 +312,7 @@ struct RolesTests {
                 "SELECT proconfig = '{\"search_path=public, pg_temp\"}' FROM pg_proc WHERE prosecdef"
             )
             let arePinned = try settings.map { try $0.decode(Bool.self) }
-            #expect(arePinned == Array(repeating: true, count: 12))
+            #expect(arePinned == Array(repeating: true, count: 14))
         }
     }
 

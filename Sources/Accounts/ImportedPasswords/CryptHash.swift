@@ -1,0 +1,111 @@
+internal import CCrypt
+internal import Crypto
+
+/// A hash of crypt(3), computed by libcrypt: bcrypt, SHA-crypt, yescrypt and MD5-crypt, as in shadow files, in files of
+/// htpasswd, and by PHP.
+///
+/// Django's `bcrypt_sha256` hashes the SHA-256 of the password in hexadecimal.
+///
+/// DES-crypt is not supported: it reads only eight characters.
+struct CryptHash: HashMethod {
+    /// The algorithm and its cost, such as `$2b$12$`.
+    private let prefix: String
+    let salt: [UInt8]
+    private let hashesDigest: Bool
+
+    var kind: String { (hashesDigest ? "crypt-sha256," : "crypt,") + prefix }
+
+    init?(kind: Substring, salt: [UInt8]) {
+        let parts = kind.split(separator: ",", maxSplits: 1)
+        guard parts.count == 2, ["crypt", "crypt-sha256"].contains(parts[0]) else { return nil }
+        self.init(prefix: String(parts[1]), salt: salt, hashesDigest: parts[0] == "crypt-sha256")
+    }
+
+    private init(prefix: String, salt: [UInt8], hashesDigest: Bool) {
+        (self.prefix, self.salt, self.hashesDigest) = (prefix, salt, hashesDigest)
+    }
+
+    static func read(_ text: String) throws(ImportedHashError) -> ImportedHash? {
+        // Django writes the name of the algorithm and a dollar before the hash.
+        for (name, hashesDigest) in [("bcrypt$", false), ("bcrypt_sha256$", true)] where text.hasPrefix(name) {
+            return try hash(text.dropFirst(name.count), hashesDigest)
+        }
+        return text.hasPrefix("$") ? try hash(text[...], false) : nil
+    }
+
+    private static func hash(_ text: Substring, _ hashesDigest: Bool) throws(ImportedHashError) -> ImportedHash? {
+        guard let (prefix, length) = try algorithm(of: text) else { return nil }
+        let rest = text.dropFirst(prefix.count)
+        // bcrypt writes no dollar between salt and hash.
+        let parts = prefix.hasPrefix("$2") ? [rest.prefix(22), rest.dropFirst(22)] : rest.split(separator: "$")
+        let alphabet = { (text: Substring) in
+            text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }
+        }
+        guard parts.count == 2, !parts[0].isEmpty, parts[1].count == length, parts.allSatisfy(alphabet),
+            parts.joined(separator: prefix.hasPrefix("$2") ? "" : "$") == rest
+        else { throw .malformed }
+        let method = CryptHash(prefix: prefix, salt: Array(parts[0].utf8), hashesDigest: hashesDigest)
+        return ImportedHash(method, output: Array(text.utf8))
+    }
+
+    /// The algorithm with its cost, and the number of characters of its hashes.
+    private static func algorithm(of text: Substring) throws(ImportedHashError) -> (prefix: String, length: Int)? {
+        var pieces = HashText(text.dropFirst())
+        let name = try pieces.next()
+        switch name {
+        case "2a", "2b", "2y":
+            let cost = try pieces.next()
+            guard cost.utf8.count == 2, let rounds = Int(cost), (4...31).contains(rounds) else { throw .malformed }
+            if rounds > 14 { throw .tooCostly }
+            return ("$\(name)$\(cost)$", 31)
+        case "5", "6":
+            var prefix = "$\(name)$"
+            if try pieces.next().hasPrefix("rounds=") {
+                pieces = HashText(text.dropFirst(prefix.count))
+                let rounds = try pieces.number(after: "rounds=")
+                if rounds > 1_000_000 { throw .tooCostly }
+                prefix += "rounds=\(rounds)$"
+            }
+            return (prefix, name == "5" ? 43 : 86)
+        case "y":
+            let cost = try pieces.next()
+            try checkYescrypt(cost)
+            return ("$y$\(cost)$", 43)
+        case "1": return ("$1$", 22)
+        default: return nil
+        }
+    }
+
+    /// The cost of yescrypt is one character each for the flavour, the memory and the size of a block.
+    private static func checkYescrypt(_ cost: Substring) throws(ImportedHashError) {
+        let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+        let values = cost.utf8.compactMap { digits.firstIndex(of: $0) }
+        guard cost.utf8.count == 3, cost.first == "j", values.count == 3, values[1] < 30 else { throw .malformed }
+        let blocks = 1 << (values[1] + 1)
+        if 128 * blocks * (values[2] + 1) > ImportedHash.maximumMemory { throw .tooCostly }
+    }
+
+    func output(of password: borrowing Secret) -> Secret? {
+        let setting = prefix + String(decoding: salt, as: UTF8.self)
+        let hash = { (phrase: UnsafeRawBufferPointer) in
+            Secret(capacity: crypt_hash_size) { crypt_hash(phrase.baseAddress, phrase.count, setting, $0.baseAddress) }
+        }
+        let output = hashesDigest ? password.hexadecimalDigest().withBytes(hash) : password.withBytes(hash)
+        if output.count == 0 { return nil }
+        return output
+    }
+}
+
+extension Secret {
+    /// The SHA-256 of the bytes in hexadecimal.
+    fileprivate borrowing func hexadecimalDigest() -> Secret {
+        let digits = Array("0123456789abcdef".utf8)
+        return Secret(capacity: 2 * SHA256.byteCount) { buffer in
+            for (index, byte) in withBytes({ SHA256.hash(data: $0) }).enumerated() {
+                buffer[2 * index] = digits[Int(byte >> 4)]
+                buffer[2 * index + 1] = digits[Int(byte & 15)]
+            }
+            return buffer.count
+        }
+    }
+}

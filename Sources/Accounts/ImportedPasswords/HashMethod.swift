@@ -1,0 +1,58 @@
+/// A way in which other systems hash passwords. Each one is a file in this folder; ``ImportedHash/methods`` lists them.
+protocol HashMethod: Sendable {
+    /// Reads a hash as the tools of other systems write it. Returns nil if it is of another method.
+    static func read(_ text: String) throws(ImportedHashError) -> ImportedHash?
+
+    /// Returns nil if the kind is of another method.
+    init?(kind: Substring, salt: [UInt8])
+
+    /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time.
+    var kind: String { get }
+    var salt: [UInt8] { get }
+
+    /// Hashes a password, and returns the bytes of the result; nil if no hash of this method is of such a password.
+    ///
+    /// It may take a second, so run it on a worker of ``HashingPool``.
+    func output(of password: borrowing Secret) -> Secret?
+}
+
+/// A password hash of another system.
+package struct ImportedHash: Sendable {
+    let method: any HashMethod
+    /// The result of the method for the right password.
+    let output: [UInt8]
+
+    static let methods: [any HashMethod.Type] = [CryptHash.self, PBKDF2Hash.self, ScryptHash.self, ForeignArgon2.self]
+
+    /// The maximum length of a hash in bytes.
+    private static let maximumLength = 512
+
+    /// The maximum working memory of a method in bytes.
+    static let maximumMemory = 128 * 1024 * 1024
+
+    init(_ method: any HashMethod, output: [UInt8]) {
+        (self.method, self.output) = (method, output)
+    }
+
+    /// Reads a hash as the tools of other systems write it. Its cost is checked here, before anybody computes it.
+    package init(_ text: String) throws(ImportedHashError) {
+        guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x7C })
+        else { throw .malformed }
+        for method in Self.methods {
+            if let hash = try method.read(text) {
+                self = hash
+                return
+            }
+        }
+        throw .unsupported
+    }
+}
+
+/// Why a hash of another system is refused.
+package enum ImportedHashError: Error, Hashable, Sendable {
+    /// No method of ``ImportedHash/methods`` writes such a hash.
+    case unsupported
+    case malformed
+    /// Each sign-in would take longer than about a second, or more than 128 MiB of memory.
+    case tooCostly
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// The hash of an account's password, as `credentials` stores it: an Argon2id hash of the password, or of the result of
+/// an imported hash.
+///
+/// Of an imported hash, only the method and the salt are stored: `kind|base64 of the salt|$argon2id$…`. So the hashes in
+/// the table are as strong as all others, from the import on.
+package struct StoredPassword: Hashable, Sendable {
+    package let rawValue: String
+    package let argon2: PHCString
+    /// What hashes the password before Argon2id does; nil for a password of this service.
+    private let kind: Substring?
+    private let salt: [UInt8]
+
+    package init(_ argon2: PHCString) {
+        (rawValue, self.argon2, kind, salt) = (argon2.rawValue, argon2, nil, [])
+    }
+
+    /// Wraps an imported hash.
+    ///
+    /// - Parameter argon2: the hash of ``ImportedHash/output``.
+    init(_ argon2: PHCString, over method: any HashMethod) {
+        rawValue = "\(method.kind)|\(Data(method.salt).base64EncodedString())|\(argon2.rawValue)"
+        (self.argon2, kind, salt) = (argon2, Substring(method.kind), method.salt)
+    }
+
+    package init?(_ text: String) {
+        let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+        guard let argon2 = parts.last.flatMap({ try? PHCString(String($0)) }) else { return nil }
+        if parts.count == 1 {
+            self.init(argon2)
+        } else {
+            guard parts.count == 3, let salt = Data(base64Encoded: String(parts[1])),
+                let method = ImportedHash.method(of: parts[0], salt: Array(salt))
+            else { return nil }
+            self.init(argon2, over: method)
+        }
+        guard rawValue == text else { return nil }
+    }
+
+    /// Nil for a password of this service.
+    var method: (any HashMethod)? { kind.flatMap { ImportedHash.method(of: $0, salt: salt) } }
+
+    /// Whether the password must be hashed anew once it is known.
+    func needsRehash(for parameters: Argon2Parameters, with pepper: Pepper?) -> Bool {
+        kind != nil || argon2.needsRehash(for: parameters, with: pepper)
+    }
+}
+
+extension ImportedHash {
+    /// The method of that kind; nil if there is none.
+    static func method(of kind: Substring, salt: [UInt8]) -> (any HashMethod)? {
+        methods.lazy.compactMap { $0.init(kind: kind, salt: salt) }.first
+    }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// Creates accounts from the lines of a file.
+///
+/// A line that was imported before is left alone, so an import that was interrupted is simply run again.
+package struct AccountImport: Sendable {
+    /// What becomes of a line.
+    package enum Outcome: Sendable, Equatable {
+        case imported
+        /// An earlier import has created the account.
+        case present
+        /// Says what is wrong, without values of the line.
+        case refused([String])
+    }
+
+    private let worker: Operator
+    private let isTrial: Bool
+
+    /// - Parameter isTrial: whether nothing is written, and no password is hashed.
+    package init(by worker: Operator, isTrial: Bool) {
+        (self.worker, self.isTrial) = (worker, isTrial)
+    }
+
+    /// Imports some lines in one transaction, and writes an audit record for each new account.
+    ///
+    /// - Returns: an outcome for each line.
+    package func run(_ lines: [[UInt8]]) async throws(ImportError) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        var accounts: [(line: Int, account: ImportedAccount)] = []
+        var ids: Set<ID<Account>> = []
+        let now = try await converting(to: ImportError.database) { () throws(DatabaseError) in
+            try await worker.database.read("SELECT now()").only.decode(Date.self)
+        }
+        for line in lines {
+            do throws(ImportRefusals) {
+                let account = try ImportedAccount(line, in: worker.flow, at: now)
+                let isFirst = ids.insert(account.id).inserted
+                if isFirst { accounts.append((outcomes.count, account)) }
+                outcomes.append(isFirst ? .imported : .present)
+            } catch {
+                outcomes.append(.refused(error.reasons))
+            }
+        }
+        let found = try await look(up: accounts.map(\.account))
+        for (line, account) in accounts { outcomes[line] = found[account.id] ?? .imported }
+        let new = accounts.filter { found[$0.account.id] == nil }
+        if isTrial || new.isEmpty { return outcomes }
+        let made = try await create(try await hashed(new.map(\.account)))
+        for (line, account) in new { outcomes[line] = made[account.id] ?? .imported }
+        return outcomes
+    }
+
+    /// The lines that cannot be imported, so that no password of theirs is hashed.
+    private func look(up accounts: [ImportedAccount]) async throws(ImportError) -> [ID<Account>: Outcome] {
+        let entries = JSON.array(accounts.map { $0.entry(nil) })
+        return try await outcomes(
+            """
+            SELECT entry.id, CASE WHEN accounts.id IS NOT NULL THEN 'present' ELSE taken.kind END
+              FROM jsonb_to_recordset(\(entries.text)::jsonb) AS entry (id uuid, email text, username text)
+              LEFT JOIN accounts ON accounts.id = entry.id
+              LEFT JOIN LATERAL (
+                  SELECT min(kind) AS kind FROM identifiers
+                   WHERE (kind, value) IN (('email', entry.email), ('username', entry.username))) AS taken ON true
+             WHERE accounts.id IS NOT NULL OR taken.kind IS NOT NULL
+            """
+        )
+    }
+
+    /// Wraps the hashes on all workers at the same time.
+    private func hashed(_ accounts: [ImportedAccount]) async throws(ImportError) -> [JSON] {
+        let signups = worker.signups
+        let result: Result<[JSON], HashingError> = await withTaskGroup { group in
+            for account in accounts {
+                group.addTask { () -> Result<JSON, HashingError> in
+                    guard let hash = account.passwordHash else { return .success(account.entry(nil)) }
+                    do throws(HashingError) {
+                        return .success(
+                            account.entry(try await signups.hashing.wrap(hash, pepper: signups.keys.pepper))
+                        )
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            var entries: [JSON] = []
+            for await entry in group {
+                do throws(HashingError) { entries.append(try entry.get()) } catch { return .failure(error) }
+            }
+            return .success(entries)
+        }
+        do throws(HashingError) { return try result.get() } catch { throw .hashing(error) }
+    }
+
+    private func create(_ entries: [JSON]) async throws(ImportError) -> [ID<Account>: Outcome] {
+        try await outcomes(
+            """
+            SELECT id, outcome FROM import_accounts(\(JSON.array(entries).text)::jsonb, \(worker.name))
+             WHERE outcome <> 'imported'
+            """
+        )
+    }
+
+    private func outcomes(_ statement: SQL) async throws(ImportError) -> [ID<Account>: Outcome] {
+        try await converting(to: ImportError.database) { () throws(DatabaseError) in
+            var outcomes: [ID<Account>: Outcome] = [:]
+            for row in try await worker.database.transaction(statement)[0] {
+                let (id, outcome) = try row.decode(ID<Account>.self, String.self)
+                outcomes[id] = outcome == "present" ? .present : .refused(["\(outcome): taken"])
+            }
+            return outcomes
+        }
+    }
+}
+
+package enum ImportError: Error, Sendable {
+    case database(DatabaseError)
+    case hashing(HashingError)
+}

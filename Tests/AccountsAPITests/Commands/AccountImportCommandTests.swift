@@ -1,0 +1,74 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The import of accounts by command", .freshDatabase, .timeLimit(.minutes(5)))
+struct AccountImportCommandTests {
+    private let settings = [
+        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
+        "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5",
+    ]
+
+    private static let kim = #"{"email": "kim@example.com", "created_at": "2024-05-01T12:00:00Z"}"#
+    private static let lee = #"{"username": "lee", "created_at": "2024-05-01T12:00:00.5+09:00"}"#
+
+    private func run(_ text: String, _ options: String...) async throws -> CommandRun {
+        try await withFile(text, named: "users.jsonl") { file in
+            try await CommandRun.of(["accounts", "import", file] + options, settings: settings)
+        }
+    }
+
+    @Test func `the refused lines are reported by their numbers, without values`() async throws {
+        try await TestSignups.with { _ in
+            let text = "\(Self.kim)\r\n\n\(Self.lee)\n{\"email\": \"nobody\"}\nnot JSON"
+            let first = try await run(text)
+            #expect(first.status == 1)
+            #expect(first.output == "imported 2 accounts, skipped 0 that were imported before, refused 2 lines\n")
+            #expect(
+                first.errorOutput == """
+                    line 4: email: bad_format, created_at: required
+                    line 5: this is not JSON: unexpected byte at byte 1
+
+                    """
+            )
+            let second = try await run(text, "--json")
+            #expect(second.status == 1 && second.errorOutput.isEmpty)
+            let report = try JSON.read(Array(second.output.utf8))
+            #expect(report["imported"] == 0 && report["present"] == 2 && report["dry_run"] == false)
+            #expect(
+                report["refused"] == [
+                    ["line": 4, "reasons": ["email: bad_format", "created_at: required"]],
+                    ["line": 5, "reasons": ["this is not JSON: unexpected byte at byte 1"]],
+                ]
+            )
+        }
+    }
+
+    @Test func `a dry run imports nothing`() async throws {
+        try await TestSignups.with { _ in
+            let run = try await run(Self.kim, "--dry-run")
+            #expect(run.status == 0 && run.output.hasPrefix("would import 1 account, "))
+            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+        }
+    }
+
+    @Test func `more lines than one transaction are all imported`() async throws {
+        try await TestSignups.with { _ in
+            let lines = (1...600).map { "{\"username\": \"kim\($0)\", \"created_at\": \"2024-05-01T12:00:00Z\"}" }
+            let run = try await run(lines.joined(separator: "\n"))
+            #expect(run.status == 0 && run.output.hasPrefix("imported 600 accounts, "))
+            let accounts = try TestSupport.Session().query("SELECT count(*) FROM identifiers").only.decode(Int.self)
+            #expect(accounts == 600)
+        }
+    }
+
+    @Test func `a file that does not exist is a usage error`() async throws {
+        try await TestSignups.with { _ in
+            let run = try await CommandRun.of(["accounts", "import", "/nowhere"], settings: settings)
+            #expect(run.status == 2 && run.errorOutput.contains("cannot read /nowhere"))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("The time of imported passwords", .freshDatabase, .timeLimit(.minutes(5)))
+struct ImportedKindsTests {
+    private func line(_ name: String, _ tool: String) throws -> [UInt8] {
+        let hash = try #require(HashOfOtherTool.all.first { $0.tool.contains(tool) })
+        return JSON.object([
+            .init("username", .string(name)), .init("created_at", "2024-05-01T12:00:00Z"),
+            .init("password_hash", .string(hash.text)),
+        ]).bytes
+    }
+
+    @Test func `a failure takes as long as the check of the slowest hash that is left`() async throws {
+        try await TestSignups.with { service in
+            let sessions = Sessions(signups: service.signups, failureTime: .zero)
+            try await sessions.importedKinds.refresh()
+            #expect(sessions.importedKinds.slowest == .zero)
+            let importing = AccountImport(by: Operator(service.signups, name: "mina"), isTrial: false)
+            let outcomes = try await importing.run([line("kim", "sha512_crypt"), line("lee", "mkpasswd bcrypt")])
+            #expect(outcomes == [.imported, .imported])
+            try await sessions.importedKinds.refresh()
+            let slowest = sessions.importedKinds.slowest
+            #expect(slowest > .zero)
+            let start = ContinuousClock.now
+            await #expect(throws: SignInError.self) {
+                _ = try await sessions.signIn(
+                    as: SignInIdentifier("nobody@example.com"),
+                    with: SharedSecret(text: "a pass phrase of mine")
+                )
+            }
+            #expect(ContinuousClock.now - start >= slowest)
+            try Session().run("DELETE FROM accounts WHERE username = 'kim'")
+            try await sessions.importedKinds.refresh()
+            #expect(sessions.importedKinds.slowest < slowest && sessions.importedKinds.slowest > .zero)
+        }
+    }
+}
