@@ -36,17 +36,4 @@ extension Operator {
             now: now
         )
     }
-
-    /// Returns the id of the account with that e-mail address, in canonical form, or nil if there is none. Writes an
-    /// audit record.
-    package func account(named email: String) async throws(DatabaseError) -> ID<Account>? {
-        try await database.transaction(
-            """
-            WITH found AS (SELECT account FROM identifiers WHERE kind = 'email' AND value = \(email)
-                                                           AND reserved_until IS NULL),
-                 \(auditedSearch(.findAccount, in: "found", of: "account"))
-            SELECT account FROM found
-            """
-        )[0].first?.decode(ID<Account>.self)
-    }
 }

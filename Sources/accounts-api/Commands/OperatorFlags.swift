@@ -103,6 +103,11 @@ struct NotFound: Error, CustomStringConvertible {
     let description: String
 }
 
+/// The command does not do what was asked for.
+struct Refused: Error, CustomStringConvertible {
+    let description: String
+}
+
 extension Language {
     /// The language of the terminal, from the environment variables that POSIX defines.
     static var ofTerminal: Language {

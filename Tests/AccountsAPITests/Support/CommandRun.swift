@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import TestSupport
 
@@ -34,6 +35,31 @@ struct CommandRun: Sendable {
                 errorOutput: String(decoding: errorData, as: UTF8.self)
             )
         }
+    }
+}
+
+extension CommandRun {
+    /// Runs a command of the operator mina on the database of the test.
+    static func byMina(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
+        try await byMina(arguments, settings: settings)
+    }
+
+    static func byMina(_ arguments: [String], settings: [String: String] = [:]) async throws -> CommandRun {
+        let standard = [
+            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
+        ]
+        return try await of(arguments, settings: standard.merging(settings) { $1 })
+    }
+
+    var json: JSON { get throws { try JSON.read(Array(output.utf8)) } }
+    var errorJSON: JSON { get throws { try JSON.read(Array(errorOutput.utf8)) } }
+}
+
+extension JSON {
+    /// The member of each element of a list; nil where it is missing or no string.
+    func texts(of member: String) -> [String?] {
+        guard case .array(let elements) = self else { return [] }
+        return elements.map { $0[member]?.string }
     }
 }
 

@@ -1,26 +1,44 @@
 import Accounts
 import ArgumentParser
-import Foundation
 
-/// An account given as an argument: by its id or its address.
+/// An account given as an argument: by its id, the first digits of its id, its address or its username.
 struct AccountReference: ExpressibleByArgument, Sendable {
+    static let help: ArgumentHelp = "The account's id or its first digits, its e-mail address or its username."
+
     let text: String
     private let id: ID<Account>?
+    private let prefix: IDPrefix<Account>?
 
     init?(argument: String) {
         text = argument
         id = ID(argument)
+        prefix = IDPrefix(argument)
     }
 
-    /// Whether finding the account writes an audit record, because it is a search for an address.
-    var isSearch: Bool { id == nil }
+    /// Whether finding the account writes an audit record in any case, because it is a search for an address or a
+    /// username.
+    var isSearch: Bool { id == nil && prefix == nil }
 
-    /// Throws `NotFound` if there is no such account.
+    /// Throws `NotFound` if there is no such account, and `Refused` if the digits begin several ids.
     func find(by worker: Operator) async throws -> ID<Account> {
         if let id { return id }
-        guard let id = try await worker.account(named: emailAddress(text).rawValue) else { throw notFound }
+        if let prefix {
+            let (count, first) = try await worker.accounts(prefix)
+            if count > 1 {
+                throw Refused(
+                    description: "\(count) accounts have an id that begins with \"\(text.printable)\": pass more digits"
+                )
+            }
+            if let first { return first }
+        }
+        // A username may look like the first digits of an id. This search writes an audit record.
+        try worker.checkName()
+        let identifier = SignInIdentifier(text.contains("@") ? try emailAddress(text).rawValue : text)
+        guard let id = try await worker.account(identifier) else { throw notFound }
         return id
     }
 
-    var notFound: NotFound { NotFound(description: "no account with the id or address \"\(text.printable)\"") }
+    var notFound: NotFound {
+        NotFound(description: "no account with the id, address or username \"\(text.printable)\"")
+    }
 }

@@ -13,7 +13,7 @@ extension AccountCommands {
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
@@ -37,7 +37,7 @@ extension AccountCommands {
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

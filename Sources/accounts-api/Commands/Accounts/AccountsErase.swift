@@ -14,7 +14,7 @@ extension AccountCommands {
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @Flag(help: "Does not ask.") var yes = false
         @OptionGroup var flags: OperatorFlags
 
@@ -33,7 +33,7 @@ extension AccountCommands {
             guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
             FileHandle.standardError.write(Data(question.utf8))
             guard ["y", "yes"].contains(readLine()?.lowercased()) else {
-                throw NotFound(description: "nothing was erased")
+                throw Refused(description: "nothing was erased")
             }
         }
     }

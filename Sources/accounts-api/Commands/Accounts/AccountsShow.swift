@@ -7,15 +7,15 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one account with masked values.",
             discussion: """
-                --reveal shows values unmasked, except secrets, and writes an audit record. A search by address writes \
-                one, too.
+                --reveal shows values unmasked, except secrets, and writes an audit record. A search by address or \
+                username writes one, too.
 
                 EXAMPLE
                   accounts-api accounts show kim@example.com
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @Flag(help: "Shows values unmasked; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 

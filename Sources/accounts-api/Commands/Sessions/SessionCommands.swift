@@ -12,14 +12,14 @@ struct SessionCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists the sessions of an account, the one that was used last first.",
             discussion: """
-                A search by address writes an audit record.
+                A search by address or username writes an audit record.
 
                 EXAMPLE
                   accounts-api sessions list kim@example.com
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
@@ -62,7 +62,7 @@ struct SessionCommands: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "The account's id or e-mail address.") var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference
         @Option(help: "Ends only this session.") var session: Identity<AccountSession>?
         @OptionGroup var flags: OperatorFlags
 
