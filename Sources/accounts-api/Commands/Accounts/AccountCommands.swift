@@ -4,7 +4,7 @@ import ArgumentParser
 struct AccountCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "Shows, disables, enables, erases and imports accounts.",
-        subcommands: [Show.self, Disable.self, Enable.self, Erase.self, Import.self]
+        abstract: "Lists, shows, disables, enables and erases accounts.",
+        subcommands: [List.self, Show.self, Disable.self, Enable.self, Erase.self]
     )
 }

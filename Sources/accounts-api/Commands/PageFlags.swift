@@ -1,0 +1,39 @@
+import Accounts
+import ArgumentParser
+
+/// The flags of a command that prints one page of a list.
+struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
+    @Option(help: "The maximum number of lines.") var limit = 50
+    @Option(help: "Where the page begins, from the last line of the page before.") var after: Cursor?
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else {
+            throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
+        }
+    }
+}
+
+extension ListPage {
+    /// Such as "50 of 1,234 accounts; next page: --after 01a1fdb2-1117-7906-a197-83af84022e4d".
+    func summary(of noun: String) -> String {
+        let count = "\(Self.grouped(items.count)) of \(Self.grouped(total)) \(noun)\(total == 1 ? "" : "s")"
+        return next.map { "\(count); next page: --after \($0)" } ?? count
+    }
+
+    /// Returns the number with commas between groups of three digits.
+    private static func grouped(_ number: Int) -> String {
+        var text = "\(number)"
+        for position in stride(from: text.utf8.count - 3, to: 0, by: -3) {
+            text.insert(",", at: text.index(text.startIndex, offsetBy: position))
+        }
+        return text
+    }
+
+    /// - Parameter name: the member with the items.
+    func json(_ name: String, _ item: (Item) -> JSON) -> JSON {
+        .object([
+            .init(name, .array(items.map(item))), .init("total", .integer(total)),
+            .init("next", next.map(JSON.string) ?? .null),
+        ])
+    }
+}
