@@ -14,7 +14,7 @@ package struct Operator: Sendable {
         self.name = name
     }
 
-    package enum Act: String, Sendable {
+    package enum Act: String, CaseIterable, Sendable {
         case revealDraft = "reveal draft"
         case revealAccount = "reveal account"
         case findDrafts = "find drafts"

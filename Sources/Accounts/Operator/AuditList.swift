@@ -1,0 +1,77 @@
+package import Foundation
+
+/// Selects audit records. A property that is nil does not restrict the selection.
+package struct AuditFilter: Sendable {
+    /// The name that the operator gave.
+    package var name: String?
+    package var act: Operator.Act?
+    /// The draft, account or mail.
+    package var subject: UUID?
+    /// Selects records that were written no longer ago than this.
+    package var since: Duration?
+
+    package init(name: String? = nil, act: Operator.Act? = nil, subject: UUID? = nil, since: Duration? = nil) {
+        (self.name, self.act, self.subject, self.since) = (name, act, subject, since)
+    }
+
+    fileprivate var condition: SQL {
+        var all: SQL = "true"
+        if let name { all = "\(all) AND operator = \(name)" }
+        if let act { all = "\(all) AND act = \(act.rawValue)" }
+        if let subject { all = "\(all) AND subject = \(subject)" }
+        if let since { all = "\(all) AND at >= now() - make_interval(secs => \(since.seconds))" }
+        return all
+    }
+}
+
+/// What an operator has done.
+package struct AuditRecord: Sendable {
+    package let number: Int
+    package let at: Date
+    /// The name that the operator gave.
+    package let name: String
+    /// The database role; nil in records that were written before the role was recorded.
+    package let role: String?
+    package let act: String
+    /// The draft, account or mail; nil for an act that concerns none, or many.
+    package let subject: UUID?
+}
+
+extension Operator {
+    /// Returns the newest audit records that match the filter and are older than the one with the number `cursor`, newest
+    /// first.
+    package func audit(
+        _ filter: AuditFilter,
+        limit: Int,
+        after cursor: Int? = nil
+    ) async throws(DatabaseError) -> ListPage<AuditRecord> {
+        let condition = filter.condition
+        let rest: SQL = cursor.map { "\(condition) AND number < \($0)" } ?? condition
+        // One statement, so that the page and the number of records belong to the same moment.
+        let rows = try await database.read(
+            """
+            SELECT now(), total, page.*
+              FROM (SELECT count(*) AS total FROM audit WHERE \(condition)) AS counted LEFT JOIN (
+                SELECT number, at, operator, role, act, subject FROM audit
+                 WHERE \(rest) ORDER BY number DESC LIMIT \(limit + 1)
+              ) AS page ON true ORDER BY number DESC
+            """
+        )
+        return try ListPage(rows, limit: limit, cursor: { "\($0.number)" }) { columns throws(DatabaseError) in
+            try AuditRecord(&columns)
+        }
+    }
+}
+
+extension AuditRecord {
+    /// Nil for the row of an empty page.
+    fileprivate init?(_ columns: inout Columns) throws(DatabaseError) {
+        guard let number = try columns.next(Int?.self) else { return nil }
+        self.number = number
+        at = try columns.next()
+        name = try columns.next()
+        role = try columns.next()
+        act = try columns.next()
+        subject = try columns.next()
+    }
+}
