@@ -15,37 +15,42 @@ package struct GivenConsent: Sendable {
     package let givenAt: Date
 }
 
+extension AccountOverview {
+    /// The statements whose rows ``init(_:_:)`` reads.
+    ///
+    /// - Parameter hasPassword: whether the account has a password, as SQL that the role of the caller may evaluate.
+    static func queries(of account: ID<Account>, hasPassword: SQL) -> [SQL] {
+        [
+            """
+            SELECT \(hasPassword), EXISTS (SELECT FROM authenticators WHERE account = \(account)),
+                   (SELECT count(*) FROM recovery_codes WHERE account = \(account))
+            """,
+            "SELECT field, accepted, version, given_at FROM consents WHERE account = \(account) ORDER BY field",
+        ]
+    }
+
+    init(_ factors: Rows, _ consents: Rows) throws(DatabaseError) {
+        (hasPassword, hasAuthenticator, recoveryCodes) = try factors.only.decode(Bool.self, Bool.self, Int.self)
+        var given: [GivenConsent] = []
+        for row in consents {
+            let (field, isAccepted, version, givenAt) = try row.decode(String.self, Bool.self, String.self, Date.self)
+            given.append(GivenConsent(field: field, isAccepted: isAccepted, version: version, givenAt: givenAt))
+        }
+        self.consents = given
+    }
+}
+
 extension Sessions {
+    /// Whether the account has a password, as SQL for a server, which cannot read the table.
+    static func hasPassword(_ account: ID<Account>) -> SQL { "password_hash(\(account)) IS NOT NULL" }
+
     /// How the person can sign in, and which documents they have accepted.
     package func overview(of account: ID<Account>) async throws(SignInError) -> AccountOverview {
-        let factors: SQL = """
-            SELECT password_hash(\(account)) IS NOT NULL, EXISTS (SELECT FROM authenticators WHERE account = \(account)),
-                   (SELECT count(*) FROM recovery_codes WHERE account = \(account))
-            """
-        let consents: SQL = """
-            SELECT field, accepted, version, given_at FROM consents WHERE account = \(account) ORDER BY field
-            """
-        return try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(factors, consents)
-            let (hasPassword, hasAuthenticator, codes) = try rows[0].only.decode(Bool.self, Bool.self, Int.self)
-            var given: [GivenConsent] = []
-            for row in rows[1] {
-                let (field, isAccepted, version, givenAt) = try row.decode(
-                    String.self,
-                    Bool.self,
-                    String.self,
-                    Date.self
-                )
-                given.append(
-                    GivenConsent(field: field, isAccepted: isAccepted, version: version, givenAt: givenAt)
-                )
-            }
-            return AccountOverview(
-                hasPassword: hasPassword,
-                hasAuthenticator: hasAuthenticator,
-                recoveryCodes: codes,
-                consents: given
+        try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(
+                AccountOverview.queries(of: account, hasPassword: Self.hasPassword(account))
             )
+            return try AccountOverview(rows[0], rows[1])
         }
     }
 }

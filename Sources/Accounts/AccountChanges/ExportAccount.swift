@@ -2,6 +2,7 @@ package import Foundation
 
 /// Everything that the service holds about an account, except what proves who the person is.
 package struct AccountExport: Sendable {
+    package let account: Account
     package let overview: AccountOverview
     package let sessions: [ListedSession]
     package let flow: String
@@ -28,6 +29,8 @@ package struct PhotoEntry: Sendable {
     package let field: String
     package let type: String
     package let bytes: Int
+    /// Nil unless the images were asked for.
+    package let image: [UInt8]?
 }
 
 extension Sessions {
@@ -35,48 +38,11 @@ extension Sessions {
     package func export(for session: AccountSession) async throws(SignInError) -> AccountExport {
         try requireConfirmation(of: session)
         let id = session.account.id
-        let overview = try await overview(of: id)
-        let sessions = try await list(of: id)
-        return try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(
-                "SELECT flow, locale, email_proved_at, now() FROM accounts WHERE id = \(id)",
-                "SELECT last_used_at FROM devices WHERE account = \(id) ORDER BY 1",
-                "SELECT id, sealed, changed_at, expires_at FROM address_changes WHERE account = \(id) ORDER BY 3",
-                "SELECT field, type, length(image) FROM photos WHERE account = \(id) ORDER BY field"
-            )
-            let (flow, language, emailProvedAt, now) = try rows[0].only.decode(
-                String.self,
-                String.self,
-                Date?.self,
-                Date.self
-            )
-            var devices: [Date] = []
-            for row in rows[1] { devices.append(try row.decode(Date.self)) }
-            var left: [LeftAddressEntry] = []
-            for row in rows[2] { left.append(try leftAddress(row)) }
-            var photos: [PhotoEntry] = []
-            for row in rows[3] {
-                let (field, type, bytes) = try row.decode(String.self, String.self, Int.self)
-                photos.append(PhotoEntry(field: field, type: type, bytes: bytes))
-            }
-            return AccountExport(
-                overview: overview,
-                sessions: sessions,
-                flow: flow,
-                language: language,
-                emailProvedAt: emailProvedAt,
-                devices: devices,
-                leftAddresses: left,
-                photos: photos,
-                now: now
-            )
+        let export = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await signups.export(id, hasPassword: Self.hasPassword(id))
         }
-    }
-
-    private func leftAddress(_ row: Row) throws(DatabaseError) -> LeftAddressEntry {
-        let (id, sealed, leftAt, until) = try row.decode(ID<LeftAddress>.self, [UInt8].self, Date.self, Date.self)
-        let address = (try? keys.open(sealed, for: .leftAddress(id))).map { String(decoding: $0, as: UTF8.self) }
-        return LeftAddressEntry(address: address, leftAt: leftAt, restorableUntil: until)
+        guard let export else { throw .noSession }
+        return export
     }
 
     /// The photo in that field of the account; nil if it has none.
@@ -89,5 +55,72 @@ extension Sessions {
                 "SELECT type, image FROM photos WHERE account = \(session.account.id) AND field = \(field)"
             ).first?.decode(String.self, [UInt8].self)
         }
+    }
+}
+
+extension Signups {
+    /// Reads everything in one transaction. Nil if the account does not exist.
+    ///
+    /// - Parameters:
+    ///   - hasPassword: as in ``AccountOverview/queries(of:hasPassword:)``.
+    ///   - withImages: whether to read the images of the photos, too.
+    ///   - first: runs before anything is read.
+    func export(
+        _ id: ID<Account>,
+        hasPassword: SQL,
+        withImages: Bool = false,
+        after first: [SQL] = []
+    ) async throws(DatabaseError) -> AccountExport? {
+        let rows = try await database.transaction(
+            first + [
+                "SELECT \(Account.columns), flow, locale, email_proved_at, now() FROM accounts WHERE id = \(id)",
+                ListedSession.query(of: id),
+                "SELECT last_used_at FROM devices WHERE account = \(id) ORDER BY 1",
+                "SELECT id, sealed, changed_at, expires_at FROM address_changes WHERE account = \(id) ORDER BY 3",
+                """
+                SELECT field, type, length(image), CASE WHEN \(withImages) THEN image END
+                  FROM photos WHERE account = \(id) ORDER BY field
+                """,
+            ] + AccountOverview.queries(of: id, hasPassword: hasPassword)
+        ).dropFirst(first.count)
+        return try AccountExport(id, Array(rows), keys)
+    }
+}
+
+extension AccountExport {
+    /// - Parameter rows: those of the account, its sessions, devices, left addresses and photos, and of its overview.
+    fileprivate init?(_ id: ID<Account>, _ rows: [Rows], _ keys: KeyRing) throws(DatabaseError) {
+        guard let row = rows[0].first else { return nil }
+        var columns = row.columns
+        account = try Account(id, &columns)
+        flow = try columns.next()
+        language = try columns.next()
+        emailProvedAt = try columns.next()
+        now = try columns.next()
+        sessions = try ListedSession.all(in: rows[1], keys)
+        var devices: [Date] = []
+        for row in rows[2] { devices.append(try row.decode(Date.self)) }
+        self.devices = devices
+        var left: [LeftAddressEntry] = []
+        for row in rows[3] { left.append(try LeftAddressEntry(row, keys)) }
+        leftAddresses = left
+        var photos: [PhotoEntry] = []
+        for row in rows[4] { photos.append(try PhotoEntry(row)) }
+        self.photos = photos
+        overview = try AccountOverview(rows[5], rows[6])
+    }
+}
+
+extension LeftAddressEntry {
+    fileprivate init(_ row: Row, _ keys: KeyRing) throws(DatabaseError) {
+        let (id, sealed, leftAt, until) = try row.decode(ID<LeftAddress>.self, [UInt8].self, Date.self, Date.self)
+        address = (try? keys.open(sealed, for: .leftAddress(id))).map { String(decoding: $0, as: UTF8.self) }
+        (self.leftAt, restorableUntil) = (leftAt, until)
+    }
+}
+
+extension PhotoEntry {
+    fileprivate init(_ row: Row) throws(DatabaseError) {
+        (field, type, bytes, image) = try row.decode(String.self, String.self, Int.self, [UInt8]?.self)
     }
 }

@@ -68,7 +68,27 @@ extension Operator {
     }
 
     /// The sessions of an account, the one that was used last first.
-    package func sessions(of account: ID<Account>) async throws(SignInError) -> (sessions: [ListedSession], now: Date) {
-        (try await Sessions(signups: signups).list(of: account), Date())
+    package func sessions(of account: ID<Account>) async throws(DatabaseError) -> (
+        sessions: [ListedSession], now: Date
+    ) {
+        (try await ListedSession.all(in: database.read(ListedSession.query(of: account)), signups.keys), Date())
+    }
+
+    /// Everything that the service holds about an account, except what proves who the person is. Nil if it does not
+    /// exist. Writes an audit record in the same transaction.
+    ///
+    /// - Parameter withImages: whether to read the images of the photos, too.
+    package func export(_ id: ID<Account>, withImages: Bool) async throws(DatabaseError) -> AccountExport? {
+        try await signups.export(
+            id,
+            hasPassword: Self.hasPassword(id),
+            withImages: withImages,
+            after: ["WITH \(audited(.exportAccount, over: "accounts WHERE id = \(id)", of: "id")) SELECT 1"]
+        )
+    }
+
+    /// Whether the account has a password, as SQL for an operator, who cannot read its hash.
+    static func hasPassword(_ account: ID<Account>) -> SQL {
+        "EXISTS (SELECT FROM credentials WHERE account = \(account) AND kind = 'password')"
     }
 }

@@ -22,6 +22,7 @@ package struct Operator: Sendable {
         case disableAccount = "disable account"
         case enableAccount = "enable account"
         case eraseAccount = "erase account"
+        case exportAccount = "export account"
         case endSessions = "end sessions"
         case rotateKeys = "rotate keys"
         case expire, purge, extend, retry, flush

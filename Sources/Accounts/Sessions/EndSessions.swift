@@ -10,6 +10,40 @@ package struct ListedSession: Sendable {
     package let browser: String?
 }
 
+extension ListedSession {
+    /// The statement whose rows ``all(in:_:)`` reads.
+    static func query(of account: ID<Account>) -> SQL {
+        """
+        SELECT id, created_at, last_seen_at, sealed FROM sessions
+         WHERE account = \(account) AND now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)
+         ORDER BY last_seen_at DESC, id DESC LIMIT \(AccountSession.maximum)
+        """
+    }
+
+    static func all(in rows: Rows, _ keys: KeyRing) throws(DatabaseError) -> [ListedSession] {
+        var sessions: [ListedSession] = []
+        for row in rows {
+            let (id, createdAt, lastSeenAt, sealed) = try row.decode(
+                ID<AccountSession>.self,
+                Date.self,
+                Date.self,
+                [UInt8].self
+            )
+            let origin = (try? keys.open(sealed, for: .session(id))).flatMap { try? JSON.read($0) }
+            sessions.append(
+                ListedSession(
+                    id: id,
+                    createdAt: createdAt,
+                    lastSeenAt: lastSeenAt,
+                    network: origin?["network"]?.string,
+                    browser: origin?["browser"]?.string
+                )
+            )
+        }
+        return sessions
+    }
+}
+
 extension Sessions {
     /// Signs out. Returns false if the token has no session any more.
     package func end(_ token: Token<AccountSession>) async throws(SignInError) -> Bool {
@@ -24,33 +58,7 @@ extension Sessions {
     /// The sessions of the account, the one that was used last first.
     package func list(of account: ID<Account>) async throws(SignInError) -> [ListedSession] {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.read(
-                """
-                SELECT id, created_at, last_seen_at, sealed FROM sessions
-                 WHERE account = \(account) AND now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)
-                 ORDER BY last_seen_at DESC, id DESC LIMIT \(AccountSession.maximum)
-                """
-            )
-            var sessions: [ListedSession] = []
-            for row in rows {
-                let (id, createdAt, lastSeenAt, sealed) = try row.decode(
-                    ID<AccountSession>.self,
-                    Date.self,
-                    Date.self,
-                    [UInt8].self
-                )
-                let origin = (try? keys.open(sealed, for: .session(id))).flatMap { try? JSON.read($0) }
-                sessions.append(
-                    ListedSession(
-                        id: id,
-                        createdAt: createdAt,
-                        lastSeenAt: lastSeenAt,
-                        network: origin?["network"]?.string,
-                        browser: origin?["browser"]?.string
-                    )
-                )
-            }
-            return sessions
+            try await ListedSession.all(in: database.read(ListedSession.query(of: account)), keys)
         }
     }
 

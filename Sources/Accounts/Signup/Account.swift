@@ -36,7 +36,8 @@ extension Account {
         try self.init(try columns.next(), &columns)
     }
 
-    private init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
+    /// - Parameter columns: those of ``columns``.
+    init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
         self.id = id
         email = try columns.next()
         username = try columns.next()

@@ -35,7 +35,7 @@ struct Representations: Sendable {
         if !recoveryCodes.isEmpty {
             members.append(.init("recovery_codes", .array(recoveryCodes.map { .string($0.text) })))
         }
-        if let account { members.append(.init("account", self.account(account))) }
+        if let account { members.append(.init("account", Self.account(account))) }
         if let token { members.append(.init("token", .string(token.text))) }
         return .object(members)
     }
@@ -105,7 +105,7 @@ struct Representations: Sendable {
         ]
     }
 
-    func account(_ account: Account) -> JSON {
+    static func account(_ account: Account) -> JSON {
         var members: [JSON.Member] = [.init("id", .string("\(account.id)"))]
         if let email = account.email { members.append(.init("email", .string(email))) }
         if let username = account.username { members.append(.init("username", .string(username))) }

@@ -82,7 +82,7 @@ struct Routes: Sendable {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
             + photo.operations
             + changes.flatMap { operations(of: $0) }
-            + session.operations + account.operations + ExportRoutes(account: account, session: session).operations
+            + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations
             + signInPages.operations
             + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
             + problems.operations + health.operations

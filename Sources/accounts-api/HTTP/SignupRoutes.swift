@@ -132,7 +132,7 @@ struct SignupRoutes: Sendable {
             )
         )
         var answer = Answer(
-            json: ["account": representations.account(commit.account)],
+            json: ["account": Representations.account(commit.account)],
             status: commit.isNew && site.purpose == .signup ? .created : .ok
         )
         if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, site.sessionCookies) }

@@ -12,7 +12,7 @@ struct AccountRoutes: Sendable {
         let account = context.session.account
         let overview = try await sessions.overview(of: account.id)
         return Answer(json: [
-            "account": representations.account(account),
+            "account": Representations.account(account),
             "factors": overview.factors, "consents": overview.consentList,
         ])
     }
@@ -38,7 +38,7 @@ struct AccountRoutes: Sendable {
             of: context.session,
             in: context.language
         )
-        return Answer(json: ["account": representations.account(account)])
+        return Answer(json: ["account": Representations.account(account)])
     }
 
     func editableStep(_ context: SessionContext) throws -> Step {

@@ -5,40 +5,14 @@ import NIOCore
 
 /// The handlers with which people take along what the service holds about them.
 struct ExportRoutes: Sendable {
-    let account: AccountRoutes
-    let session: SessionRoutes
-
-    private var sessions: Sessions { account.sessions }
+    let sessions: Sessions
 
     @Sendable func export(_ request: Request, _ context: SessionContext) async throws -> Answer {
-        let current = context.session
-        let all = try await sessions.export(for: current)
-        let json: JSON = [
-            "exported_at": .string(all.now.timestamp),
-            "account": account.representations.account(current.account),
-            "flow": .string(all.flow), "language": .string(all.language),
-            "email_proved_at": all.emailProvedAt.map { .string($0.timestamp) } ?? .null,
-            "factors": all.overview.factors, "consents": all.overview.consentList,
-            "sessions": session.list(all.sessions, current: current.id),
-            "devices": .array(all.devices.map { ["last_used_at": .string($0.timestamp)] }),
-            "left_addresses": .array(
-                all.leftAddresses.map { left in
-                    [
-                        "address": left.address.map(JSON.string) ?? .null, "left_at": .string(left.leftAt.timestamp),
-                        "restorable_until": .string(left.restorableUntil.timestamp),
-                    ]
-                }
-            ),
-            "photos": .array(
-                all.photos.map { photo in
-                    [
-                        "field": .string(photo.field), "type": .string(photo.type), "bytes": .integer(photo.bytes),
-                        "href": .string("/account/photos/\(photo.field)"),
-                    ]
-                }
-            ),
-        ]
-        return Answer(json: json, headers: [.contentDisposition: "attachment; filename=\"account.json\""])
+        let export = try await sessions.export(for: context.session)
+        return Answer(
+            json: export.json(current: context.session.id),
+            headers: [.contentDisposition: "attachment; filename=\"account.json\""]
+        )
     }
 
     @Sendable func photo(_ request: Request, _ context: SessionContext) async throws -> Answer {

@@ -110,7 +110,7 @@ struct SessionRoutes: Sendable {
     ) -> Answer {
         switch progress {
         case .session(let new):
-            var answer = Answer(json: ["account": representations.account(new.session.account), "next": nil])
+            var answer = Answer(json: ["account": Representations.account(new.session.account), "next": nil])
             answer.status = status
             answer.add(new, isBearer: isBearer, cookies)
             return answer
@@ -137,7 +137,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: SessionContext) async throws -> Answer {
         Answer(json: [
-            "account": representations.account(context.session.account), "next": nil, "session": context.session.json,
+            "account": Representations.account(context.session.account), "next": nil, "session": context.session.json,
         ])
     }
 
@@ -156,21 +156,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func list(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let listed = try await sessions.list(of: context.session.account.id)
-        return Answer(json: ["sessions": list(listed, current: context.session.id)])
-    }
-
-    func list(_ sessions: [ListedSession], current: ID<AccountSession>) -> JSON {
-        .array(
-            sessions.map { session in
-                [
-                    "id": .string("\(session.id)"), "current": .bool(session.id == current),
-                    "created_at": .string(session.createdAt.timestamp),
-                    "last_seen_at": .string(session.lastSeenAt.timestamp),
-                    "network": session.network.map(JSON.string) ?? .null,
-                    "browser": session.browser.map { .string(BrowserName.of($0)) } ?? .null,
-                ]
-            }
-        )
+        return Answer(json: ["sessions": .array(listed.map { $0.json(isCurrent: $0.id == context.session.id) })])
     }
 
     @Sendable func end(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -184,6 +170,17 @@ struct SessionRoutes: Sendable {
     @Sendable func endOthers(_ request: Request, _ context: SessionContext) async throws -> Answer {
         try await sessions.endOthers(than: context.session)
         return Answer(status: .noContent)
+    }
+}
+
+extension ListedSession {
+    func json(isCurrent: Bool) -> JSON {
+        [
+            "id": .string("\(id)"), "current": .bool(isCurrent),
+            "created_at": .string(createdAt.timestamp), "last_seen_at": .string(lastSeenAt.timestamp),
+            "network": network.map(JSON.string) ?? .null,
+            "browser": browser.map { .string(BrowserName.of($0)) } ?? .null,
+        ]
     }
 }
 

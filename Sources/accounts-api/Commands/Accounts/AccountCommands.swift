@@ -4,7 +4,7 @@ import ArgumentParser
 struct AccountCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "Lists, shows, disables, enables and erases accounts.",
-        subcommands: [List.self, Show.self, Disable.self, Enable.self, Erase.self]
+        abstract: "Lists, shows, disables, enables, exports and erases accounts.",
+        subcommands: [List.self, Show.self, Disable.self, Enable.self, Export.self, Erase.self]
     )
 }
