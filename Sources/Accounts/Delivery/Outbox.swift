@@ -56,6 +56,11 @@ package struct Outbox: Sendable {
         )
     }
 
+    /// What the rows of mail to that address may have in `recipient`, under each key of the ring.
+    func recipients(_ address: EmailAddress) -> [[UInt8]] {
+        keys.digests(Array("mail to".utf8), Array(address.rawValue.utf8))
+    }
+
     /// Claims up to that many due mails for one attempt each, networks in turn.
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(

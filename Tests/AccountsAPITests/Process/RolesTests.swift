@@ -204,6 +204,8 @@ struct RolesTests {
                     ["drafts", "purge", "--email", "kim@example.com", "--dry-run"],
                     ["accounts", "show", "lee@example.com", "--reveal"], ["accounts", "show", "\(account)"],
                     ["accounts", "disable", "lee@example.com"], ["accounts", "enable", "lee@example.com"],
+                    ["accounts", "list"], ["accounts", "list", "--username", "lee"], ["accounts", "why", "lee"],
+                    ["accounts", "export", "\(account.description.prefix(13))"], ["audit", "list"],
                     ["sessions", "list", "lee@example.com"], ["sessions", "end", "lee@example.com"],
                     ["outbox", "list"], ["outbox", "retry", mail], ["outbox", "flush"],
                     ["keys", "rotate"], ["drafts", "expire", "\(kim.id)"],

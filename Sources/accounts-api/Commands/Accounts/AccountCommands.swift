@@ -5,6 +5,8 @@ struct AccountCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
         abstract: "Lists, shows, disables, enables, exports and erases accounts.",
-        subcommands: [List.self, Show.self, Disable.self, Enable.self, Export.self, Erase.self]
+        subcommands: [
+            List.self, Show.self, Why.self, Disable.self, Enable.self, Export.self, Erase.self,
+        ]
     )
 }

@@ -1,0 +1,152 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Why somebody cannot sign in", .freshDatabase)
+struct AccountWhyTests {
+    private let session: TestSupport.Session
+
+    init() throws {
+        session = try TestSupport.Session()
+    }
+
+    private func why(settings: [String: String] = [:]) async throws -> String {
+        let run = try await CommandRun.byMina(["accounts", "why", "kim@example.com"], settings: settings)
+        #expect(run.status == 0, "\(run.errorOutput)")
+        return run.output
+    }
+
+    /// The codes of the reasons, each with a `!` if it is an obstacle.
+    private func codes(of account: String = "kim@example.com") async throws -> [String] {
+        let json = try await CommandRun.byMina("accounts", "why", account, "--json").json
+        guard case .array(let reasons)? = json["reasons"] else { throw Missing() }
+        #expect(json["obstacle"] == .bool(reasons.contains { $0["obstacle"] == true }))
+        return reasons.map { "\($0["code"]?.string ?? "")\($0["obstacle"] == true ? "!" : "")" }
+    }
+
+    @Test func `without an obstacle it says how to sign in`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            #expect(try await why() == "Nothing stands in the way of a sign-in with the password.\n")
+            #expect(try await codes() == [])
+            _ = try await Browser(site).signIn()
+            #expect(try await codes() == ["signed_in"])
+            #expect(try await why().contains("\nThe account has 1 session, last used "))
+            let code = try standardFlow(with: "sign_in: [code]")
+            try await withFile(code) { file in
+                let lines = try await why(settings: ["FLOW_FILE": file]).split(separator: "\n")
+                #expect(lines.first == "Nothing stands in the way of a sign-in with a mailed code.")
+                #expect(lines.dropFirst().first == "The flow does not let passwords sign in, only mailed codes.")
+            }
+            let records = try session.query("SELECT DISTINCT act FROM audit").map { try $0.decode(String.self) }
+            #expect(records == ["find account"])
+        }
+    }
+
+    @Test func `a disabled account`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp()
+            _ = try await CommandRun.byMina("accounts", "disable", "kim")
+            #expect(try await codes() == ["disabled!"])
+            #expect(try await why().hasPrefix("An operator disabled the account "))
+        }
+    }
+
+    @Test func `an account without a password, and then without an address`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try session.run("DELETE FROM credentials")
+            #expect(try await why() == "The account has no password. A recovery sets one.\n")
+            try session.run("DELETE FROM identifiers WHERE kind = 'email'; UPDATE accounts SET email = NULL")
+            #expect(try await codes(of: "kim") == ["no_password!"])
+            let flow = try standardFlow(with: "sign_in: [code]")
+            try await withFile(flow) { file in
+                let run = try await CommandRun.byMina("accounts", "why", "kim", settings: ["FLOW_FILE": file])
+                #expect(run.output.hasPrefix("The account has nothing that the flow lets sign in"))
+            }
+        }
+    }
+
+    @Test func `fifty wrong passwords of strangers, until a mailed code or a month later`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            func guess(_ numbers: Range<Int>) async throws {
+                for number in numbers {
+                    _ = try await Stranger(site, at: "198.51.100.\(number)").signIn("kim", "not the pass phrase")
+                }
+            }
+            try await guess(0..<49)
+            #expect(try await codes() == [])
+            try await guess(49..<50)
+            #expect(try await Browser(site).signIn("kim").slug == "code-required")
+            #expect(try await codes() == ["password_guessed_for_username!"])
+            #expect(try await why().contains("the account knows 0 browsers. A mailed code makes a browser known."))
+            #expect(try await Browser(site).signIn().status == 201, "the address has a count of its own")
+            try session.letPass("31 days")
+            #expect(try await codes() == [])
+        }
+    }
+
+    @Test func `wrong mailed codes and wrong codes of the app`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = Browser(site)
+            try await kim.send(.post, "/session/code", ["identifier": "kim@example.com"])
+            try await kim.send(.put, "/session/code", ["code": "000000"])
+            try session.run("UPDATE sign_in_failures SET count = 50 WHERE count > 0")
+            #expect(try await codes() == ["code_guessed_for_address!", "second_factor", "signed_in"])
+            try session.run("DELETE FROM sign_in_failures")
+            let stranger = Browser(site)
+            _ = try await stranger.signIn()
+            try await stranger.send(.put, "/session/totp", ["code": "000000"])
+            try session.run("UPDATE sign_in_failures SET count = 50 WHERE count > 0")
+            #expect(try await codes() == ["second_factor_guessed!", "second_factor", "signed_in"])
+        }
+    }
+
+    @Test func `an authenticator without recovery codes, or without its key`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp(hasAuthenticator: true)
+            #expect(try await why().contains("a code of its authenticator app, or one of 10 recovery codes."))
+            try session.run("DELETE FROM recovery_codes")
+            #expect(try await codes() == ["second_factor!", "signed_in"])
+            try session.run("UPDATE authenticators SET sealed = ''")
+            #expect(try await codes() == ["authenticator_unreadable!", "signed_in"])
+        }
+    }
+
+    @Test func `an account that has moved`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: "kim@example.net")
+            try await site.service.deliver()
+            #expect(try await codes(of: "kim@example.net") == ["address_left!", "signed_in"])
+        }
+    }
+
+    @Test func `mail that the mail server does not take`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            site.service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            try await Browser(site).send(.post, "/session/code", ["identifier": "lee@example.com"])
+            #expect(try await codes() == [], "it was not tried yet")
+            try await site.service.deliver()
+            #expect(try await codes() == ["mail_waits!"])
+            let text = try await why()
+            #expect(text.hasPrefix("1 mail to the address has waited for ") && text.contains("greylisted"))
+        }
+    }
+
+    @Test func `an account that does not exist is not found`() async throws {
+        for account in ["nobody@example.com", "nobody", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
+            let run = try await CommandRun.byMina("accounts", "why", account)
+            #expect(run.status == 1 && run.errorOutput.contains("no account"))
+        }
+    }
+}
