@@ -29,7 +29,7 @@ struct AccountsAPI: AsyncParsableCommand {
     )
 
     /// Runs the command. Exits with 0 for success, 1 if the request was refused or the object was not found, 2 for a usage
-    /// error, 69 if the database is unavailable.
+    /// error, 69 if the database is unavailable. With `--json` it prints an error as JSON.
     static func main() async {
         // The kernel does not deliver a signal to process 1 of a container unless the process handles it. Commands that
         // shut down gracefully replace these handlers.
@@ -43,24 +43,15 @@ struct AccountsAPI: AsyncParsableCommand {
             }
         } catch let error as ExitCode {
             Foundation.exit(error.rawValue)
-        } catch let error where exitCode(for: error) == .validationFailure {
-            printError(fullMessage(for: error))
-            Foundation.exit(2)
-        } catch let mistakes as SettingMistakes {
-            printError("\(mistakes)")
-            Foundation.exit(2)
         } catch let error where exitCode(for: error) == .success {
             print(fullMessage(for: error))
         } catch {
-            printError("\(error)")
-            Foundation.exit(Self.isUnavailable(error) ? 69 : 1)
+            let failure = CommandFailure(error)
+            printError(wantsJSON ? failure.json.text : failure.text)
+            Foundation.exit(failure.exit)
         }
     }
 
-    private static func isUnavailable(_ error: any Error) -> Bool {
-        switch error as? DatabaseError {
-        case .unavailable, .outcomeUnknown: true
-        default: false
-        }
-    }
+    /// Whether `--json` was given, also to a command whose other arguments are wrong.
+    private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
 }

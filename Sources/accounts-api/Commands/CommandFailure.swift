@@ -1,0 +1,53 @@
+import Accounts
+import ArgumentParser
+
+/// Why a command failed, and its exit code.
+struct CommandFailure {
+    enum Code: String {
+        case notFound = "not-found"
+        case refused
+        case usage
+        case settings
+        case unavailable
+        case failed
+    }
+
+    let code: Code
+    let message: String
+    /// What is printed without `--json`; it has the usage of the command, too.
+    let text: String
+
+    init(_ error: any Error) {
+        if AccountsAPI.exitCode(for: error) == .validationFailure {
+            (code, message) = (.usage, AccountsAPI.message(for: error))
+            text = AccountsAPI.fullMessage(for: error)
+            return
+        }
+        message = "\(error)"
+        text = message
+        code =
+            switch error {
+            case is NotFound: .notFound
+            case is Refused: .refused
+            case is SettingMistakes: .settings
+            case DatabaseError.unavailable, DatabaseError.outcomeUnknown: .unavailable
+            default: .failed
+            }
+    }
+
+    var exit: Int32 {
+        switch code {
+        case .usage, .settings: 2
+        case .unavailable: 69
+        case .notFound, .refused, .failed: 1
+        }
+    }
+
+    var json: JSON {
+        [
+            "error": [
+                "code": .string(code.rawValue), "message": .string(message), "exit": .integer(Int(exit)),
+            ]
+        ]
+    }
+}
