@@ -23,8 +23,10 @@ package enum SignInFinding: Sendable {
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)
 
-    package enum Guess: String, Sendable {
+    package enum Guess: Sendable {
         case passwordOfAddress, passwordOfUsername, codeOfAddress, codeOfUsername, secondFactor
+        /// The mailed code of a recovery, and the code of the app in one.
+        case codeOfRecovery, appInRecovery
     }
 
     /// Whether it keeps the person from signing in, at least in some browser or with some answer.
@@ -138,6 +140,12 @@ extension Operator {
             counts.append((isAddress ? .codeOfAddress : .codeOfUsername, strangers(code, identifier.bytes)))
         }
         counts.append((.secondFactor, strangers("second factor", account.bytes)))
+        if flow.hasRecovery {
+            for address in identifiers.compactMap(\.address) {
+                counts.append((.codeOfRecovery, strangers("code of a recovery", Array(address.rawValue.utf8))))
+            }
+            counts.append((.appInRecovery, strangers("second factor of a recovery", account.bytes)))
+        }
         let rows = try await database.read(
             """
             SELECT subject, count, until FROM sign_in_failures

@@ -49,6 +49,7 @@ extension SignInDiagnosis {
                     [
                         "code": .string(finding.code), "obstacle": .bool(finding.isObstacle),
                         "text": .string(text(of: finding)),
+                        "until": finding.until.map { .string($0.timestamp) } ?? .null,
                     ]
                 }
             ),
@@ -93,33 +94,33 @@ extension SignInDiagnosis {
     private func time(to date: Date) -> String { span(from: now, to: date, in: .english) }
 
     private func text(of guess: SignInFinding.Guess, until time: String) -> String {
+        let wait = "for another \(time), or longer if guesses go on"
         let known = "the account knows \(counted(knownDevices, "browser"))"
         let help = hasAddress ? " A mailed code makes a browser known." : ""
-        let subject =
-            switch guess {
-            case .passwordOfAddress: "sign-ins with the address"
-            case .passwordOfUsername: "sign-ins with the username"
-            case .secondFactor: "codes of the second factor"
-            case .codeOfAddress: "mailed codes for the address"
-            case .codeOfUsername: "mailed codes for the username"
-            }
-        switch guess {
-        case .passwordOfAddress, .passwordOfUsername:
-            return
-                "Too many \(subject) have failed in unknown browsers. For \(time) the password alone is refused there; "
-                + "\(known).\(help)"
-        case .secondFactor:
-            return "Too many \(subject) were wrong in unknown browsers. For \(time) they are refused there; \(known)."
-                + help
-        case .codeOfAddress, .codeOfUsername:
-            return
-                "Too many \(subject) were wrong. For \(time) they are refused. The link in a mail with a code sends one "
-                + "that is not."
+        let link = "The link in a mail with a code sends another one that is accepted."
+        return switch guess {
+        case .passwordOfAddress:
+            "Unknown browsers need more than the password with the address, \(wait); \(known).\(help)"
+        case .passwordOfUsername:
+            "Unknown browsers need more than the password with the username, \(wait); \(known).\(help)"
+        case .secondFactor: "Unknown browsers cannot enter a second factor, \(wait); \(known).\(help)"
+        case .codeOfAddress: "Mailed codes for the address are refused, \(wait). \(link)"
+        case .codeOfUsername: "Mailed codes for the username are refused, \(wait). \(link)"
+        case .codeOfRecovery: "Mailed codes for a recovery are refused, \(wait). \(link)"
+        case .appInRecovery: "A recovery refuses codes of the app, \(wait). A recovery code is accepted."
         }
     }
 }
 
 extension SignInFinding {
+    /// When it ends by itself; nil if it does not.
+    fileprivate var until: Date? {
+        switch self {
+        case .guessed(_, let until), .addressLeft(_, let until): until
+        default: nil
+        }
+    }
+
     fileprivate var code: String {
         switch self {
         case .disabled: "disabled"
@@ -131,6 +132,8 @@ extension SignInFinding {
         case .guessed(.codeOfAddress, _): "code_guessed_for_address"
         case .guessed(.codeOfUsername, _): "code_guessed_for_username"
         case .guessed(.secondFactor, _): "second_factor_guessed"
+        case .guessed(.codeOfRecovery, _): "recovery_code_guessed"
+        case .guessed(.appInRecovery, _): "recovery_app_guessed"
         case .unreadableAuthenticator: "authenticator_unreadable"
         case .secondFactor: "second_factor"
         case .addressLeft: "address_left"
