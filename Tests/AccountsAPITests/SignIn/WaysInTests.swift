@@ -1,0 +1,203 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+/// Everything that can end in a session, so that no way is weaker than the others (OWASP ASVS 5.0, 6.3.4).
+@Suite("Ways in", .freshDatabase)
+struct WaysInTests {
+    private static let email = "kim@example.com"
+
+    /// The built-in flow, in which a mailed code signs in.
+    private static func flow() throws -> String { try standardFlow(with: "sign_in: [password, code]") }
+
+    @Test(arguments: ["address", "username", "mailed code", "ticket", "recovery", "address that was brought back"])
+    func `every way in asks for the app of an account that has one`(way: String) async throws {
+        try await TestServer.with(flow: Self.flow()) { site in
+            let owner = Browser(site)
+            let person = try await owner.signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = Browser(site)
+            switch way {
+            case "address": _ = try await kim.signIn()
+            case "username": _ = try await kim.signIn("kim")
+            case "mailed code": try await kim.enterMailedCode()
+            case "ticket": try await kim.enterCodeForTicket()
+            case "recovery": try await kim.recover()
+            default:
+                // An app that was set up shortly before the change goes with it.
+                try Session().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
+                try await owner.moveAddress(to: "kim@example.net")
+                try await site.service.deliver()
+                let token = JSON.string(try site.service.mailbox.undoToken(for: Self.email))
+                #expect(try await kim.send(.post, "/email-change/undo", ["token": token]).status == 204)
+                try await kim.recover()
+            }
+            #expect(try await kim.send(.get, "/session").slug == "no-session", "one factor opens nothing")
+            #expect(try await kim.send(.get, "/account").slug == "no-session")
+            if kim["session"] != nil {
+                #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
+            } else {
+                let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+                #expect(try await kim.send(.put, "/recovery/password", new).slug == "step-locked")
+                let factor: JSON = ["second_factor": .string(person.code)]
+                #expect(try await kim.send(.put, "/recovery/second-factor", factor).nextStep == "password")
+                try await kim.send(.put, "/recovery/password", new)
+                #expect(try await kim.send(.post, "/recovery/commit").status == 200)
+            }
+            #expect(try await kim.send(.get, "/session").json["session"]?["assurance"] == "aal2")
+        }
+    }
+
+    @Test(arguments: ["ticket", "recovery"])
+    func `the session that the browser had ends`(way: String) async throws {
+        try await TestServer.with(flow: Self.flow()) { site in
+            try await site.readyAccount()
+            try await site.readyAccount("lee@example.com", "lee")
+            let browser = Browser(site)
+            _ = try await browser.signIn("lee")
+            let old = try #require(browser["session"])
+            if way == "ticket" {
+                try await browser.enterCodeForTicket()
+            } else {
+                try await browser.recover()
+                let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+                try await browser.send(.put, "/recovery/password", new)
+                try await browser.send(.post, "/recovery/commit")
+            }
+            #expect(try await browser.send(.get, "/session").json["account"]?["username"] == "kim")
+            browser["session"] = old
+            #expect(try await browser.send(.get, "/session").slug == "no-session")
+        }
+    }
+
+    /// Session fixation: somebody else may have put the cookie into the browser.
+    @Test func `a token that the server did not issue is never adopted`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let (kim, thief) = (Browser(site), Browser(site))
+            let planted = String(repeating: "A", count: 64)
+            (kim["session"], thief["session"]) = (planted, planted)
+            #expect(try await kim.signIn().status == 201)
+            #expect(kim["session"] != planted)
+            #expect(try await thief.send(.get, "/session").slug == "no-session")
+        }
+    }
+
+    /// OWASP ASVS 5.0, 7.6.2. Mail scanners and prefetching browsers open links, too.
+    @Test func `opening a page or a link starts no session`() async throws {
+        try await TestServer.with(flow: Self.flow()) { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: "kim@example.net")
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            try await site.service.deliver()
+            let ticket = try site.service.mailbox.signInTicket(for: "kim@example.net")
+            let undo = try site.service.mailbox.undoToken(for: Self.email)
+            let before = try Session().number(of: "sessions")
+            for path in [
+                "/sign-in", "/sign-in/mail", "/sign-in/code", "/sign-in/second-factor", "/sign-in/recovery-code",
+                "/session/ticket?ticket=\(ticket)", "/email-change/undo?token=\(undo)", "/recovery", "/account",
+                "/account/password", "/.well-known/change-password", "/signup",
+            ] {
+                let response = try await PageVisitor(site).send(.get, path)
+                #expect(response.status < 400, "\(path)")
+                #expect(!response.headers[values: .setCookie].contains { $0.hasPrefix("session=") }, "\(path)")
+            }
+            let after = try Session().number(of: "sessions")
+            #expect(after == before)
+        }
+    }
+
+    @Test func `sign-ins that wait for a code end with a disabled account`() async throws {
+        try await TestServer.with(flow: Self.flow()) { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let (factor, mailed) = (Browser(site), Browser(site))
+            _ = try await factor.signIn()
+            try await mailed.send(.post, "/session/code", ["identifier": "kim"])
+            let code = try await site.service.readCode(for: Self.email)
+            try Session().run("UPDATE accounts SET disabled_at = now()")
+            #expect(try await factor.send(.put, "/session/totp", ["code": .string(person.code)]).slug == "no-session")
+            #expect(try await mailed.send(.put, "/session/code", ["code": .string(code)]).slug == "no-session")
+            let sessions = try Session().number(of: "sessions")
+            #expect(sessions == 1, "that of the sign-up")
+        }
+    }
+
+    /// Somebody knows the password and tries codes of the app.
+    @Test func `a mailed code that does not sign in lets a new device past guesses at the app`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            for number in 0..<11 {
+                _ = try await Stranger(site, at: "198.51.100.\(number)").guessSecondFactor(person.wrongCode)
+            }
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            let code: JSON = ["code": .string(person.code)]
+            #expect(try await kim.send(.put, "/session/totp", code).slug == "code-required")
+            try await kim.enterMailedCode()
+            #expect(kim["session"] == nil, "the device is known, and nothing else")
+            #expect(try await kim.signIn().json["session"] == ["state": "second-factor"])
+            #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
+        }
+    }
+
+    // MARK: The time of a failure
+
+    /// The checks of stored hashes take different times, and without an account there is none.
+    @Test(arguments: ["kim", "kim@example.com", "nobody", "nobody@example.com"])
+    func `every failure takes the same minimum time`(identifier: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            guard let address = IPAddress("198.51.100.7"),
+                case .secret(let wrong) = FieldAnswer.password("not the pass phrase")
+            else { throw Missing() }
+            let minimum = Duration.milliseconds(400)
+            let sessions = Sessions(signups: site.service.signups, failureTime: minimum).from(
+                Network(address),
+                SessionClient(browser: nil, device: nil)
+            )
+            func fails() async throws -> String {
+                let start = ContinuousClock.now
+                var outcome = "signed in"
+                do throws(SignInError) {
+                    _ = try await sessions.signIn(as: SignInIdentifier(identifier), with: wrong)
+                } catch {
+                    outcome = "\(error)"
+                }
+                #expect(ContinuousClock.now - start >= minimum, "\(outcome)")
+                return outcome
+            }
+            #expect(try await fails() == "failed")
+            let stranger = try Stranger(site, at: "198.51.100.7")
+            for _ in 1...9 { _ = try await stranger.signIn(identifier, "not the pass phrase") }
+            #expect(try await fails() == "codeRequired")
+            let start = ContinuousClock.now
+            _ = try await sessions.mailCode(to: SignInIdentifier(identifier), in: .english)
+            #expect(ContinuousClock.now - start >= minimum, "the request for a code")
+        }
+    }
+}
+
+extension Browser {
+    /// Asks for a mailed code, and enters it.
+    fileprivate func enterMailedCode() async throws {
+        try await send(.post, "/session/code", ["identifier": "kim@example.com"])
+        let code = try await site.service.readCode(for: "kim@example.com")
+        try await send(.put, "/session/code", ["code": .string(code)])
+    }
+
+    /// Exchanges the ticket in a mail that somebody else has caused, and enters the code.
+    fileprivate func enterCodeForTicket() async throws {
+        try await Browser(site).send(.post, "/session/code", ["identifier": "kim@example.com"])
+        try await site.service.deliver()
+        let ticket = try site.service.mailbox.signInTicket(for: "kim@example.com")
+        try await send(.post, "/session/ticket", ["ticket": .string(ticket)])
+        let code = try await site.service.readCode(for: "kim@example.com")
+        try await send(.put, "/session/code", ["code": .string(code)])
+    }
+}
