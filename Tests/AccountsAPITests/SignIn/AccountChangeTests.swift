@@ -103,6 +103,26 @@ struct AccountChangeTests {
         }
     }
 
+    /// SHA-1 of `an unusual but leaked pass phrase`, as a list of breached passwords has it.
+    private static let leaked = ("an unusual but leaked pass phrase", "D92A2C6461684A5BA27BF1137C1237B0748D78D2:2\n")
+
+    @Test(arguments: ["/account/password", "/recovery/password"])
+    func `a breached password is refused, and a long one is not`(path: String) async throws {
+        try await withFile(Self.leaked.1, named: "list.txt") { file in
+            let breached = BreachedPasswords(try BreachedList(file), logger: .silent)
+            defer { breached.shutdown() }
+            try await TestServer.with(breached: breached) { site in
+                let kim = Browser(site)
+                try await kim.signUp()
+                if path.hasPrefix("/recovery") { try await kim.recover() }
+                let refused = try await kim.send(.put, path, Self.password(Self.leaked.0))
+                #expect(refused.refusals == ["password:common"])
+                let long = "a long phrase that I made up on a train to Busan in the rain of 1998, for no reason at all"
+                #expect(try await kim.send(.put, path, Self.password(long)).status == 200)
+            }
+        }
+    }
+
     @Test func `a flow without a password has none to change`() async throws {
         let flow = "flow: f\nversion: 1\nsteps:\n  - {name: a, title: A, fields: [{name: name, kind: text, label: N}]}"
         try await TestServer.with(flow: flow) { site in
@@ -193,6 +213,37 @@ struct AccountChangeTests {
             }
             try await lee.signUp("lee@example.com", "lee")
             #expect(try await lee.send(.post, "/account/recovery-codes").slug == "not-found")
+        }
+    }
+
+    /// NIST SP 800-63B-4 §4.1.2.1. Such a session does not begin, but the rule must not rest on that.
+    @Test func `a session of one factor changes nothing about the authenticator of the account`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            let database = try TestSupport.Session()
+            try database.run("UPDATE sessions SET assurance = 1, methods = 'pwd'")
+            func stored() throws -> String {
+                try database.query(
+                    """
+                    SELECT (SELECT string_agg(a::text, '') FROM authenticators AS a)
+                        || (SELECT string_agg(r::text, '' ORDER BY digest) FROM recovery_codes AS r)
+                    """
+                ).only.decode(String.self)
+            }
+            let before = try stored()
+            let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
+            let sessions = Sessions(signups: site.service.signups, failureTime: .zero)
+            let token = try #require(kim["session"].flatMap { Token<AccountSession>($0) })
+            let session = try await sessions.find(token)
+            let error = await #expect(throws: SignInError.self) {
+                try await sessions.addAuthenticator(SignedUp(secret: secret).code, to: session, in: .english)
+            }
+            guard case .noSuchFactor? = error else { throw Missing() }
+            #expect(try await kim.send(.delete, "/account/totp").slug == "not-found")
+            #expect(try await kim.send(.post, "/account/recovery-codes").slug == "not-found")
+            let after = try stored()
+            #expect(after == before)
         }
     }
 
