@@ -1,0 +1,91 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+/// NIST SP 800-63B-4 §4.6, and OWASP ASVS 5.0, 6.3.7.
+@Suite("Mails about changes of an account", .freshDatabase)
+struct CredentialNoticeTests {
+    private static let (old, new) = ("kim@example.com", "kim@example.net")
+
+    /// What was mailed since then, without mails with a code.
+    private static func notices(after count: Int, _ site: TestServer) async throws -> [Mail] {
+        try await site.service.deliver()
+        return site.service.mailbox.mails.dropFirst(count).filter { Mailbox.code(in: $0.text) == nil }
+    }
+
+    @Test(arguments: [
+        ("password", "Your password was changed: Acme"), ("app", "An authenticator app was added: Acme"),
+        ("no app", "Your authenticator app was removed: Acme"),
+        ("recovery codes", "Your recovery codes were replaced: Acme"), ("erasure", "Your account was deleted: Acme"),
+    ])
+    func `a change is told once at the address, with what to do if it was somebody else`(
+        change: String,
+        subject: String
+    ) async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            try await site.service.deliver()
+            let count = site.service.mailbox.mails.count
+            let response: Response
+            switch change {
+            case "password":
+                let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+                response = try await kim.send(.put, "/account/password", new)
+            case "app":
+                let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
+                let code = SignedUp(secret: secret).code
+                response = try await kim.send(.put, "/account/totp", ["code": .string(code)])
+            case "no app": response = try await kim.send(.delete, "/account/totp")
+            case "recovery codes": response = try await kim.send(.post, "/account/recovery-codes")
+            default: response = try await kim.send(.delete, "/account")
+            }
+            #expect(response.status == 200 || response.status == 204)
+            let mails = try await Self.notices(after: count, site)
+            #expect(mails.map(\.subject) == [subject] && mails.map(\.to) == [Self.old])
+            #expect(mails.allSatisfy { $0.text.contains("If it was not you") })
+            for code in response.strings("recovery_codes") {
+                #expect(!mails.contains { $0.text.contains(code) }, "a mail has no secret")
+            }
+        }
+    }
+
+    @Test func `a refused change is not told`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await site.service.deliver()
+            let count = site.service.mailbox.mails.count
+            let short: JSON = ["password": "short", "confirmation": "short"]
+            #expect(try await kim.send(.put, "/account/password", short).status == 422)
+            #expect(try await kim.send(.delete, "/account/totp").status == 404)
+            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            #expect(try await kim.send(.delete, "/account").status == 403)
+            let mails = try await Self.notices(after: count, site)
+            #expect(mails.isEmpty)
+        }
+    }
+
+    @Test func `the old and the new address hear of a change, and of its undoing`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await site.service.deliver()
+            var count = site.service.mailbox.mails.count
+            #expect(try await kim.moveAddress(to: Self.new).status == 200)
+            let moved = try await Self.notices(after: count, site)
+            #expect(Set(moved.map(\.to)) == [Self.old, Self.new])
+            #expect(moved.allSatisfy { $0.text.contains("If it was not you") })
+            count = site.service.mailbox.mails.count
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            #expect(try await Browser(site).send(.post, "/email-change/undo", ["token": token]).status == 204)
+            let restored = try await Self.notices(after: count, site)
+            #expect(restored.map(\.subject) == Array(repeating: "Your old address is back: Acme", count: 2))
+            #expect(Set(restored.map(\.to)) == [Self.old, Self.new])
+        }
+    }
+}
