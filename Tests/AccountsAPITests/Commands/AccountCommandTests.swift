@@ -63,6 +63,28 @@ struct AccountCommandTests {
         }
     }
 
+    /// The support case of docs/operating.md: somebody else has changed the address.
+    @Test func `the owner of the old address gets back an account that was disabled meanwhile`() async throws {
+        try await TestServer.with { site in
+            let (kim, thief) = (Browser(site), Browser(site))
+            try await kim.signUp()
+            _ = try await thief.signIn()
+            try await thief.moveAddress(to: "kim@example.net")
+            #expect(try await command("accounts", "show", "kim@example.com").status == 1, "it has left this address")
+            let id = try TestSupport.Session().query(
+                "SELECT account FROM identifiers WHERE kind = 'email' AND value = 'kim@example.com'"
+            ).only.decode(ID<Account>.self)
+            #expect(try await command("accounts", "disable", "\(id)").status == 0)
+            #expect(try await thief.send(.get, "/session").slug == "no-session")
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: "kim@example.com"))
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": token]).status == 204)
+            #expect(try await command("accounts", "enable", "kim@example.com").status == 0)
+            #expect(try await thief.signIn("kim@example.net").slug == "sign-in-failed")
+            #expect(try await kim.recover().nextStep == "password")
+        }
+    }
+
     @Test func `an account is erased only with --yes`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

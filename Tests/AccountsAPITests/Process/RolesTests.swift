@@ -308,6 +308,30 @@ struct RolesTests {
         }
     }
 
+    /// An operator stops an account, and never opens one.
+    @Test func `the operating role cannot let anybody into an account`() async throws {
+        try await Installation.with { installation in
+            let mina = try installation.session(as: "mina")
+            for table in [
+                "credentials", "authenticators", "recovery_codes", "sessions", "sign_ins", "devices", "identifiers",
+                "accounts", "address_changes",
+            ] {
+                #expect(isRefused("INSERT INTO \(table) DEFAULT VALUES", mina), "\(table)")
+            }
+            for statement in [
+                "UPDATE sessions SET token_hash = ''", "UPDATE sessions SET ends_at = now()",
+                "UPDATE sign_ins SET attempts = 0", "UPDATE authenticators SET last_step = 0",
+                "UPDATE recovery_codes SET digest = ''", "UPDATE identifiers SET value = ''",
+                "DELETE FROM credentials", "DELETE FROM authenticators", "DELETE FROM recovery_codes",
+                "UPDATE address_changes SET token_hash = ''",
+                "SELECT move_address(gen_random_uuid(), '', now())",
+                "SELECT restore_address(gen_random_uuid(), '', now())", "SELECT rename_account(gen_random_uuid(), '')",
+            ] {
+                #expect(isRefused(statement, mina), "\(statement)")
+            }
+        }
+    }
+
     @Test func `functions that run as the owner ignore temporary tables`() async throws {
         try await Installation.with { installation in
             let settings = try installation.session(as: "accounts_owner").query(
