@@ -24,4 +24,35 @@ struct SecurityDocumentTests {
             for name in names.matches(of: /`([^`]+)`/) { #expect(suites.contains(String(name.1))) }
         }
     }
+
+    /// The clauses that apply to sign-in, sessions and recovery, under the headings of their tables.
+    private static let clauses = [
+        "Sign-in beside NIST SP 800-63B-4": """
+        2.1.3 2.2.2 2.2.3 3.1.1.2 3.1.3.1 3.2.2 3.2.5 4.1.2.1 4.2.1.1 4.2.1.2 4.2.2.2 4.2.3 4.3 4.5 4.6 5.1 5.1.1 5.1.2
+        5.2 B.2
+        """,
+        "Sign-in beside OWASP ASVS 5.0": """
+        6.1.1 6.1.3 6.2.2 6.2.3 6.2.4 6.2.11 6.2.12 6.3.4 6.3.5 6.3.7 6.3.8 6.4.1 6.4.3 6.4.4 6.4.6 6.5.1 6.5.2 6.5.3
+        6.5.4 6.5.5 6.5.6 6.6.2 6.7.2 7.1.1 7.1.2 7.2.3 7.2.4 7.3.1 7.3.2 7.4.1 7.4.2 7.4.3 7.4.4 7.4.5 7.5.1 7.5.2
+        7.6.1 7.6.2
+        """,
+    ]
+
+    @Test(arguments: clauses.keys.sorted())
+    func `every clause of a standard has a suite, or says that it has none`(heading: String) throws {
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/security.md"), encoding: .utf8)
+        let section = try #require(document.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
+        let lines = section.components(separatedBy: "\n## ")[0].split(separator: "\n")
+        var found: Set<String> = []
+        for line in lines where line.hasPrefix("| ") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let isHeading = cells.last == "tested in"
+            try #require(cells.count == 4, "\(line)")
+            if isHeading { continue }
+            #expect(cells[3].hasPrefix("`") || cells[3].hasPrefix("none: "), "\(line)")
+            found.formUnion(cells[0].components(separatedBy: ", "))
+        }
+        let expected = Self.clauses[heading]?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+        #expect(found == Set(expected))
+    }
 }
