@@ -23,7 +23,7 @@ class Crowd:
     # Every request is answered within this number of seconds, whatever the database does.
     LONGEST_ANSWER = 10
 
-    def __init__(self, count, service):
+    def __init__(self, count, service, person=None, first=0):
         self.service = service
         self.lock = threading.Condition()
         self.acknowledged = 0
@@ -37,7 +37,7 @@ class Crowd:
         # Account id by address.
         self.accounts = {}
         self.complaints = []
-        self.people = [Person(number, self) for number in range(count)]
+        self.people = [(person or Person)(number, self) for number in range(first, first + count)]
 
     def sign_up(self):
         threads = [threading.Thread(target=person.sign_up, name=person.address) for person in self.people]
@@ -86,8 +86,11 @@ class Person:
         self.username = f"person.{number}"
         # Each person has an address of their own, and so their own rate limits.
         self.network = f"10.0.{number // 250}.{number % 250 + 1}"
+        self.password = f"my grey pass phrase {number}"
         self.token = None
         self.deadline = None
+        # The answer to the commit.
+        self.committed = None
 
     def sign_up(self):
         self.deadline = time.monotonic() + PATIENCE
@@ -95,8 +98,7 @@ class Person:
             self.token = self.send("POST", "/signup", {"transport": "bearer"}, {201})[1]["token"]
             self.submit("email", {"email": self.address})
             self.prove()
-            password = f"my grey pass phrase {self.number}"
-            self.submit("password", {"password": password, "confirmation": password})
+            self.submit("password", {"password": self.password, "confirmation": self.password})
             self.submit("profile", {"username": self.username, "display_name": f"Person {self.number}"})
             if self.number % 5 == 0:
                 self.send("PUT", "/signup/profile/photo", PICTURE, {204})
@@ -104,7 +106,8 @@ class Person:
             self.submit("totp", {})
             self.submit("terms", {"terms": True})
             self.review()
-            account = self.send("POST", "/signup/commit", None, {200, 201})[1]["account"]
+            self.committed = self.send("POST", "/signup/commit", None, {200, 201})[1]
+            account = self.committed["account"]
             if (account["email"], account["username"]) != (self.address, self.username):
                 self.crowd.complain(f"{self.address} got another account: {account}")
             with self.crowd.lock:

@@ -10,9 +10,10 @@ import socket
 import subprocess
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
-from proxy import ResettingProxy
+from proxy import KillingProxy, ResettingProxy
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,13 +69,16 @@ class Service:
     small_disk: the database is on a file system of 400 MB in memory.
     faked_clock: the clock of the server can be set.
     resets: the share of connections that are reset, those of the clients and those to the database.
+    kills: `killer`, between the server and the database, can kill the server at a chosen message.
     """
 
-    def __init__(self, folder, small_disk=False, faked_clock=False, resets=0):
+    def __init__(self, folder, small_disk=False, faked_clock=False, resets=0, kills=False):
         self.folder = folder
         self.small_disk = small_disk
         self.faked_clock = faked_clock
         self.resets = resets
+        self.kills = kills
+        self.killer = None
         self.server = None
         self.proxies = []
 
@@ -97,6 +101,13 @@ class Service:
             name = ".s.PGSQL.5432"
             self.proxies.append(ResettingProxy(str(beside / name), f"{host}/{name}", self.resets))
             database = self.database.replace(host, str(beside))
+        if self.kills:
+            port = free_port()
+            host = re.search(r"host=(\S+)", self.database)[1]
+            self.killer = KillingProxy(("127.0.0.1", port), f"{host}/.s.PGSQL.5432")
+            self.proxies.append(self.killer)
+            here = f"127.0.0.1 port={port} sslmode=disable gssencmode=disable"
+            database = self.database.replace(host, here)
         self.environment = {
             "PATH": os.environ["PATH"],
             "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
@@ -108,6 +119,9 @@ class Service:
             "TRUSTED_PROXIES": "127.0.0.1",
             "LOG_FORMAT": "json",
         }
+        if self.kills:
+            # Its people come one after the other, and have no reason to wait for the rest of the machine.
+            self.environment["ARGON2_PRIORITY"] = "normal"
         if self.faked_clock:
             self.clock.write_text("0")
             library = self.folder / "clock.so"
@@ -151,6 +165,16 @@ class Service:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
             )
+
+    def wait_until_ready(self):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/ready", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.01)
+        raise TimeoutError("the server did not become ready")
 
     def kill_server(self):
         self.server.kill()
