@@ -92,6 +92,40 @@ private struct Life {
     struct Held {
         var token: Token<AccountSession>
         var isValid = true
+        var hasTwoFactors = false
+    }
+
+    /// The authenticator app of the account, with its recovery codes.
+    struct App {
+        let secret: [UInt8]
+        /// The time step of the last code that was accepted; nil if the database has been made to forget it.
+        var usedStep: Int?
+        var codes: [RecoveryCode]
+        var usedCodes: [RecoveryCode] = []
+    }
+
+    /// A second factor that the person enters.
+    enum Factor: CustomStringConvertible {
+        case app(step: Int)
+        case usedApp
+        case recoveryCode(RecoveryCode)
+        case usedRecoveryCode(RecoveryCode)
+
+        var isRight: Bool {
+            switch self {
+            case .app, .recoveryCode: true
+            case .usedApp, .usedRecoveryCode: false
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .app: "the app"
+            case .usedApp: "the used code of the app"
+            case .recoveryCode: "a recovery code"
+            case .usedRecoveryCode: "a used recovery code"
+            }
+        }
     }
 
     /// An open draft that changes the account.
@@ -102,6 +136,7 @@ private struct Life {
         var session: Int?
         var address = ""
         var isCurrent = true
+        var needsSecondFactor = false
     }
 
     /// An address that the account has left.
@@ -124,6 +159,7 @@ private struct Life {
     private var address: String
     private var username: String
     private var password: String?
+    private var app: App?
     private var sessions: [Held] = []
     private var recoveries: [Open] = []
     private var changes: [Open] = []
@@ -191,7 +227,7 @@ private struct Life {
     // MARK: Acts
 
     mutating func act() async throws {
-        switch Int.random(in: 0..<16, using: &chance) {
+        switch Int.random(in: 0..<21, using: &chance) {
         case 0...2: try await trySignIn()
         case 3, 4: try await checkSession()
         case 5: try await signOut()
@@ -203,6 +239,9 @@ private struct Life {
         case 12: try await undo()
         case 13: try await letADayPass()
         case 14: try await rename()
+        case 15...17: try await addApp()
+        case 18: try await removeApp()
+        case 19: try await replaceRecoveryCodes()
         default: try await administrate()
         }
     }
@@ -230,14 +269,74 @@ private struct Life {
         guard case .secret(let secret) = FieldAnswer.password(guess) else { return }
         let isRight = exists && !isDisabled && guess == password && [address, username].contains(identifier)
         let outcome: String
+        var waiting: PendingSignIn?
         do throws(SignInError) {
-            let progress = try await signIn().signIn(as: SignInIdentifier(identifier), with: secret)
-            if case .session(let new) = progress { sessions.append(Held(token: new.token)) }
+            switch try await signIn().signIn(as: SignInIdentifier(identifier), with: secret) {
+            case .session(let new):
+                sessions.append(Held(token: new.token))
+                outcome = "signed in"
+            case .pending(let pending):
+                waiting = pending
+                outcome = "\(pending.awaits)"
+            case .deviceKnown: outcome = "device known"
+            }
+        } catch {
+            outcome = error.word
+        }
+        let right = app == nil ? "signed in" : "secondFactor"
+        try expect(outcome, isRight ? right : "failed", "sign in as \(identifier) with \(guess)")
+        if let waiting { try await enterFactor(for: waiting) }
+    }
+
+    private mutating func enterFactor(for waiting: PendingSignIn) async throws {
+        guard let factor = try await chooseFactor() else { return }
+        let outcome: String
+        do throws(SignInError) {
+            let new = try await signIn().enter(secondFactor(factor), for: waiting.token)
+            sessions.append(Held(token: new.token, hasTwoFactors: true))
+            use(factor, replacedBy: new.recoveryCode)
             outcome = "signed in"
         } catch {
             outcome = error.word
         }
-        try expect(outcome, isRight ? "signed in" : "failed", "sign in as \(identifier) with \(guess)")
+        try expect(outcome, factor.isRight ? "signed in" : "refused", "enter \(factor)")
+    }
+
+    /// Nil if the account has no app.
+    private mutating func chooseFactor() async throws -> Factor? {
+        guard let app else { return nil }
+        switch Int.random(in: 0..<6, using: &chance) {
+        case 0: if app.usedStep != nil { return .usedApp }
+        case 1: if let code = app.usedCodes.randomElement(using: &chance) { return .usedRecoveryCode(code) }
+        case 2, 3: if let code = app.codes.randomElement(using: &chance) { return .recoveryCode(code) }
+        default: break
+        }
+        // As if the app showed another code than the one that was accepted last.
+        let reset: SQL = "UPDATE authenticators SET last_step = 0 WHERE account = \(account) RETURNING now()"
+        let now = try await service.database.transaction(reset)[0].only.decode(Date.self)
+        self.app?.usedStep = nil
+        return .app(step: TOTP.timeStep(at: now))
+    }
+
+    /// What the person types.
+    private func secondFactor(_ factor: Factor) -> SecondFactor {
+        switch factor {
+        case .app(let step): .totp(TOTP.code(app?.secret ?? [], step: step))
+        case .usedApp: .totp(TOTP.code(app?.secret ?? [], step: app?.usedStep ?? 0))
+        case .recoveryCode(let code), .usedRecoveryCode(let code): .recoveryCode(code)
+        }
+    }
+
+    /// The factor was accepted.
+    private mutating func use(_ factor: Factor, replacedBy new: RecoveryCode?) {
+        switch factor {
+        case .app(let step): app?.usedStep = step
+        case .recoveryCode(let code):
+            app?.codes.removeAll { $0.text == code.text }
+            app?.codes += [new].compactMap { $0 }
+            app?.usedCodes.append(code)
+        case .usedApp, .usedRecoveryCode: break
+        }
     }
 
     private mutating func checkSession() async throws {
@@ -245,7 +344,10 @@ private struct Life {
         let outcome: String
         do throws(SignInError) {
             let found = try await signIn().find(sessions[index].token)
-            outcome = found.account.email == address && found.account.username == username ? "found" : "another account"
+            let hasTwoFactors = found.assurance == .aal2
+            outcome =
+                found.account.email != address || found.account.username != username
+                ? "another account" : hasTwoFactors == sessions[index].hasTwoFactors ? "found" : "another assurance"
         } catch {
             outcome = error.word
         }
@@ -274,8 +376,65 @@ private struct Life {
         else { throw Mismatch(description: "the change of a password has erased the account") }
         log.append("session \(index) changes the password")
         password = new
+        hasChanged(by: index, renewed)
+    }
+
+    /// Adds an app, or replaces the one that the account has.
+    private mutating func addApp() async throws {
+        guard let (index, session) = try await usable() else { return }
+        let enrolment = try await signIn().enrolment(of: session)
+        let (secret, step) = (enrolment.secret.base32Bytes, TOTP.timeStep(at: enrolment.now))
+        let isPossible = app == nil || sessions[index].hasTwoFactors
+        let outcome: String
+        do throws(SignInError) {
+            let code = TOTP.code(secret, step: step)
+            let added = try await signIn().addAuthenticator(code, to: session, in: .english)
+            hasChanged(by: index, added.session)
+            sessions[index].hasTwoFactors = true
+            app = App(secret: secret, usedStep: step, codes: added.codes)
+            outcome = "done"
+        } catch {
+            outcome = error.word
+        }
+        try expect(outcome, isPossible ? "done" : "no such factor", "session \(index) adds an app")
+    }
+
+    private mutating func removeApp() async throws {
+        guard let (index, session) = try await usable() else { return }
+        let isPossible = app != nil && sessions[index].hasTwoFactors
+        let outcome: String
+        do throws(SignInError) {
+            let renewed = try await signIn().removeAuthenticator(of: session, in: .english)
+            hasChanged(by: index, renewed)
+            app = nil
+            outcome = "done"
+        } catch {
+            outcome = error.word
+        }
+        try expect(outcome, isPossible ? "done" : "no such factor", "session \(index) removes the app")
+    }
+
+    private mutating func replaceRecoveryCodes() async throws {
+        guard let (index, session) = try await usable() else { return }
+        let isPossible = app != nil && sessions[index].hasTwoFactors
+        let outcome: String
+        do throws(SignInError) {
+            let new = try await signIn().newRecoveryCodes(of: session, in: .english)
+            hasChanged(by: index, new.session)
+            let old = app?.codes ?? []
+            app?.usedCodes += old
+            app?.codes = new.codes
+            outcome = "done"
+        } catch {
+            outcome = error.word
+        }
+        try expect(outcome, isPossible ? "done" : "no such factor", "session \(index) replaces the recovery codes")
+    }
+
+    /// The session has changed what protects the account.
+    private mutating func hasChanged(by index: Int, _ renewed: NewSession?) {
         endSessions(but: index)
-        sessions[index].token = renewed.token
+        if let renewed { sessions[index].token = renewed.token } else { sessions[index].isValid = false }
         outdate()
     }
 
@@ -291,7 +450,7 @@ private struct Life {
         recoveryMails.append(typed)
         let code = try await codeOfRecovery(to: typed, after: before)
         let draft = try await signups.submit(["code": .string(code)], to: signups.flow.steps[1], of: sent).draft
-        recoveries.append(Open(draft: draft, token: token, address: typed))
+        recoveries.append(Open(draft: draft, token: token, address: typed, needsSecondFactor: app != nil))
     }
 
     /// Other mails to the address, such as a notice, may arrive before it.
@@ -317,10 +476,13 @@ private struct Life {
         let outcome: String
         do {
             let step = signups.flow.steps[3]
-            let draft = try await signups.submit(["password": .password(new)], to: step, of: open.draft).draft
-            let commit = try await signups.commit(draft, signingIn: Self.client(open.token))
+            let draft = open.needsSecondFactor ? try await enterFactor(in: open.draft, of: signups) : open.draft
+            let answered = try await signups.submit(["password": .password(new)], to: step, of: draft).draft
+            let commit = try await signups.commit(answered, signingIn: Self.client(open.token))
             endSessions()
-            if let session = commit.session { sessions.append(Held(token: session.token)) }
+            if let session = commit.session {
+                sessions.append(Held(token: session.token, hasTwoFactors: open.needsSecondFactor))
+            }
             password = new
             outdate()
             outcome = "recovered"
@@ -328,6 +490,40 @@ private struct Life {
             outcome = "superseded"
         }
         try expect(outcome, isPossible ? "recovered" : "superseded", "finish the recovery for \(open.address)")
+    }
+
+    /// Enters second factors until one is accepted. A recovery whose account has no app any more is superseded.
+    private mutating func enterFactor(in draft: Draft, of signups: Signups) async throws -> Draft {
+        var accepted: Draft?
+        while accepted == nil { accepted = try await tryFactor(in: draft, of: signups) }
+        return accepted!
+    }
+
+    /// What the person types; anything if the account has no app.
+    private func text(of factor: Factor?) -> String {
+        guard let factor else { return "123456" }
+        switch secondFactor(factor) {
+        case .totp(let digits): return digits
+        case .recoveryCode(let code): return code.text
+        }
+    }
+
+    /// Nil if the factor was refused.
+    private mutating func tryFactor(in draft: Draft, of signups: Signups) async throws -> Draft? {
+        let factor = try await chooseFactor()
+        let answers: Answers = ["second_factor": .string(text(of: factor))]
+        let submitted: Outcome?
+        do throws(SubmitError) {
+            submitted = try await signups.submit(answers, to: signups.flow.steps[2], of: draft)
+        } catch {
+            guard case .refused = error else { throw error }
+            submitted = nil
+        }
+        let expected = factor?.isRight == false ? "refused" : "accepted"
+        let name = factor.map { "\($0)" } ?? "no app"
+        try expect(submitted == nil ? "refused" : "accepted", expected, "\(name) in the recovery")
+        if let factor, let submitted { use(factor, replacedBy: submitted.recoveryCodes.first) }
+        return submitted?.draft
     }
 
     private mutating func startChange() async throws {
@@ -407,6 +603,7 @@ private struct Life {
         usedLinks += left[index...].map(\.token)
         left.removeSubrange(index...)
         password = nil
+        app = nil
         isPaused = false
         endSessions()
         outdate()
@@ -453,6 +650,7 @@ private struct Life {
             try expect(outcome, isPaused ? "limited" : "erased", "session \(index) erases the account")
             if isPaused { return }
             exists = false
+            app = nil
             endSessions()
             outdate()
         }
@@ -464,7 +662,9 @@ private struct Life {
             "SELECT value FROM identifiers WHERE account = \(account) AND reserved_until IS NULL ORDER BY value",
             "SELECT value FROM identifiers WHERE account = \(account) AND reserved_until IS NOT NULL ORDER BY value",
             "SELECT count(*) FROM sessions WHERE account = \(account)",
-            "SELECT count(*) FROM address_changes WHERE account = \(account)"
+            "SELECT count(*) FROM address_changes WHERE account = \(account)",
+            "SELECT count(*) FROM authenticators WHERE account = \(account)",
+            "SELECT digest FROM recovery_codes WHERE account = \(account)"
         )
         let used = try rows[0].map { row throws(DatabaseError) in try row.decode(String.self) }
         let reserved = try rows[1].map { row throws(DatabaseError) in try row.decode(String.self) }
@@ -473,6 +673,10 @@ private struct Life {
         let valid = sessions.count { $0.isValid }
         try expect("\(try rows[2].only.decode(Int.self))", "\(valid)", "sessions")
         try expect("\(try rows[3].only.decode(Int.self))", "\(exists ? left.count : 0)", "links")
+        try expect("\(try rows[4].only.decode(Int.self))", app == nil ? "0" : "1", "apps")
+        let digests = try rows[5].map { row throws(DatabaseError) in try row.decode([UInt8].self) }
+        let hasThem = Set(digests) == Set((app?.codes ?? []).map(\.digest)) && digests.count == app?.codes.count ?? 0
+        try expect("\(digests.count) \(hasThem)", app == nil ? "0 true" : "10 true", "recovery codes")
     }
 }
 
@@ -481,6 +685,7 @@ extension SignInError {
         switch self {
         case .failed: "failed"
         case .noSession: "no session"
+        case .noSuchFactor: "no such factor"
         case .refused: "refused"
         case .limited: "limited"
         default: "\(self)"
