@@ -31,7 +31,7 @@ package enum Schema {
         Script("0009-audit-role", PackageResources._009_audit_role_sql, isCompatible: true),
         Script("0010-sessions", PackageResources._010_sessions_sql, isCompatible: true),
         Script("0011-address-changes", PackageResources._011_address_changes_sql, isCompatible: true),
-        Script("0012-imported-passwords", PackageResources._012_imported_passwords_sql, isCompatible: true),
+        Script("0012-imported-accounts", PackageResources._012_imported_accounts_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

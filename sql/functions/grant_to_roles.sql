@@ -38,7 +38,7 @@ BEGIN
                 ('leases',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('handoffs',       'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('endings',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT'),
-                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added, credentials_version, profile)', 'SELECT, UPDATE (disabled_at)'),
+                ('accounts',       'SELECT, INSERT, UPDATE (authenticators_added, credentials_version, profile, signed_in_at)', 'SELECT, UPDATE (disabled_at, credentials_version)'),
                 ('identifiers',    'SELECT, INSERT',                 'SELECT'),
                 ('credentials',    'INSERT',                         'SELECT (account, kind, created_at)'),
                 ('authenticators', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed)'),

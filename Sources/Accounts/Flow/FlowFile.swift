@@ -212,7 +212,7 @@ extension Flow {
 
     /// Path segments that the service uses itself, so no step may have these names.
     private static let reservedNames: Set<String> = [
-        "review", "commit", "schema", "handoff", "resume", "ticket", "cancel",
+        "review", "sign-in", "commit", "schema", "handoff", "resume", "ticket", "cancel",
     ]
 }
 

@@ -2,7 +2,7 @@
 package struct FunnelReport: Sendable {
     /// The flow with its version, such as `default@1`.
     package let flow: String
-    /// The steps in the order of the flow; the last one is `review`.
+    /// The steps in the order of the flow; then `review`, and `sign-in` for the first sign-in.
     package let steps: [Step]
 
     package struct Step: Sendable {
@@ -60,9 +60,9 @@ extension Operator {
 
     /// Sorts the steps in the order of the current flow. Steps that it does not have follow before `review`.
     private func order(_ names: [String]) -> [String] {
-        let known = flow.steps.map(\.name.rawValue)
-        return known.filter(names.contains) + names.filter { !known.contains($0) && $0 != "review" }.sorted()
-            + names.filter { $0 == "review" }
+        let (known, last) = (flow.steps.map(\.name.rawValue), ["review", Funnel.signIn])
+        return known.filter(names.contains) + names.filter { !(known + last).contains($0) }.sorted()
+            + last.filter(names.contains)
     }
 }
 

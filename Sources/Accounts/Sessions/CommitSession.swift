@@ -48,10 +48,12 @@ struct SessionPlan: Sendable {
 }
 
 extension CommitPlan {
-    /// Statements that start the session if the account was created. The last one selects it.
+    /// Statements that start the session if the account was created. The last one selects it; the one before notes the
+    /// first sign-in.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
-        if signups.flow.purpose == .emailChange { return [renew(session), Signups.select(session.id)] }
+        let end = [signups.noteFirstSignIn(to: owner), Signups.select(session.id)]
+        if signups.flow.purpose == .emailChange { return [renew(session)] + end }
         let (methods, hasTwoFactors) = provedMethods
         let insert = signups.insertSession(
             session.id,
@@ -63,8 +65,7 @@ extension CommitPlan {
             nonce: session.nonce
         )
         return [insert, signups.remember(session.device, of: owner)]
-            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))")
-            + [Signups.select(session.id)]
+            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))") + end
     }
 
     private func renew(_ session: SessionPlan) -> SQL {
@@ -82,11 +83,12 @@ extension CommitPlan {
         }
     }
 
-    /// - Parameter rows: the result of the last statement of the transaction.
-    func newSession(_ rows: Rows) throws(DatabaseError) -> NewSession? {
+    /// - Parameter rows: the results of the transaction, of which those of ``sessionStatements`` are the last ones.
+    func newSession(_ rows: [Rows]) throws(DatabaseError) -> NewSession? {
         guard let session else { return nil }
+        try signups.countFirstSignIn(rows[rows.count - 2])
         let device = signups.flow.purpose == .emailChange ? nil : session.device
-        return NewSession(session: try AccountSession(rows.only), token: session.token, device: device)
+        return NewSession(session: try AccountSession(rows[rows.count - 1].only), token: session.token, device: device)
     }
 }
 

@@ -238,9 +238,11 @@ extension Sessions {
                 [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
                     + [
                         insert, signups.remember(device, of: owner),
-                        signups.endExcessSessions(of: account, when: condition), Signups.select(token.id),
+                        signups.endExcessSessions(of: account, when: condition), signups.noteFirstSignIn(to: owner),
+                        Signups.select(token.id),
                     ]
             )
+            try signups.countFirstSignIn(rows[rows.count - 2])
             return try rows[rows.count - 1].first.map { row throws(DatabaseError) in try AccountSession(row) }
         }
         guard let session = row else { throw .failed }

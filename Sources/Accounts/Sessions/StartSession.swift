@@ -29,6 +29,23 @@ extension Signups {
             """
     }
 
+    /// Notes the first sign-in to the account that the query returns in the column `id`. Returns the flow of the account, and
+    /// the seconds since it was created; no row if the person has signed in before.
+    func noteFirstSignIn(to account: SQL) -> SQL {
+        """
+        UPDATE accounts SET signed_in_at = now() FROM \(account)
+         WHERE accounts.id = account.id AND accounts.signed_in_at IS NULL
+        RETURNING accounts.flow, extract(epoch FROM now() - accounts.created_at)::bigint
+        """
+    }
+
+    /// Counts what ``noteFirstSignIn(to:)`` has returned.
+    func countFirstSignIn(_ rows: Rows) throws(DatabaseError) {
+        guard let row = rows.first else { return }
+        let (flow, seconds) = try row.decode(String.self, Int.self)
+        funnel.answered(Funnel.signIn, ofFlow: flow, after: TimeInterval(seconds))
+    }
+
     /// Ends the sessions of the account that were used least recently, beyond the maximum. A program that signs in again
     /// and again would otherwise fill the table.
     func endExcessSessions(of account: ID<Account>, when condition: SQL) -> SQL {

@@ -56,6 +56,7 @@ extension Signups {
                 outbox.wakeSender()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
                 funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
+                if flow.purpose == .signup { funnel.entered(Funnel.signIn, of: flow) }
                 return Commit(account: account, isNew: true, session: session)
             case .limited(let reached): throw .limited(reached)
             case .notMade:
@@ -136,7 +137,7 @@ extension Signups {
             let isPrepared = try rows[beginning.count - 1].only.decode(String.self) == "true"
             guard isPrepared, let row = rows[1].first else { return .notMade }
             _ = try countEnded(rows[beginning.count + 3], as: .superseded)
-            let session = try plan.newSession(rows[rows.count - 1])
+            let session = try plan.newSession(rows)
             // The row of an account that has changed was read before.
             let account = try plan.account(row)
             return .made(session?.session.account ?? account, session)

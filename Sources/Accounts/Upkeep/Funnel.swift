@@ -59,11 +59,19 @@ package final class Funnel: Sendable {
 
     /// - Parameter time: the seconds since the last change of the draft.
     func answered(_ step: String, of flow: Flow, isSkipped: Bool = false, after time: TimeInterval) {
-        let outcome = isSkipped ? Outcome.skipped : .completed
-        count(
-            Event(flow: flow.id, step: step, outcome: outcome, seconds: isSkipped ? 0 : Self.rounded(max(0, Int(time))))
-        )
+        if isSkipped {
+            count(Event(flow: flow.id, step: step, outcome: .skipped))
+        } else {
+            answered(step, ofFlow: flow.id, after: time)
+        }
     }
+
+    func answered(_ step: String, ofFlow flow: String, after time: TimeInterval) {
+        count(Event(flow: flow, step: step, outcome: .completed, seconds: Self.rounded(max(0, Int(time)))))
+    }
+
+    /// The step after the commit. It is entered when an account is created, and completed by the first sign-in.
+    static let signIn = "sign-in"
 
     func refused(_ refusals: [Refusal], at step: StepName, of flow: Flow) {
         for code in Set(refusals.map(\.code)) {
