@@ -67,12 +67,14 @@ extension Sessions {
             """
     }
 
-    /// Removes the app and the recovery codes. Needs a session of two factors.
+    /// Removes the app and the recovery codes. Needs a session of two factors. Throws `factorRequired` if the flow requires
+    /// an app: its passwords may be too short to be the only factor.
     package func removeAuthenticator(
         of session: AccountSession,
         in language: Language
     ) async throws(SignInError) -> NewSession? {
         try requireConfirmation(of: session)
+        if flow.requiresAuthenticator { throw .factorRequired }
         guard session.assurance == .aal2 else { throw .noSuchFactor }
         let id = session.account.id
         let remove: [SQL] = [

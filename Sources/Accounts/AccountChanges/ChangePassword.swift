@@ -51,7 +51,8 @@ extension Sessions {
             serviceName: signups.serviceName,
             values: Values(of: session.account, in: flow),
             proofs: [:],
-            answers: answers
+            answers: answers,
+            isPasswordOnlyFactor: session.assurance == .aal1
         )
         let fields = [field, repeated].compactMap { $0 }
         let unknown = answers.members.map(\.name).filter { name in !fields.contains { $0.name == name } }

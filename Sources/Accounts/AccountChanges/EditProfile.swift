@@ -9,7 +9,8 @@ extension Sessions {
         return draft
     }
 
-    /// Replaces the values of one step, judged by the kinds of its fields. Another username moves the identifier.
+    /// Replaces the values of one step, judged by the kinds of its fields. Another username moves the identifier, and the
+    /// address of the account is told.
     ///
     /// Throws `refused` with everything that is wrong with the answers.
     ///
@@ -29,21 +30,29 @@ extension Sessions {
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL)
             """
+        let notice =
+            charges.isEmpty
+            ? [] : mail(about: .usernameChanged, to: session.account, in: language, when: Signups.flag("changed"))
         let (account, exceeded, isTaken) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
-                Self.lockForChange(session.account.id),
-                "SELECT \(Signups.setFlag("may_change", mayChange))",
-                signups.consume(charges, when: Self.mayChange),
-                """
-                SELECT \(Signups.setFlag("changed", rename)) WHERE \(Self.mayChange) AND \(Signups.isWithinLimits)
-                """,
-                update(session.account.id, step, to: values)
+                [
+                    Self.lockForChange(session.account.id),
+                    "SELECT \(Signups.setFlag("may_change", mayChange))",
+                    signups.consume(charges, when: Self.mayChange),
+                    """
+                    SELECT \(Signups.setFlag("changed", rename)) WHERE \(Self.mayChange) AND \(Signups.isWithinLimits)
+                    """,
+                    update(session.account.id, step, to: values),
+                ] + notice
             )
             let account = try rows[4].first.map { row throws(DatabaseError) in try Account(session.account.id, row) }
             return (account, try signups.exceeded(charges, rows[2]), !rows[3].isEmpty)
         }
         if let exceeded { throw .limited(exceeded) }
-        if let account { return account }
+        if let account {
+            signups.outbox.wakeSender()
+            return account
+        }
         guard isTaken, let field = Self.username(in: step) else { throw .noSession }
         throw .refused([Refusal(field.name, .taken)])
     }

@@ -145,6 +145,8 @@ package struct ValidationContext: Sendable {
     package var proofs: [FieldName: Proof]
     /// All answers of this submission, before validation.
     package var answers = Answers()
+    /// True if the account has no second factor, so that its password must be longer (NIST SP 800-63B-4 §3.1.1.2).
+    package var isPasswordOnlyFactor = false
     /// True if every value was validated under this exact flow, so that no value has to be validated again.
     package var hasValidValues = false
 

@@ -6,5 +6,10 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case authenticatorAdded = "authenticator-added"
     case authenticatorRemoved = "authenticator-removed"
     case recoveryCodesReplaced = "recovery-codes-replaced"
+    case recoveryCodeUsed = "recovery-code-used"
+    case usernameChanged = "username-changed"
     case accountErased = "account-erased"
+
+    /// Whether the change has ended all other sessions of the account, which is still there.
+    var endsOtherSessions: Bool { ![.recoveryCodeUsed, .usernameChanged, .accountErased].contains(self) }
 }

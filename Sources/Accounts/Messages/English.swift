@@ -44,6 +44,7 @@ struct English: Messages {
         case .noDraft: "There is no such sign-up"
         case .noSession: "You are not signed in"
         case .confirmationRequired: "Please confirm that it is you"
+        case .factorRequired: "Every account needs this"
         case .signInFailed: "These details are not right"
         case .codeRequired: "A code from your mailbox is needed first"
         case .forbiddenOrigin: "The request comes from another site"
@@ -379,10 +380,13 @@ struct English: Messages {
                 ("Your authenticator app was removed", "The authenticator app of your account was removed.")
             case .recoveryCodesReplaced:
                 ("Your recovery codes were replaced", "New recovery codes were made for your account.")
+            case .recoveryCodeUsed:
+                ("A recovery code was used", "A recovery code of your account was used in place of your app.")
+            case .usernameChanged: ("Your username was changed", "The username of your account was changed.")
             case .accountErased: ("Your account was deleted", "Your account was deleted, with everything in it.")
             }
         let isErased = notice == .accountErased
-        let others = isErased ? "" : " All other devices were signed out."
+        let others = notice.endsOtherSessions ? " All other devices were signed out." : ""
         let remedy =
             isErased
             ? "If it was not you, somebody else could sign in to it. Tell \(serviceName), and change the password wherever else you use it."

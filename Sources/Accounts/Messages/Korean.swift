@@ -44,6 +44,7 @@ struct Korean: Messages {
         case .noDraft: "진행 중인 가입이 없습니다"
         case .noSession: "로그인되어 있지 않습니다"
         case .confirmationRequired: "본인 확인이 필요합니다"
+        case .factorRequired: "모든 계정에 필요한 항목입니다"
         case .signInFailed: "로그인 정보가 맞지 않습니다"
         case .codeRequired: "먼저 메일로 받은 코드를 입력해야 합니다"
         case .forbiddenOrigin: "다른 사이트에서 온 요청입니다"
@@ -355,10 +356,12 @@ struct Korean: Messages {
             case .authenticatorAdded: ("인증 앱 등록 안내", "계정에 인증 앱이 등록되었습니다.")
             case .authenticatorRemoved: ("인증 앱 해제 안내", "계정의 인증 앱이 해제되었습니다.")
             case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")
+            case .recoveryCodeUsed: ("복구 코드 사용 안내", "인증 앱 대신 계정의 복구 코드가 사용되었습니다.")
+            case .usernameChanged: ("사용자 이름 변경 안내", "계정의 사용자 이름이 변경되었습니다.")
             case .accountErased: ("탈퇴 완료 안내", "계정과 계정의 모든 정보가 삭제되었습니다.")
             }
         let isErased = notice == .accountErased
-        let others = isErased ? "" : " 다른 모든 기기에서 로그아웃되었습니다."
+        let others = !notice.endsOtherSessions ? "" : " 다른 모든 기기에서 로그아웃되었습니다."
         let remedy =
             isErased
             ? "본인이 아니라면 다른 사람이 비밀번호를 알고 있었다는 뜻입니다. 다른 곳의 비밀번호도 바꾸고 \(serviceName) 고객 지원에 알려 주세요."

@@ -6,6 +6,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case signInFailed = "sign-in-failed"
     case codeRequired = "code-required"
     case confirmationRequired = "confirmation-required"
+    case factorRequired = "factor-required"
     case forbiddenOrigin = "forbidden-origin"
     case unknownStep = "unknown-step"
     case notFound = "not-found"

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Operator {
-    /// Keeps the person of an account from signing in, and ends its sessions.
+    /// Keeps the person of an account from signing in, and ends its sessions and the recoveries that have begun.
     ///
     /// - Returns: whether the account was enabled before; nil if it does not exist.
     package func disable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
@@ -31,7 +31,7 @@ extension Operator {
                 "SELECT 1 FROM accounts WHERE id = \(id) FOR UPDATE",
                 """
                 WITH changed AS (
-                    UPDATE accounts SET disabled_at = \(disabledAt)
+                    UPDATE accounts SET disabled_at = \(disabledAt), credentials_version = credentials_version + 1
                      WHERE id = \(id) AND (disabled_at IS NULL) <> (\(disabledAt)::timestamptz IS NULL) RETURNING id
                 ), \(audited(act, over: "changed", of: "id"))
                 SELECT 1 FROM changed
@@ -65,6 +65,30 @@ extension Operator {
             SELECT count(*) FROM ended
             """
         )[0].only.decode(Int.self)
+    }
+
+    /// Ends the sessions of all accounts, and the sign-ins that wait. Returns the number of sessions.
+    ///
+    /// Deletes some thousands at a time, so that no transaction is long. Sessions that start meanwhile may stay.
+    package func endAllSessions() async throws(DatabaseError) -> Int {
+        _ = try await database.transaction(
+            "INSERT INTO audit (operator, act) VALUES (\(name), \(Act.endSessions.rawValue))",
+            "DELETE FROM sign_ins"
+        )
+        let batch = 5_000
+        var total = 0
+        while true {
+            let count = try await database.transaction(
+                """
+                WITH ended AS (
+                    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT \(batch)) RETURNING 1
+                )
+                SELECT count(*) FROM ended
+                """
+            )[0].only.decode(Int.self)
+            total += count
+            if count < batch { return total }
+        }
     }
 
     /// The sessions of an account, the one that was used last first.

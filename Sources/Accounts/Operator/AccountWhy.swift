@@ -173,7 +173,8 @@ extension Operator {
             """
             SELECT count(*), min(created_at), max(last_error) FROM outbox
              WHERE recipient = ANY (\(ByteStrings(signups.outbox.recipients(address)))) AND state = 'waiting'
-               AND template <> 'withheld' AND (last_error IS NOT NULL OR created_at < now() - interval '1 minute')
+               AND template <> 'withheld' AND now() < useless_after
+               AND (last_error IS NOT NULL OR created_at < now() - interval '1 minute')
             """
         ).only.decode(Int.self, Date?.self, String?.self)
         return since.map { .mailWaits(count: count, since: $0, lastError: lastError) }

@@ -18,6 +18,11 @@ package struct PasswordRules: Sendable {
         self.maximum = maximum
     }
 
+    /// The rules for a password that is the only factor.
+    var ofOnlyFactor: PasswordRules {
+        PasswordRules(minimum: max(minimum, Self.minimumWithoutAuthenticator), maximum: maximum)
+    }
+
     /// The form that is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2) with spaces of every kind as U+0020,
     /// in Normalization Form C, nothing trimmed and no case changed.
     ///

@@ -58,6 +58,7 @@ extension Sessions {
                 orThrow: wrong
             )
             new.recoveryCode = answer.newRecoveryCode
+            signups.outbox.wakeSender()
             return new
         }
     }

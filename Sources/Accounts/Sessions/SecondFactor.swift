@@ -14,6 +14,9 @@ struct StoredAuthenticator {
     /// The time step of the last accepted code.
     let lastStep: Int
     let now: Date
+    /// Where the account is told of its use; nil if it has no address.
+    let address: String?
+    let language: Language
 }
 
 /// An authenticator as it was read.
@@ -26,11 +29,28 @@ enum FoundAuthenticator {
 extension Signups {
     /// The authenticator of the account; nil if it has none.
     func authenticator(of account: ID<Account>) async throws(DatabaseError) -> FoundAuthenticator? {
-        let select: SQL = "SELECT sealed, last_step, now() FROM authenticators WHERE account = \(account)"
+        let select: SQL = """
+            SELECT sealed, last_step, now(), email, locale FROM authenticators JOIN accounts ON accounts.id = account
+             WHERE account = \(account)
+            """
         guard let row = try await database.read(select).first else { return nil }
-        let (sealed, lastStep, now) = try row.decode([UInt8].self, Int.self, Date.self)
+        let (sealed, lastStep, now, address, locale) = try row.decode(
+            [UInt8].self,
+            Int.self,
+            Date.self,
+            String?.self,
+            String.self
+        )
         guard let secret = try? keys.open(sealed, for: .authenticator(of: account)) else { return .unreadable }
-        return .readable(StoredAuthenticator(secret: secret, lastStep: lastStep, now: now))
+        return .readable(
+            StoredAuthenticator(
+                secret: secret,
+                lastStep: lastStep,
+                now: now,
+                address: address,
+                language: Language(rawValue: locale) ?? flow.languages[0]
+            )
+        )
     }
 
     /// Keeps others from using a code of the account's authenticator, or a recovery code, until the transaction ends.
@@ -73,6 +93,7 @@ extension Sessions {
                 when: isRight
             )
             new.recoveryCode = answer.newRecoveryCode
+            signups.outbox.wakeSender()
             return new
         } catch .failed {
             throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
@@ -151,8 +172,8 @@ extension Sessions {
         var newRecoveryCode: RecoveryCode?
     }
 
-    /// Nil for a wrong code of the app. A code is accepted once (RFC 6238 §5.2), and a recovery code is replaced by a new
-    /// one (NIST SP 800-63B-4 §4.2.1.1).
+    /// Nil for a wrong code of the app. A code is accepted once (RFC 6238 §5.2). A recovery code is replaced by a new one,
+    /// and the address of the account is told (NIST SP 800-63B-4 §4.2.1.1, §4.6).
     func answer(
         _ factor: SecondFactor,
         of account: ID<Account>,
@@ -171,7 +192,10 @@ extension Sessions {
                 """
             ])
         case .recoveryCode(let code):
-            let new = RecoveryCode()
+            let (new, isRight) = (RecoveryCode(), Signups.flag("is_right"))
+            let notice = authenticator.address.map {
+                mail(about: .recoveryCodeUsed, to: $0, in: authenticator.language, when: isRight)
+            }
             return AcceptedFactor(
                 statements: [
                     Signups.lockAuthenticator(of: account),
@@ -182,9 +206,9 @@ extension Sessions {
                     """,
                     """
                     INSERT INTO recovery_codes (account, digest)
-                    SELECT \(account), \(new.digest) WHERE \(Signups.flag("is_right"))
+                    SELECT \(account), \(new.digest) WHERE \(isRight)
                     """,
-                ],
+                ] + (notice ?? []),
                 newRecoveryCode: new
             )
         }

@@ -100,6 +100,8 @@ package enum SignInError: Error {
     case confirmationRequired
     /// The account has no such factor, the flow asks for none, or the session has only one factor.
     case noSuchFactor
+    /// The flow requires the factor of every account.
+    case factorRequired
     case refused([Refusal])
     case limited(LimitReached)
     case hashing(HashingError)

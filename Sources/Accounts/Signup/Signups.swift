@@ -68,6 +68,7 @@ package struct Signups: Sendable {
             values: draft.values,
             proofs: draft.proofs,
             answers: answers,
+            isPasswordOnlyFactor: flow.purpose == .recovery && draft.values.subject?.needsSecondFactor != true,
             hasValidValues: draft.values.validFlow == flow.digest
         )
     }

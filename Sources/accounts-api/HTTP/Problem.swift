@@ -62,7 +62,7 @@ extension ProblemKind {
         case .unknownStep, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .notAcceptable: .notAcceptable
-        case .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken: .conflict
+        case .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken, .factorRequired: .conflict
         case .draftExpired: .gone
         case .staleRevision: .preconditionFailed
         case .tooLarge: .contentTooLarge

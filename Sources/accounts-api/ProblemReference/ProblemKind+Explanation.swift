@@ -58,6 +58,14 @@ extension ProblemKind {
                     """,
                 remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
             )
+        case .factorRequired:
+            Explanation(
+                meaning: """
+                    The flow requires an authenticator app of every account, so it cannot be removed. Passwords of such a \
+                    flow may be too short to be the only factor.
+                    """,
+                remedy: "Set up another app in place of this one with `PUT /account/totp`."
+            )
         case .forbiddenOrigin:
             Explanation(
                 meaning: """
@@ -232,7 +240,8 @@ extension ProblemKind {
         case .draftExpired: ["reason", "restart"]
         case .staleRevision: ["draft"]
         case .validationFailed: ["errors"]
-        case .signInFailed, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .methodNotAllowed,
+        case .signInFailed, .factorRequired, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound,
+            .methodNotAllowed,
             .notAcceptable,
             .alreadyCommitted, .tooLarge, .uriTooLong, .headersTooLarge, .unsupportedMediaType, .rateLimited, .busy,
             .unavailable, .internal:
@@ -249,7 +258,8 @@ extension ProblemKind {
         case .unsupportedMediaType: ["Accept"]
         case .rateLimited: ["Retry-After", "RateLimit-Policy", "RateLimit"]
         case .busy, .unavailable: ["Retry-After"]
-        case .confirmationRequired, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound, .notAcceptable,
+        case .confirmationRequired, .factorRequired, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound,
+            .notAcceptable,
             .stepLocked, .incomplete, .alreadyCommitted, .identifierTaken, .draftExpired, .tooLarge, .uriTooLong,
             .headersTooLarge,
             .validationFailed, .internal:

@@ -224,8 +224,8 @@ extension Operation.Act {
 
     static let removeAuthenticator = Self(
         "removeAuthenticator",
-        "Removes the authenticator app and its recovery codes; all other sessions end",
-        problems: [.confirmationRequired, .notFound]
+        "Removes the authenticator app and its recovery codes, unless the flow requires an app; all other sessions end",
+        problems: [.confirmationRequired, .factorRequired, .notFound]
     )
 
     static let newRecoveryCodes = Self(

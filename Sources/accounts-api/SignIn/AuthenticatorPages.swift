@@ -76,6 +76,7 @@ struct AuthenticatorPages: Sendable {
         pages.authenticator(
             try await sessions.enrolment(of: session),
             isSet: try await sessions.overview(of: session.account.id).hasAuthenticator,
+            isRequired: sessions.flow.requiresAuthenticator,
             after: problem,
             in: language
         )
@@ -113,10 +114,13 @@ extension AuthenticatorPages {
 }
 
 extension Pages {
-    /// - Parameter isSet: whether the account has an app already.
+    /// - Parameters:
+    ///   - isSet: whether the account has an app already.
+    ///   - isRequired: whether every account must have one.
     fileprivate func authenticator(
         _ enrolment: Enrolment,
         isSet: Bool,
+        isRequired: Bool,
         after problem: Problem?,
         in language: Language
     ) -> Page {
@@ -136,7 +140,8 @@ extension Pages {
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),
             members: [
-                .init("is_replaced", .bool(isSet)), .init("step", .object(step)), .init("field", .object(field)),
+                .init("is_replaced", .bool(isSet)), .init("is_removable", .bool(!isRequired)),
+                .init("step", .object(step)), .init("field", .object(field)),
                 .init("secret_groups", .array(enrolment.secret.inGroups(of: 4).map(JSON.string))),
             ]
         )

@@ -11,6 +11,7 @@ extension SignInError: ProblemConvertible {
         case .idle: .idleSession
         case .confirmationRequired: .confirmationRequired
         case .noSuchFactor: Problem(.notFound, "The account has no such factor.")
+        case .factorRequired: Problem(.factorRequired, "Every account has this factor.")
         case .refused(let refusals): .refused(refusals, in: context.language)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)

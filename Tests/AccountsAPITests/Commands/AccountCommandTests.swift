@@ -85,6 +85,40 @@ struct AccountCommandTests {
         }
     }
 
+    @Test func `everybody is signed out only with --yes`() async throws {
+        try await TestServer.with { site in
+            let (kim, lee) = (Browser(site), Browser(site))
+            try await kim.signUp()
+            try await lee.signUp("lee@example.com", "lee")
+            let asked = try await command("sessions", "end", "--everybody")
+            #expect(asked.status == 2 && asked.errorOutput.contains("pass --yes"))
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try await command("sessions", "end", "--everybody", "--yes").output == "ended 2 sessions\n")
+            for person in [kim, lee] { #expect(try await person.send(.get, "/session").slug == "no-session") }
+            let records = try audit()
+            #expect(records == ["end sessions"])
+            for mistake in [["kim@example.com", "--everybody"], []] {
+                let run = try await CommandRun.of(["sessions", "end"] + mistake, settings: [:])
+                #expect(run.status == 2 && run.errorOutput.contains("pass either an account or --everybody"))
+            }
+        }
+    }
+
+    @Test func `a recovery that has begun before an account is disabled ends with it`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            _ = try await command("accounts", "disable", "kim@example.com")
+            _ = try await command("accounts", "enable", "kim@example.com")
+            let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+            try await kim.send(.put, "/recovery/password", new)
+            #expect(try await kim.send(.post, "/recovery/commit").status != 200)
+            let signedIn = try await Browser(site).signIn().status
+            #expect(signedIn == 201, "the old password is still right")
+        }
+    }
+
     @Test func `an account is erased only with --yes`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

@@ -20,7 +20,9 @@ struct CredentialNoticeTests {
     @Test(arguments: [
         ("password", "Your password was changed: Acme"), ("app", "An authenticator app was added: Acme"),
         ("no app", "Your authenticator app was removed: Acme"),
-        ("recovery codes", "Your recovery codes were replaced: Acme"), ("erasure", "Your account was deleted: Acme"),
+        ("recovery codes", "Your recovery codes were replaced: Acme"),
+        ("recovery code", "A recovery code was used: Acme"), ("username", "Your username was changed: Acme"),
+        ("erasure", "Your account was deleted: Acme"),
     ])
     func `a change is told once at the address, with what to do if it was somebody else`(
         change: String,
@@ -28,7 +30,7 @@ struct CredentialNoticeTests {
     ) async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
-            try await kim.signUp(hasAuthenticator: true)
+            let person = try await kim.signUp(hasAuthenticator: true)
             try await site.service.deliver()
             let count = site.service.mailbox.mails.count
             let response: Response
@@ -40,6 +42,12 @@ struct CredentialNoticeTests {
                 let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
                 let code = SignedUp(secret: secret).code
                 response = try await kim.send(.put, "/account/totp", ["code": .string(code)])
+            case "recovery code":
+                let other = Browser(site)
+                _ = try await other.signIn()
+                let code = JSON.string(person.recoveryCodes[0])
+                response = try await other.send(.put, "/session/recovery-code", ["code": code])
+            case "username": response = try await kim.send(.put, "/account/profile", ["username": "mina"])
             case "no app": response = try await kim.send(.delete, "/account/totp")
             case "recovery codes": response = try await kim.send(.post, "/account/recovery-codes")
             default: response = try await kim.send(.delete, "/account")
@@ -48,6 +56,8 @@ struct CredentialNoticeTests {
             let mails = try await Self.notices(after: count, site)
             #expect(mails.map(\.subject) == [subject] && mails.map(\.to) == [Self.old])
             #expect(mails.allSatisfy { $0.text.contains("If it was not you") })
+            let endsSessions = !["recovery code", "username", "erasure"].contains(change)
+            #expect(mails.allSatisfy { $0.text.contains("All other devices were signed out") == endsSessions })
             for code in response.strings("recovery_codes") {
                 #expect(!mails.contains { $0.text.contains(code) }, "a mail has no secret")
             }
@@ -63,6 +73,8 @@ struct CredentialNoticeTests {
             let short: JSON = ["password": "short", "confirmation": "short"]
             #expect(try await kim.send(.put, "/account/password", short).status == 422)
             #expect(try await kim.send(.delete, "/account/totp").status == 404)
+            #expect(try await kim.send(.put, "/account/profile", ["username": "kim"]).status == 200)
+            #expect(try await kim.send(.put, "/account/profile", ["username": "admin"]).status == 422)
             try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.send(.delete, "/account").status == 403)
             let mails = try await Self.notices(after: count, site)

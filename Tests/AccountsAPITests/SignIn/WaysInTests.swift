@@ -51,6 +51,56 @@ struct WaysInTests {
         }
     }
 
+    /// NIST SP 800-63B-4 §3.1.1.2: a short password is enough only beside another factor.
+    @Test func `a short password never becomes the only factor`() async throws {
+        let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "").replacing(
+            "min: 15",
+            with: "min: 8"
+        )
+        try await TestServer.with(flow: flow) { site in
+            let owner = Browser(site)
+            try await owner.signUp(hasAuthenticator: true)
+            let removal = try await owner.send(.delete, "/account/totp")
+            #expect(removal.status == 409 && removal.slug == "factor-required")
+            let page = try await owner.send(.get, "/account/authenticator")
+            #expect(!page.body.contains("/account/authenticator/remove"))
+            // The owner of the old address does not have the app of whoever moved the account, so it is removed.
+            try await owner.moveAddress(to: "kim@example.net")
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.email))
+            #expect(try await Browser(site).send(.post, "/email-change/undo", ["token": token]).status == 204)
+            let kim = Browser(site)
+            try await kim.recover()
+            let (short, long) = (Self.passwords("lamp tree"), Self.passwords("lamp tree river cloud"))
+            #expect(try await kim.send(.put, "/recovery/password", short).refusals == ["password:too_short"])
+            #expect(try await kim.send(.put, "/recovery/password", long).status == 200)
+            #expect(try await kim.send(.post, "/recovery/commit").json["session"]?["assurance"] == "aal1")
+            #expect(try await kim.send(.put, "/account/password", short).refusals == ["password:too_short"])
+        }
+    }
+
+    @Test func `beside an app, the minimum of the flow is enough`() async throws {
+        let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "").replacing(
+            "min: 15",
+            with: "min: 8"
+        )
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            #expect(try await kim.send(.put, "/account/password", Self.passwords("lamp tree")).status == 200)
+            try site.forgetUsedCodes()
+            let other = Browser(site)
+            try await other.recover()
+            let factor: JSON = ["second_factor": .string(person.code)]
+            #expect(try await other.send(.put, "/recovery/second-factor", factor).status == 200)
+            #expect(try await other.send(.put, "/recovery/password", Self.passwords("tree lamp")).status == 200)
+        }
+    }
+
+    private static func passwords(_ password: String) -> JSON {
+        ["password": .string(password), "confirmation": .string(password)]
+    }
+
     @Test(arguments: ["ticket", "recovery"])
     func `the session that the browser had ends`(way: String) async throws {
         try await TestServer.with(flow: Self.flow()) { site in

@@ -29,3 +29,15 @@ package struct TOTPField: FieldKind {
     package var control: Control { .oneTimeCode }
     package var answerSchema: JSON { .digitsSchema(TOTP.digits) }
 }
+
+extension [Step] {
+    /// Whether every account of these steps has an authenticator app.
+    var requireAuthenticator: Bool {
+        contains { step in !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField } }
+    }
+}
+
+extension Flow {
+    /// Whether every account has an authenticator app.
+    package var requiresAuthenticator: Bool { steps.requireAuthenticator }
+}

@@ -6,10 +6,7 @@ extension PasswordField {
     }
 
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
-        let hasAuthenticator = steps.contains { step in
-            !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField }
-        }
-        if policy.minimum < PasswordRules.minimumWithoutAuthenticator, !hasAuthenticator {
+        if policy.minimum < PasswordRules.minimumWithoutAuthenticator, !steps.requireAuthenticator {
             throw entry.error("a minimum below 15 needs a required field of kind \"totp\" in the flow", at: "min")
         }
     }

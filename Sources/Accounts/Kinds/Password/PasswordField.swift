@@ -21,6 +21,7 @@ package struct PasswordField: FieldKind {
     {
         guard case .secret(let typed) = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
         guard typed.secret.count > 0 else { throw Refusals(field, .required) }
+        let policy = context.isPasswordOnlyFactor ? policy.ofOnlyFactor : policy
         let canonical: SharedSecret
         do throws(Refusal) { canonical = try policy.canonical(typed, field: field) } catch { throw Refusals([error]) }
         let refusals = policy.refusals(of: canonical, field: field, context: context.contextWords)

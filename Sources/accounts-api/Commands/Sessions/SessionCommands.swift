@@ -52,23 +52,34 @@ struct SessionCommands: AsyncParsableCommand {
 
     struct End: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends all sessions of an account, or one of them.",
+            abstract: "Ends all sessions of an account, or one of them, or the sessions of everybody.",
             discussion: """
-                The person signs in again. Writes an audit record.
+                The person signs in again. Writes an audit record. With --everybody, the command asks first, or needs \
+                --yes.
 
                 EXAMPLES
                   accounts-api sessions end kim@example.com
                   accounts-api sessions end kim@example.com --session 01a1fdb4-8d11-7c6f-a2b7-5c1e2d3f4a5b
+                  accounts-api sessions end --everybody
                 """
         )
 
-        @Argument(help: AccountReference.help) var account: AccountReference
+        @Argument(help: AccountReference.help) var account: AccountReference?
         @Option(help: "Ends only this session.") var session: Identity<AccountSession>?
+        @Flag(help: "Ends the sessions of all accounts.") var everybody = false
+        @Flag(help: "Does not ask.") var yes = false
         @OptionGroup var flags: OperatorFlags
 
+        func validate() throws {
+            if everybody == (account != nil) { throw ValidationError("pass either an account or --everybody") }
+            if everybody, session != nil { throw ValidationError("--session needs an account") }
+        }
+
         func run() async throws {
+            if everybody, !yes { try Question.ask("Sign everybody out? [y/N] ", orRefuse: "nobody was signed out") }
             let count = try await flags.withOperator(writesAudit: true) { worker in
-                try await worker.endSessions(of: account.find(by: worker), only: session?.id)
+                guard let account else { return try await worker.endAllSessions() }
+                return try await worker.endSessions(of: account.find(by: worker), only: session?.id)
             }
             if count == 0, let session { throw NotFound(description: "the account has no session \(session.id)") }
             print(
