@@ -21,9 +21,8 @@ enum Benchmarks {
         switch arguments.first {
         case "validation": try Validation.measure()
         case "breached": try BreachedLookups.measure()
-        case "enumeration":
-            try Enumeration.measure()
-            try SignInEnumeration.measure()
+        case "enumeration": try Enumeration.measure()
+        case "sign-in-enumeration": try SignInEnumeration.measure()
         case "mail": try MailArrival.measure()
         case "sign-ins": try await SignIns.measure()
         case "erasure": try Erasure.measure()

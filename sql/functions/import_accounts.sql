@@ -18,6 +18,9 @@ BEGIN
             id uuid, email text, is_proved boolean, username text, profile jsonb, locale text, secret text,
             created_at timestamptz)
     LOOP
+        IF entry.secret !~ '^[a-z0-9,$./=A-Z-]+[|][A-Za-z0-9+/=]+[|][$]argon2id[$]' THEN
+            RAISE EXCEPTION 'not the hash of an import';
+        END IF;
         import_accounts.id := entry.id;
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow, created_at)
         VALUES (entry.id, entry.email, CASE WHEN entry.is_proved THEN entry.created_at END, entry.username,

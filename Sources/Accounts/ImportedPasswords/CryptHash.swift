@@ -13,11 +13,16 @@ struct CryptHash: HashMethod {
     let salt: [UInt8]
     private let hashesDigest: Bool
 
+    /// The maximum length of a password in bytes, after its digest was taken if that is hashed.
+    static let maximumLength = 256
+
     var kind: String { (hashesDigest ? "crypt-sha256," : "crypt,") + prefix }
 
     init?(kind: Substring, salt: [UInt8]) {
         let parts = kind.split(separator: ",", maxSplits: 1)
-        guard parts.count == 2, ["crypt", "crypt-sha256"].contains(parts[0]) else { return nil }
+        guard parts.count == 2, ["crypt", "crypt-sha256"].contains(parts[0]),
+            let algorithm = try? Self.algorithm(of: parts[1]), algorithm.prefix == parts[1]
+        else { return nil }
         self.init(prefix: String(parts[1]), salt: salt, hashesDigest: parts[0] == "crypt-sha256")
     }
 
@@ -55,7 +60,9 @@ struct CryptHash: HashMethod {
         switch name {
         case "2a", "2b", "2y":
             let cost = try pieces.next()
-            guard cost.utf8.count == 2, let rounds = Int(cost), (4...31).contains(rounds) else { throw .malformed }
+            guard cost.utf8.count == 2, cost.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let rounds = Int(cost),
+                (4...31).contains(rounds)
+            else { throw .malformed }
             if rounds > 14 { throw .tooCostly }
             return ("$\(name)$\(cost)$", 31)
         case "5", "6":
@@ -88,7 +95,11 @@ struct CryptHash: HashMethod {
     func output(of password: borrowing Secret) -> Secret? {
         let setting = prefix + String(decoding: salt, as: UTF8.self)
         let hash = { (phrase: UnsafeRawBufferPointer) in
-            Secret(capacity: crypt_hash_size) { crypt_hash(phrase.baseAddress, phrase.count, setting, $0.baseAddress) }
+            phrase.count > Self.maximumLength
+                ? Secret(capacity: 0) { _ in 0 }
+                : Secret(capacity: crypt_hash_size) {
+                    crypt_hash(phrase.baseAddress, phrase.count, setting, $0.baseAddress)
+                }
         }
         let output = hashesDigest ? password.hexadecimalDigest().withBytes(hash) : password.withBytes(hash)
         if output.count == 0 { return nil }

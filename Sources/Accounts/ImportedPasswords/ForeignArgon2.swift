@@ -24,7 +24,9 @@ struct ForeignArgon2: HashMethod {
     init?(kind: Substring, salt: [UInt8]) {
         let parts = kind.split(separator: ",")
         let numbers = parts.dropFirst().compactMap { Int($0) }
-        guard let variant = parts.first.flatMap(Variant.init), parts.count == 5, numbers.count == 4 else { return nil }
+        guard let variant = parts.first.flatMap(Variant.init), parts.count == 5, numbers.count == 4,
+            (try? Self.check(numbers, salt)) != nil
+        else { return nil }
         self.init(variant, numbers, salt: salt)
     }
 
@@ -48,15 +50,20 @@ struct ForeignArgon2: HashMethod {
         try costs.end()
         let (salt, output) = (try [UInt8].base64(pieces.next()), try [UInt8].base64(pieces.next()))
         try pieces.end()
-        guard lanes > 0, iterations > 0, salt.count >= 8, (16...64).contains(output.count) else { throw .malformed }
-        guard memory * 1024 <= ImportedHash.maximumMemory, lanes <= 16,
-            memory * iterations * 1024 <= 4 * ImportedHash.maximumMemory
+        let numbers = [memory, iterations, lanes, output.count]
+        try check(numbers, salt)
+        return ImportedHash(ForeignArgon2(variant, numbers, salt: salt), output: output)
+    }
+
+    private static func check(_ numbers: [Int], _ salt: [UInt8]) throws(ImportedHashError) {
+        let (memory, iterations, lanes) = (numbers[0], numbers[1], numbers[2])
+        guard memory > 0, iterations > 0, lanes > 0, salt.count >= 8, (16...64).contains(numbers[3]) else {
+            throw .malformed
+        }
+        guard memory <= ImportedHash.maximumMemory / 1024, lanes <= 16, iterations <= 1 << 20,
+            memory * iterations <= 4 * ImportedHash.maximumMemory / 1024
         else { throw .tooCostly }
         guard memory >= 8 * lanes else { throw .malformed }
-        return ImportedHash(
-            ForeignArgon2(variant, [memory, iterations, lanes, output.count], salt: salt),
-            output: output
-        )
     }
 
     func output(of password: borrowing Secret) -> Secret? {

@@ -3,16 +3,17 @@ protocol HashMethod: Sendable {
     /// Reads a hash as the tools of other systems write it. Returns nil if it is of another method.
     static func read(_ text: String) throws(ImportedHashError) -> ImportedHash?
 
-    /// Returns nil if the kind is of another method.
+    /// Returns nil if the kind is of another method, or costs more than ``read(_:)`` accepts.
     init?(kind: Substring, salt: [UInt8])
 
-    /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time.
+    /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time for passwords of the
+    /// same length.
     var kind: String { get }
     var salt: [UInt8] { get }
 
     /// Hashes a password, and returns the bytes of the result; nil if no hash of this method is of such a password.
     ///
-    /// It may take a second, so run it on a worker of ``HashingPool``.
+    /// It may take seconds, so run it on a worker of ``HashingPool``.
     func output(of password: borrowing Secret) -> Secret?
 }
 
@@ -53,6 +54,7 @@ package enum ImportedHashError: Error, Hashable, Sendable {
     /// No method of ``ImportedHash/methods`` writes such a hash.
     case unsupported
     case malformed
-    /// Each sign-in would take longer than about a second, or more than 128 MiB of memory.
+    /// Each sign-in would take longer than about a second, for a password of usual length, or more than about 128 MiB of
+    /// memory.
     case tooCostly
 }

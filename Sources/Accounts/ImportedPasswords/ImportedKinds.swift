@@ -18,36 +18,31 @@ package final class ImportedKinds: Sendable {
     /// Zero if no account has an imported hash.
     var slowest: Duration { times.withLock { $0.values.max() ?? .zero } }
 
-    /// Takes a check into account: a busy machine is slower than the one that was measured.
-    func record(_ check: PasswordCheck, of stored: StoredPassword) {
-        guard let kind = stored.method?.kind else { return }
-        times.withLock { times in
-            guard let last = times[kind] else { return }
-            times[kind] = max(check.time, last * 0.95 + check.time * 0.05)
-        }
-    }
-
-    /// Reads which kinds accounts have, and measures those that are new.
+    /// Reads which kinds accounts have, and measures those that are new, and the slowest one again: a busy machine takes
+    /// longer. No request has an influence on the times, because they can be read from the answers.
     package func refresh() async throws(DatabaseError) {
         var kinds: Set<String> = []
         for row in try await signups.database.read("SELECT * FROM imported_kinds()") {
             kinds.insert(try row.decode(String.self))
         }
-        let known = times.withLock { times in
+        let (known, slowest) = times.withLock { times in
             times = times.filter { kinds.contains($0.key) }
-            return Set(times.keys)
+            return (Set(times.keys), times.max { $0.value < $1.value }?.key)
         }
-        for kind in kinds.subtracting(known) {
+        for kind in kinds.subtracting(known).union([slowest].compactMap { $0 }) {
             guard let time = await time(of: kind) else { continue }
-            // Twice the time of a quiet moment.
-            times.withLock { $0[kind] = time * 2 }
+            times.withLock { $0[kind] = max(time * Self.margin, ($0[kind] ?? .zero) * 0.7) }
         }
     }
+
+    /// What a check may take longer than the measured one.
+    private static let margin = 1.5
 
     private func time(of kind: String) async -> Duration? {
         let salt = Array(repeating: UInt8(ascii: "a"), count: 22)
         guard let method = ImportedHash.method(of: kind[...], salt: salt) else { return nil }
-        let password = SharedSecret(Secret(normalising: "a password like any other"))
+        // Some methods take longer for longer passwords.
+        let password = SharedSecret(Secret(normalising: String(repeating: "a", count: CryptHash.maximumLength)))
         let argon2 = PHCString(
             parameters: signups.hashing.parameters,
             salt: salt,

@@ -9,6 +9,8 @@ struct PBKDF2Hash: HashMethod {
         var function: KDF.Insecure.PBKDF2.HashFunction { self == .sha256 ? .sha256 : .sha512 }
     }
 
+    private static let maximumRounds = 2_000_000
+
     private let digest: Digest
     private let rounds, length: Int
     let salt: [UInt8]
@@ -18,7 +20,8 @@ struct PBKDF2Hash: HashMethod {
     init?(kind: Substring, salt: [UInt8]) {
         let parts = kind.split(separator: ",")
         guard parts.count == 4, parts[0] == "pbkdf2", let digest = Digest(rawValue: String(parts[1])),
-            let rounds = Int(parts[2]), let length = Int(parts[3])
+            let rounds = Int(parts[2]), let length = Int(parts[3]), !salt.isEmpty, (16...64).contains(length),
+            (1...Self.maximumRounds).contains(rounds)
         else { return nil }
         (self.digest, self.rounds, self.length, self.salt) = (digest, rounds, length, salt)
     }
@@ -65,7 +68,7 @@ struct PBKDF2Hash: HashMethod {
         try rest.end()
         guard let digest = Digest(rawValue: String(name)) else { throw .unsupported }
         guard rounds > 0, !salt.isEmpty, (16...64).contains(output.count) else { throw .malformed }
-        if rounds > 2_000_000 { throw .tooCostly }
+        if rounds > maximumRounds { throw .tooCostly }
         return ImportedHash(
             PBKDF2Hash(digest: digest, rounds: rounds, length: output.count, salt: salt),
             output: output

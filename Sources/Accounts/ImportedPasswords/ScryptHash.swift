@@ -7,8 +7,21 @@ struct ScryptHash: HashMethod {
     private struct Cost {
         let rounds, blockSize, parallelism: Int
 
-        /// In bytes.
-        var memory: Int { 128 * rounds * blockSize }
+        /// Throws unless the numbers are valid, within the bounds, and supported by BoringSSL.
+        func check() throws(ImportedHashError) {
+            let numbers = [rounds, blockSize, parallelism]
+            guard rounds > 1, rounds & (rounds - 1) == 0, numbers.allSatisfy({ $0 > 0 }) else { throw .malformed }
+            // A bound on each number first, so that no product overflows.
+            guard numbers.allSatisfy({ $0 <= 1 << 20 }) else { throw .tooCostly }
+            let (block, maximum) = (128 * blockSize, ImportedHash.maximumMemory)
+            guard block * rounds <= maximum, block * parallelism <= maximum / 64,
+                block * rounds * parallelism <= 4 * maximum
+            else { throw .tooCostly }
+            // swift-crypto reserves memory for `rounds * parallelism` blocks and a page, and BoringSSL needs this.
+            guard block * (rounds + parallelism + 1) <= block * rounds * parallelism + 4096,
+                blockSize > 1 || rounds < 1 << 16
+            else { throw .unsupported }
+        }
     }
 
     private let cost: Cost
@@ -22,6 +35,7 @@ struct ScryptHash: HashMethod {
         let numbers = parts.dropFirst().compactMap { Int($0) }
         guard parts.first == "scrypt", parts.count == 5, numbers.count == 4 else { return nil }
         let cost = Cost(rounds: numbers[0], blockSize: numbers[1], parallelism: numbers[2])
+        guard (try? cost.check()) != nil, !salt.isEmpty, (16...64).contains(numbers[3]) else { return nil }
         self.init(cost: cost, length: numbers[3], salt: salt)
     }
 
@@ -78,14 +92,8 @@ struct ScryptHash: HashMethod {
         _ rest: HashText
     ) throws(ImportedHashError) -> ImportedHash {
         try rest.end()
-        let numbers = [cost.rounds, cost.blockSize, cost.parallelism]
-        guard cost.rounds > 1, cost.rounds & (cost.rounds - 1) == 0, numbers.allSatisfy({ $0 > 0 }),
-            !salt.isEmpty, (16...64).contains(output.count)
-        else { throw .malformed }
-        // A bound on each number first, so that no product overflows.
-        guard numbers.allSatisfy({ $0 <= 1 << 20 }), cost.memory <= ImportedHash.maximumMemory,
-            cost.memory * cost.parallelism <= 4 * ImportedHash.maximumMemory
-        else { throw .tooCostly }
+        guard !salt.isEmpty, (16...64).contains(output.count) else { throw .malformed }
+        try cost.check()
         return ImportedHash(ScryptHash(cost: cost, length: output.count, salt: salt), output: output)
     }
 

@@ -69,25 +69,29 @@ extension Operator {
 
     /// Ends the sessions of all accounts, and the sign-ins that wait. Returns the number of sessions.
     ///
-    /// Deletes some thousands at a time, so that no transaction is long. Sessions that start meanwhile may stay.
+    /// Deletes some thousands at a time, so that no transaction is long. Sessions that start meanwhile stay.
     package func endAllSessions() async throws(DatabaseError) -> Int {
-        _ = try await database.transaction(
+        let start = try await database.transaction(
             "INSERT INTO audit (operator, act) VALUES (\(name), \(Act.endSessions.rawValue))",
-            "DELETE FROM sign_ins"
-        )
-        let batch = 5_000
+            "DELETE FROM sign_ins",
+            "SELECT now()::text"
+        )[2].only.decode(String.self)
         var total = 0
         while true {
-            let count = try await database.transaction(
+            let rows = try await database.transaction(
                 """
                 WITH ended AS (
-                    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT \(batch)) RETURNING 1
+                    DELETE FROM sessions WHERE id IN (
+                        SELECT id FROM sessions WHERE created_at <= \(start)::timestamptz LIMIT 5000)
+                    RETURNING 1
                 )
                 SELECT count(*) FROM ended
-                """
-            )[0].only.decode(Int.self)
-            total += count
-            if count < batch { return total }
+                """,
+                // Somebody else may have deleted the same rows.
+                "SELECT EXISTS (SELECT FROM sessions WHERE created_at <= \(start)::timestamptz)"
+            )
+            total += try rows[0].only.decode(Int.self)
+            if try !rows[1].only.decode(Bool.self) { return total }
         }
     }
 

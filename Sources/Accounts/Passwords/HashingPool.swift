@@ -185,7 +185,7 @@ package final class HashingPool: Sendable {
 struct PasswordCheck: Sendable {
     let isRight: Bool
     let began: ContinuousClock.Instant
-    /// Without the time in the queue.
+    /// From then on.
     let time: Duration
 }
 

@@ -117,7 +117,9 @@ extension Sessions {
         hash: StoredPassword?, began: ContinuousClock.Instant
     ) {
         // Where the flow does not let passwords in, every one of them is wrong.
-        var stored = flow.signIn.methods.contains(.password) ? account.hash.flatMap(StoredPassword.init) : nil
+        let text = flow.signIn.methods.contains(.password) ? account.hash : nil
+        var stored = text.flatMap(StoredPassword.init)
+        if text != nil, stored == nil { signups.metrics.signIns.add(1, "uncheckable") }
         // A server that cannot check a hash must not tell that there is one.
         if let hash = stored?.argon2 {
             let pepper: Pepper?
@@ -133,14 +135,12 @@ extension Sessions {
 
     func verify(_ password: SharedSecret, against hash: StoredPassword) async throws(SignInError) -> PasswordCheck {
         do throws(HashingError) {
-            let check = try await signups.hashing.check(
+            return try await signups.hashing.check(
                 password,
                 against: hash,
                 pepper: try keys.pepper(of: hash.argon2),
                 for: signups.network
             )
-            importedKinds.record(check, of: hash)
-            return check
         } catch {
             throw .hashing(error)
         }

@@ -44,6 +44,12 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
+    /// The same for commands. Returns nil for a database without a sentinel, and leaves it without one.
+    func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
+        guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return nil }
+        return opensSentinel(sealed) ? nil : mismatch(of: sealed)
+    }
+
     /// Why the ring does not open these bytes.
     private func mismatch(of sealed: [UInt8]) -> KeyMismatch {
         let id = Self.keyID(of: sealed) ?? "unknown"

@@ -71,4 +71,19 @@ struct AccountImportCommandTests {
             #expect(run.status == 2 && run.errorOutput.contains("cannot read /nowhere"))
         }
     }
+
+    @Test func `keys that the servers do not have are refused`() async throws {
+        try await TestServer.with { site in
+            _ = try await KeyRing(TestSignups.keys).mismatch(with: site.service.database)
+            let other = "other:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
+            let run = try await withFile(Self.kim, named: "users.jsonl") { file in
+                try await CommandRun.of(
+                    ["accounts", "import", file],
+                    settings: settings.merging(["ACCOUNTS_KEYS": other]) { $1 }
+                )
+            }
+            #expect(run.status == 1 && run.errorOutput.contains("ACCOUNTS_KEYS does not fit the database"))
+            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+        }
+    }
 }

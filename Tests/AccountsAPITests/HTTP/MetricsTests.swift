@@ -85,7 +85,7 @@ struct MetricsTests {
         let session = try TestSupport.Session()
         let kept = try session.query("SELECT sum(count)::bigint FROM funnel_daily WHERE outcome = 'completed'").only
             .decode(Int.self)
-        #expect(kept == 7, "the last counts are written at shutdown")
+        #expect(kept == 8, "the last counts are written at shutdown")
     }
 
     @Test func `a reached rate limit is counted`() async throws {

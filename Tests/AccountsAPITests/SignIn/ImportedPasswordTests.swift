@@ -195,4 +195,32 @@ struct ImportedPasswordTests {
             #expect(try await Browser(site).signIn().status == 201)
         }
     }
+
+    @Test func `two imports of one file at the same time make each account once`() async throws {
+        try await TestServer.with { site in
+            let lines = (1...40).map { line("kim\($0)@example.com", "kim\($0)", []) }
+            async let one = run(lines, on: site)
+            async let other = run(lines, on: site)
+            for (first, second) in zip(try await one, try await other) {
+                #expect([first, second].contains(.imported) && [first, second].contains(.present))
+            }
+            #expect(try count("accounts") == 40 && count("identifiers") == 80 && count("audit") == 40)
+        }
+    }
+
+    @Test func `of an import and a sign-up with one name, one gets it`() async throws {
+        try await TestServer.with { site in
+            for number in 1...10 {
+                let name = "kim\(number)"
+                let draft = try await site.service.readyDraft(email: "\(name)@example.com", username: name)
+                async let signedUp = try? site.service.signups.commit(draft)
+                async let imported = run([line("lee\(number)@example.com", name, [])], on: site)
+                let (commit, outcome) = try await (signedUp, imported[0])
+                #expect((commit == nil) == (outcome == .imported))
+                let owners = try TestSupport.Session().query("SELECT FROM identifiers WHERE value = \(name)")
+                #expect(owners.count == 1)
+            }
+            #expect(try count("accounts") == 10 && count("identifiers") == 20)
+        }
+    }
 }

@@ -224,6 +224,32 @@ struct SignInTests {
             #expect(try observer.query("SELECT count(*) FROM sessions").only.decode(Int.self) == 0)
         }
     }
+
+    @Test(arguments: ["session", "none"])
+    func `the first sign-in to an account is counted once`(afterCommit: String) async throws {
+        try await TestServer.with(flow: standardFlow(with: "after_commit: \(afterCommit)")) { site in
+            try await Browser(site).signUp()
+            let signedUp = try await site.firstSignIns()
+            #expect(
+                signedUp == (afterCommit == "none" ? [] : ["default@1 completed 1"]) + ["default@1 entered 1"]
+            )
+            for _ in 1...2 { _ = try await Browser(site).signIn() }
+            _ = try await Browser(site).signIn("kim", "not the pass phrase")
+            #expect(try await site.firstSignIns() == ["default@1 completed 1", "default@1 entered 1"])
+        }
+    }
+
+    @Test func `a recovery can be the first sign-in`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            try await kim.recover()
+            let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+            try await kim.send(.put, "/recovery/password", new)
+            try await kim.send(.post, "/recovery/commit")
+            #expect(try await site.firstSignIns() == ["default@1 completed 1", "default@1 entered 1"])
+        }
+    }
 }
 
 extension Response {
@@ -251,42 +277,18 @@ extension TestServer {
         }
         _ = try await service.signups.commit(draft, signingIn: nil)
     }
+}
 
+extension TestServer {
     /// The counts of the step `sign-in` in the funnel, such as `default@1 entered 1`.
-    private func firstSignIns(_ site: TestServer) async throws -> [String] {
-        try await site.service.signups.funnel.flush(to: site.service.database)
-        let rows = try Session().query(
+    fileprivate func firstSignIns() async throws -> [String] {
+        try await service.signups.funnel.flush(to: service.database)
+        let rows = try TestSupport.Session().query(
             """
             SELECT format('%s %s %s', flow, outcome, sum(count)) FROM funnel_daily WHERE step = 'sign-in'
              GROUP BY flow, outcome ORDER BY 1
             """
         )
         return try rows.map { try $0.decode(String.self) }
-    }
-
-    @Test(arguments: ["session", "none"])
-    func `the first sign-in to an account is counted once`(afterCommit: String) async throws {
-        try await TestServer.with(flow: standardFlow(with: "after_commit: \(afterCommit)")) { site in
-            try await Browser(site).signUp()
-            let signedUp = try await firstSignIns(site)
-            #expect(
-                signedUp == (afterCommit == "none" ? [] : ["default@1 completed 1"]) + ["default@1 entered 1"]
-            )
-            for _ in 1...2 { _ = try await Browser(site).signIn() }
-            _ = try await Browser(site).signIn("kim", "not the pass phrase")
-            #expect(try await firstSignIns(site) == ["default@1 completed 1", "default@1 entered 1"])
-        }
-    }
-
-    @Test func `a recovery can be the first sign-in`() async throws {
-        try await TestServer.with { site in
-            try await site.readyAccount()
-            let kim = Browser(site)
-            try await kim.recover()
-            let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
-            try await kim.send(.put, "/recovery/password", new)
-            try await kim.send(.post, "/recovery/commit")
-            #expect(try await firstSignIns(site) == ["default@1 completed 1", "default@1 entered 1"])
-        }
     }
 }

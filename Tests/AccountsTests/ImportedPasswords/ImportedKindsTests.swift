@@ -37,4 +37,21 @@ struct ImportedKindsTests {
             #expect(sessions.importedKinds.slowest < slowest && sessions.importedKinds.slowest > .zero)
         }
     }
+
+    /// Whoever watches the time of failures must not learn which address somebody has just tried.
+    @Test func `no sign-in has an influence on the time of a failure`() async throws {
+        try await TestSignups.with { service in
+            let sessions = Sessions(signups: service.signups, failureTime: .zero)
+            let importing = AccountImport(by: Operator(service.signups, name: "mina"), isTrial: false)
+            _ = try await importing.run([line("lee", "mkpasswd bcrypt")])
+            try await sessions.importedKinds.refresh()
+            let slowest = sessions.importedKinds.slowest
+            for password in ["short", String(repeating: "long", count: 60), HashOfOtherTool.password] {
+                for name in ["lee", "nobody"] {
+                    _ = try? await sessions.signIn(as: SignInIdentifier(name), with: SharedSecret(text: password))
+                }
+            }
+            #expect(sessions.importedKinds.slowest == slowest)
+        }
+    }
 }

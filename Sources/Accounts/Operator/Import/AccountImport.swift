@@ -21,6 +21,11 @@ package struct AccountImport: Sendable {
         (self.worker, self.isTrial) = (worker, isTrial)
     }
 
+    /// Why no server could check the passwords of an import; nil if the keys fit the database.
+    package func keyMismatch() async throws(DatabaseError) -> KeyMismatch? {
+        try await worker.signups.keys.mismatch(withServersOf: worker.database)
+    }
+
     /// Imports some lines in one transaction, and writes an audit record for each new account.
     ///
     /// - Returns: an outcome for each line.
@@ -66,29 +71,24 @@ package struct AccountImport: Sendable {
         )
     }
 
-    /// Wraps the hashes on all workers at the same time.
+    /// Wraps the hashes on all workers at the same time. Returns the entries in the order of the accounts.
     private func hashed(_ accounts: [ImportedAccount]) async throws(ImportError) -> [JSON] {
         let signups = worker.signups
-        let result: Result<[JSON], HashingError> = await withTaskGroup { group in
-            for account in accounts {
-                group.addTask { () -> Result<JSON, HashingError> in
-                    guard let hash = account.passwordHash else { return .success(account.entry(nil)) }
-                    do throws(HashingError) {
-                        return .success(
-                            account.entry(try await signups.hashing.wrap(hash, pepper: signups.keys.pepper))
-                        )
-                    } catch {
-                        return .failure(error)
+        do {
+            let entries = try await withThrowingTaskGroup { group in
+                for (index, account) in accounts.enumerated() {
+                    group.addTask {
+                        guard let hash = account.passwordHash else { return (index, account.entry(nil)) }
+                        let stored = try await signups.hashing.wrap(hash, pepper: signups.keys.pepper)
+                        return (index, account.entry(stored))
                     }
                 }
+                return try await group.reduce(into: [Int: JSON]()) { $0[$1.0] = $1.1 }
             }
-            var entries: [JSON] = []
-            for await entry in group {
-                do throws(HashingError) { entries.append(try entry.get()) } catch { return .failure(error) }
-            }
-            return .success(entries)
+            return accounts.indices.compactMap { entries[$0] }
+        } catch {
+            throw .hashing(error)
         }
-        do throws(HashingError) { return try result.get() } catch { throw .hashing(error) }
     }
 
     private func create(_ entries: [JSON]) async throws(ImportError) -> [ID<Account>: Outcome] {
@@ -114,5 +114,5 @@ package struct AccountImport: Sendable {
 
 package enum ImportError: Error, Sendable {
     case database(DatabaseError)
-    case hashing(HashingError)
+    case hashing(any Error)
 }

@@ -37,8 +37,15 @@ extension AccountCommands {
                 workers: dryRun ? 0 : workers,
                 queue: dryRun ? 0 : ImportLines.batch
             )
-            let tally = try await flags.withOperator(writesAudit: !dryRun, hashing: hashing) { worker in
-                try await Self.run(AccountImport(by: worker, isTrial: dryRun), lines)
+            var tally = Tally()
+            var failure: (any Error)?
+            try await flags.withOperator(writesAudit: !dryRun, hashing: hashing) { worker in
+                let accounts = AccountImport(by: worker, isTrial: dryRun)
+                if let mismatch = try await accounts.keyMismatch() {
+                    throw Refused(description: "ACCOUNTS_KEYS does not fit the database: \(mismatch)")
+                }
+                // What was imported before a failure is reported, too.
+                do { try await Self.run(accounts, lines, &tally) } catch { failure = error }
             }
             hashing.shutdown()
             if flags.json {
@@ -46,6 +53,11 @@ extension AccountCommands {
             } else {
                 for (line, reasons) in tally.refused { printError("line \(line): \(reasons.joined(separator: ", "))") }
                 print(tally.text(isTrial: dryRun))
+            }
+            switch failure {
+            case ImportError.database(let error)?: throw error
+            case let error?: throw error
+            case nil: break
             }
             if !tally.refused.isEmpty { throw ExitCode(1) }
         }
@@ -59,8 +71,7 @@ extension AccountCommands {
             }
         }
 
-        private static func run(_ accounts: AccountImport, _ lines: ImportLines) async throws -> Tally {
-            var tally = Tally()
+        private static func run(_ accounts: AccountImport, _ lines: ImportLines, _ tally: inout Tally) async throws {
             for batch in lines {
                 for (line, outcome) in zip(batch, try await accounts.run(batch.map(\.bytes))) {
                     switch outcome {
@@ -71,7 +82,6 @@ extension AccountCommands {
                 }
                 if isatty(STDERR_FILENO) == 1 { tally.showProgress() }
             }
-            return tally
         }
     }
 }
