@@ -14,16 +14,16 @@ enum SignInEnumeration {
         case own = "password"
         case authenticator
         case disabled
-        case bcrypt = "imported, bcrypt 10"
-        case pbkdf2 = "imported, PBKDF2 600,000"
+        case bcrypt = "imported, bcrypt 12"
+        case pbkdf2 = "imported, PBKDF2 1,000,000"
 
         func address(_ round: Int) -> String { "\(self)\(round)@example.com" }
 
         /// How another system hashes the password.
         var method: (any HashMethod)? {
             switch self {
-            case .bcrypt: ImportedHash.method(of: "crypt,$2b$10$", salt: Array("aaaaaaaaaaaaaaaaaaaaaa".utf8))
-            case .pbkdf2: ImportedHash.method(of: "pbkdf2,sha256,600000,32", salt: Array("salt".utf8))
+            case .bcrypt: ImportedHash.method(of: "crypt,$2b$12$", salt: Array("aaaaaaaaaaaaaaaaaaaaaa".utf8))
+            case .pbkdf2: ImportedHash.method(of: "pbkdf2,sha256,1000000,32", salt: Array("salt".utf8))
             default: nil
             }
         }

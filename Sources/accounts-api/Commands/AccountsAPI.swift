@@ -46,7 +46,7 @@ struct AccountsAPI: AsyncParsableCommand {
         } catch let error where exitCode(for: error) == .success {
             print(fullMessage(for: error))
         } catch {
-            let failure = CommandFailure(error)
+            let failure = CommandFailure(error, of: Self.self)
             printError(wantsJSON ? failure.json.text : failure.text)
             Foundation.exit(failure.exit)
         }

@@ -17,10 +17,11 @@ struct CommandFailure {
     /// What is printed without `--json`; it has the usage of the command, too.
     let text: String
 
-    init(_ error: any Error) {
-        if AccountsAPI.exitCode(for: error) == .validationFailure {
-            (code, message) = (.usage, AccountsAPI.message(for: error))
-            text = AccountsAPI.fullMessage(for: error)
+    /// - Parameter root: the type of the whole program, which knows the usage of its commands.
+    init(_ error: any Error, of root: any ParsableArguments.Type) {
+        if root.exitCode(for: error) == .validationFailure {
+            (code, message) = (.usage, root.message(for: error))
+            text = root.fullMessage(for: error)
             return
         }
         message = "\(error)"
