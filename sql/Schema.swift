@@ -32,6 +32,7 @@ package enum Schema {
         Script("0010-sessions", PackageResources._010_sessions_sql, isCompatible: true),
         Script("0011-address-changes", PackageResources._011_address_changes_sql, isCompatible: true),
         Script("0012-imported-accounts", PackageResources._012_imported_accounts_sql, isCompatible: true),
+        Script("0014-signing-keys", PackageResources._014_signing_keys_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

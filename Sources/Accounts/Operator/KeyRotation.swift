@@ -152,6 +152,7 @@ extension Operator {
         + [
             SealedTable(name: "sessions", table: "sessions", key: "id"),
             SealedTable(name: "addresses", table: "address_changes", key: "id"),
+            SealedTable(name: "signing keys", table: "signing_keys", key: "id", condition: "sealed IS NOT NULL"),
         ]
         + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

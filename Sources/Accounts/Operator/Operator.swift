@@ -27,6 +27,7 @@ package struct Operator: Sendable {
         case importAccount = "import account"
         case endSessions = "end sessions"
         case rotateKeys = "rotate keys"
+        case rotateSigningKeys = "rotate signing keys"
         case expire, purge, extend, retry, flush
     }
 

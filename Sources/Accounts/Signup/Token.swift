@@ -72,11 +72,6 @@ package struct LinkOpening: Sendable {
 }
 
 extension [UInt8] {
-    /// Base64url (RFC 4648 §5). The number of bytes must be a multiple of 3, so that there is no padding.
-    var base64URL: String {
-        Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-    }
-
     /// Reads ``base64URL`` of so many bytes. Returns nil for any other text.
     init?(base64URL text: String, count: Int) {
         let base64 = text.utf8.map { character in

@@ -209,6 +209,7 @@ package struct Reaper: Sendable {
         ("sign_ins", "expires_at < now()"),
         ("sign_in_failures", "until < now()"),
         ("address_changes", "expires_at < now()"),
+        ("signing_keys", SigningKeyStore.isExpired),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",

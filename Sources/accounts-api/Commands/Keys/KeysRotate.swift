@@ -28,7 +28,7 @@ extension KeyCommands {
             let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }
             let counts = [(name: "drafts", count: rotated.drafts)] + rows
             if flags.json {
-                let counts = counts.map { JSON.Member($0.name, .integer($0.count)) }
+                let counts = counts.map { JSON.Member($0.name.replacing(" ", with: "_"), .integer($0.count)) }
                 let needed = passwords.map { JSON.Member($0.key, .integer($0.value)) }
                 let rest: [JSON.Member] = [
                     .init("unreadable", .integer(rotated.unreadable)), .init("passwords", .object(needed)),

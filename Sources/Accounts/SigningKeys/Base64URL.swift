@@ -1,0 +1,24 @@
+internal import Foundation
+
+extension [UInt8] {
+    /// Base64url without padding (RFC 4648 §5, RFC 7515 §2).
+    var base64URL: String {
+        Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Reads ``base64URL``. Returns nil for any other text, also for one that only differs in unused bits or padding, so
+    /// that no two texts are the same bytes.
+    init?(canonicalBase64URL text: some Collection<UInt8>) {
+        let base64 = text.map { character in
+            switch character {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: character
+            }
+        }
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
+        guard let data = Data(base64Encoded: Data(base64 + padding)) else { return nil }
+        self = Array(data)
+        guard base64URL.utf8.elementsEqual(text) else { return nil }
+    }
+}

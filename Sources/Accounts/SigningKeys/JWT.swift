@@ -1,0 +1,74 @@
+internal import Foundation
+
+/// A token of ours whose signature is right. It may have expired.
+package struct VerifiedJWT: Sendable {
+    /// An object. No name occurs twice.
+    package let claims: JSON
+
+    package var isExpired: Bool { isExpired(at: Date().timeIntervalSince1970) }
+
+    /// - Parameter now: seconds since 1970.
+    func isExpired(at now: Double) -> Bool {
+        guard case .integer(let end)? = claims["exp"] else { return true }
+        return Double(end) <= now
+    }
+}
+
+/// The compact form of a signed token (RFC 7515 §7.1). The service reads only what it has written itself, so it accepts
+/// nothing but that.
+struct JWT {
+    let algorithm: SigningAlgorithm
+    let kid: String
+    /// The header and the payload as they are signed.
+    private let signed: [UInt8]
+    private let payload: [UInt8]
+    private let signature: [UInt8]
+
+    /// A longer token is refused before anything of it is read.
+    static let maximumBytes = 8192
+
+    /// Reads the header. Returns nil unless it has the members that ``sign(_:type:by:)`` writes, and no others.
+    init?(_ text: String, type: JWTType) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.maximumBytes else { return nil }
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = [UInt8](canonicalBase64URL: parts[0]),
+            let payload = [UInt8](canonicalBase64URL: parts[1]),
+            let signature = [UInt8](canonicalBase64URL: parts[2]),
+            case .object(let members)? = try? JSON.read(header), members.count == 3,
+            let algorithm = members.text("alg").flatMap(SigningAlgorithm.init), let kid = members.text("kid"),
+            members.text("typ") == type.headerType
+        else { return nil }
+        (self.algorithm, self.kid) = (algorithm, kid)
+        (self.payload, self.signature) = (payload, signature)
+        signed = Array(bytes[..<parts[1].endIndex])
+    }
+
+    /// Returns nil if the key is another one, the signature is wrong, or the token is of another type.
+    func verified(by key: PublicSigningKey, type: JWTType) -> VerifiedJWT? {
+        guard key.kid == kid, key.algorithm == algorithm, key.verifies(signature, of: signed),
+            let claims = try? JSON.read(payload), case .object = claims, claims["token_use"] == type.use
+        else { return nil }
+        return VerifiedJWT(claims: claims)
+    }
+
+    /// - Parameter claims: of several with the same name, only the first one is in the token. So put the claims of the
+    ///   protocol before those of a person.
+    static func sign(_ claims: [JSON.Member], type: JWTType, by key: PrivateSigningKey) throws -> String {
+        let header: JSON = [
+            "alg": .string(key.publicKey.algorithm.rawValue), "kid": .string(key.publicKey.kid),
+            "typ": .string(type.headerType),
+        ]
+        var names: Set<[UInt8]> = [Array("token_use".utf8)]
+        let payload = JSON.object(
+            (type.use.map { [JSON.Member("token_use", $0)] } ?? [])
+                + claims.filter { names.insert(Array($0.name.utf8)).inserted }
+        )
+        let signed = "\(header.bytes.base64URL).\(payload.bytes.base64URL)"
+        return try "\(signed).\(key.signature(of: Array(signed.utf8)).base64URL)"
+    }
+}
+
+extension [JSON.Member] {
+    fileprivate func text(_ name: String) -> String? { JSON.object(self)[name]?.string }
+}

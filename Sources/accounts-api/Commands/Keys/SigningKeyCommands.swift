@@ -1,0 +1,107 @@
+import Accounts
+import ArgumentParser
+import Foundation
+
+extension KeyCommands {
+    struct Signing: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists and replaces the keys that sign tokens for applications.",
+            subcommands: [List.self, Rotate.self]
+        )
+    }
+}
+
+extension KeyCommands.Signing {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the signing keys: the next ones, the live ones, and the old ones.",
+            discussion: """
+                An old key signs nothing. It is published for a day, and verifies expired tokens for 31 days.
+
+                EXAMPLE
+                  accounts-api keys signing list
+                """
+        )
+
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let (keys, now) = try await flags.withOperator { try await $0.signingKeys() }
+            if flags.json {
+                print(JSON.object([.init("keys", .array(keys.map(Self.json)))]).text)
+            } else if keys.isEmpty {
+                print("no signing keys: a server makes them when it needs them")
+            } else {
+                let rows = keys.map { key -> [Table.Cell] in
+                    [
+                        .init(key.kid), .init(key.algorithm), .init(key.state), .init(key.isPublished ? "yes" : "no"),
+                        .init(relative(key.createdAt, to: now)),
+                        .init(key.liveAt.map { relative($0, to: now) } ?? "-"),
+                        .init(key.retiredAt.map { relative($0, to: now) } ?? "-"),
+                    ]
+                }
+                print(Table(["KID", "ALGORITHM", "STATE", "PUBLISHED", "CREATED", "LIVE", "RETIRED"], rows).text)
+            }
+        }
+
+        private static func json(_ key: ListedSigningKey) -> JSON {
+            [
+                "kid": .string(key.kid), "algorithm": .string(key.algorithm), "state": .string(key.state),
+                "published": .bool(key.isPublished), "created_at": .string(key.createdAt.timestamp),
+                "live_at": key.liveAt.map { .string($0.timestamp) } ?? .null,
+                "retired_at": key.retiredAt.map { .string($0.timestamp) } ?? .null,
+            ]
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
+            discussion: """
+                Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
+                minutes ago, because applications may still have a list of keys without them. --force does not wait, \
+                for a key that others know: applications that do not read the list again then refuse tokens. Writes an \
+                audit record. Asks first, or needs --yes.
+
+                EXAMPLE
+                  accounts-api keys signing rotate --yes
+                """
+        )
+
+        @Flag(help: "Does not ask.") var yes = false
+        @Flag(help: "Rotates even if applications may not know the next keys yet.") var force = false
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            if !yes { try Question.ask("Replace the live signing keys? [y/N] ", orRefuse: "no key was replaced") }
+            let (keys, _) = try await flags.withOperator(writesAudit: true) { user in
+                do throws(SigningKeyRotationError) {
+                    try await user.rotateSigningKeys(isForced: force)
+                } catch {
+                    throw Self.failure(error)
+                }
+                return try await user.signingKeys()
+            }
+            let live = keys.filter { $0.state == "live" }
+            if flags.json {
+                print(JSON.object([.init("live", .array(live.map { .string($0.kid) }))]).text)
+            } else {
+                for key in live { print("live: \(key.kid) (\(key.algorithm))") }
+            }
+        }
+
+        private static func failure(_ error: SigningKeyRotationError) -> any Error {
+            switch error {
+            case .noKeys: Refused(description: "there are no signing keys: a server makes them when it needs them")
+            case .tooEarly(let until, let now):
+                Refused(
+                    description: """
+                        applications may not know the next keys yet; run this again \(relative(until, to: now)), or \
+                        pass --force if a live key is known to others
+                        """
+                )
+            case .database(let error): error
+            }
+        }
+    }
+}
