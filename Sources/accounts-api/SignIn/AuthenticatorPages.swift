@@ -131,6 +131,8 @@ extension Pages {
             .init("name", "code"), .init("kind", "code"), .init("id", "field-code"), .init("required", true),
             .init("label", .string(messages.text(.code))), .init("help", .string(messages.text(.authenticatorHelp))),
             .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
+            // With an app, the page begins with other choices.
+            .init("has_focus", .bool(!isSet || problem != nil)),
         ]
         if let error = problem?.messagesByField["code"] { field.append(.init("error", .string(error))) }
         return Page(
