@@ -124,14 +124,18 @@ class Person:
             day,
         )
 
-    def submit_authenticator_code(self):
-        """Enters the code that an authenticator app computes from the secret on this page (RFC 6238)."""
+    @property
+    def authenticator_code(self):
+        """The code that an authenticator app computes from the secret on this page (RFC 6238)."""
         secret = base64.b32decode("".join(group.text for group in self.find_all(".secret span")))
         step = struct.pack(">Q", int(self.run_script("return Date.now() / 1000")) // 30)
         digest = hmac.new(secret, step, hashlib.sha1).digest()
         offset = digest[-1] & 15
         number = struct.unpack(">I", digest[offset : offset + 4])[0] & 0x7FFFFFFF
-        self.type("totp", f"{number % 1_000_000:06}")
+        return f"{number % 1_000_000:06}"
+
+    def submit_authenticator_code(self):
+        self.type("totp", self.authenticator_code)
         self.press_next()
 
     def complete(self, step):
