@@ -76,22 +76,18 @@ extension Sessions {
 
     /// Inserts a mail to the address of the account; none if the account has no address.
     func mail(about notice: AccountNotice, to account: Account, in language: Language, when condition: SQL) -> [SQL] {
-        account.email.map { mail(about: notice, to: $0, in: language, when: condition) } ?? []
+        account.email.map { [signups.mail(about: notice, to: $0, in: language, when: condition)] } ?? []
     }
+}
 
-    func mail(about notice: AccountNotice, to address: String, in language: Language, when condition: SQL) -> [SQL] {
-        let mail = signups.outbox.seal(
-            .init(to: address, language: language, code: nil),
-            from: signups.network,
-            on: Date()
-        )
-        return [
-            """
+extension Signups {
+    func mail(about notice: AccountNotice, to address: String, in language: Language, when condition: SQL) -> SQL {
+        let mail = outbox.seal(.init(to: address, language: language, code: nil), from: network, on: Date())
+        return """
             INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)), \(notice.rawValue), \(mail.sealed),
                    now() + interval '7 days'
              WHERE \(condition)
             """
-        ]
     }
 }

@@ -25,8 +25,8 @@ extension Sessions {
         let ended = ["sessions", "sign_ins", "devices"].map { table -> SQL in
             "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(account) AND \(isRestored)"
         }
-        let mails = Set([left.address.rawValue, left.present].compactMap { $0 }).flatMap { address in
-            mail(about: .addressRestored, to: address, in: left.language, when: isRestored)
+        let mails = Set([left.address.rawValue, left.present].compactMap { $0 }).map { address in
+            signups.mail(about: .addressRestored, to: address, in: left.language, when: isRestored)
         }
         let restored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(

@@ -194,7 +194,7 @@ extension Sessions {
         case .recoveryCode(let code):
             let (new, isRight) = (RecoveryCode(), Signups.flag("is_right"))
             let notice = authenticator.address.map {
-                mail(about: .recoveryCodeUsed, to: $0, in: authenticator.language, when: isRight)
+                signups.mail(about: .recoveryCodeUsed, to: $0, in: authenticator.language, when: isRight)
             }
             return AcceptedFactor(
                 statements: [
@@ -208,7 +208,7 @@ extension Sessions {
                     INSERT INTO recovery_codes (account, digest)
                     SELECT \(account), \(new.digest) WHERE \(isRight)
                     """,
-                ] + (notice ?? []),
+                ] + [notice].compactMap { $0 },
                 newRecoveryCode: new
             )
         }
