@@ -60,6 +60,7 @@ package enum Schema {
         Script("restore_address", PackageResources.restore_address_sql),
         Script("release_addresses", PackageResources.release_addresses_sql),
         Script("rename_account", PackageResources.rename_account_sql),
+        Script("remove_authenticator", PackageResources.remove_authenticator_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 

@@ -50,7 +50,7 @@ BEGIN
                 ('sign_in_failures', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('consents',       'SELECT, INSERT',                 'SELECT'),
                 ('photos',         'SELECT, INSERT',                         'SELECT'),
-                ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE, DELETE'),
+                ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('limits',         'SELECT, INSERT, UPDATE, DELETE', NULL),
                 ('funnel_daily',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE'),
@@ -89,6 +89,7 @@ BEGIN
                    ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('move_address', 'accounts_serve'),
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
+                   ('remove_authenticator', 'accounts_operate'),
                    ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate')
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)

@@ -5,11 +5,14 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case addressRestored = "address-restored"
     case authenticatorAdded = "authenticator-added"
     case authenticatorRemoved = "authenticator-removed"
+    case authenticatorRemovedByOperator = "authenticator-removed-by-operator"
     case recoveryCodesReplaced = "recovery-codes-replaced"
     case recoveryCodeUsed = "recovery-code-used"
     case usernameChanged = "username-changed"
     case accountErased = "account-erased"
 
-    /// Whether the change has ended all other sessions of the account, which is still there.
-    var endsOtherSessions: Bool { ![.recoveryCodeUsed, .usernameChanged, .accountErased].contains(self) }
+    /// Whether the change has ended all sessions of the account but one, and the account is still there.
+    var endsOtherSessions: Bool {
+        ![.authenticatorRemovedByOperator, .recoveryCodeUsed, .usernameChanged, .accountErased].contains(self)
+    }
 }

@@ -238,7 +238,7 @@ struct English: Messages {
         case .recoveryCode: "Recovery code"
         case .mailCodeTitle: "Is it really you?"
         case .mailCodeText:
-            "Somebody has tried to sign in too often. We mail you a code to make sure that it is you. Your usual devices are not affected."
+            "At the moment, a password alone is not enough to sign in on this device. We mail you a code to make sure that it is you."
         case .mailCode: "Send me a code"
         case .enterMailedCode: "Check your mail"
         case .enterMailedCodeText:
@@ -378,6 +378,15 @@ struct English: Messages {
                 ("An authenticator app was added", "An authenticator app was added to your account.")
             case .authenticatorRemoved:
                 ("Your authenticator app was removed", "The authenticator app of your account was removed.")
+            case .authenticatorRemovedByOperator:
+                (
+                    "Your app was removed at your request",
+                    """
+                    Somebody told \(serviceName) that you have lost your authenticator app and your recovery codes, so \
+                    both were removed from your account. All devices were signed out. Sign in with a code that we \
+                    mail you, and set up an app again.
+                    """
+                )
             case .recoveryCodesReplaced:
                 ("Your recovery codes were replaced", "New recovery codes were made for your account.")
             case .recoveryCodeUsed:

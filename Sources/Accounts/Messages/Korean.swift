@@ -224,7 +224,7 @@ struct Korean: Messages {
         case .useRecoveryCode: "복구 코드 사용하기"
         case .recoveryCode: "복구 코드"
         case .mailCodeTitle: "본인이 맞으신가요?"
-        case .mailCodeText: "로그인 시도가 너무 많았습니다. 본인인지 확인하기 위해 메일로 코드를 보내 드립니다. 평소 쓰던 기기에는 영향이 없습니다."
+        case .mailCodeText: "지금은 비밀번호만으로 이 기기에서 로그인할 수 없습니다. 본인인지 확인하기 위해 메일로 코드를 보내 드립니다."
         case .mailCode: "코드 받기"
         case .enterMailedCode: "메일을 확인하세요"
         case .enterMailedCodeText: "계정이 있다면 등록된 주소로 코드를 보냈습니다. 코드를 쓸 수 없다면 메일의 링크를 이용하세요."
@@ -355,6 +355,14 @@ struct Korean: Messages {
             case .addressRestored: ("주소 복원 안내", "계정의 이메일 주소가 이전 주소로 되돌려졌습니다.")
             case .authenticatorAdded: ("인증 앱 등록 안내", "계정에 인증 앱이 등록되었습니다.")
             case .authenticatorRemoved: ("인증 앱 해제 안내", "계정의 인증 앱이 해제되었습니다.")
+            case .authenticatorRemovedByOperator:
+                (
+                    "요청에 따른 인증 앱 해제 안내",
+                    """
+                    인증 앱과 복구 코드를 잃어버렸다는 요청이 \(serviceName) 고객 지원에 접수되어, 계정에서 둘 다 해제되었습니다. \
+                    모든 기기에서 로그아웃되었습니다. 메일로 받는 코드로 로그인한 뒤 인증 앱을 다시 등록해 주세요.
+                    """
+                )
             case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")
             case .recoveryCodeUsed: ("복구 코드 사용 안내", "인증 앱 대신 계정의 복구 코드가 사용되었습니다.")
             case .usernameChanged: ("사용자 이름 변경 안내", "계정의 사용자 이름이 변경되었습니다.")

@@ -23,6 +23,8 @@ package struct Operator: Sendable {
         case enableAccount = "enable account"
         case eraseAccount = "erase account"
         case exportAccount = "export account"
+        /// Written by the function `remove_authenticator`.
+        case removeAuthenticator = "remove authenticator"
         /// Written by the function `import_accounts`.
         case importAccount = "import account"
         case endSessions = "end sessions"

@@ -45,8 +45,9 @@ extension ProblemKind {
         case .codeRequired:
             Explanation(
                 meaning: """
-                    Too many attempts to sign in have failed from devices that the account does not know. So a new \
-                    device needs a mailed code first. Known devices are not affected.
+                    Too many attempts to sign in have failed from devices that the account does not know, or an \
+                    operator has removed a lost authenticator app. So a new device needs a mailed code first. Known \
+                    devices are not affected.
                     """,
                 remedy: "Send `POST /session/code` with the same identifier, ask for the code, and try again after it."
             )

@@ -52,7 +52,7 @@ extension Problem {
 
     static let codeRequired = Problem(
         .codeRequired,
-        "Too many attempts have failed. Ask for a mailed code first.",
+        "The password alone is not enough on this device. Ask for a mailed code first.",
         [.next(.mailCode)],
         headers: challenge
     )

@@ -134,10 +134,10 @@ struct AccountCommandTests {
         }
     }
 
-    @Test(arguments: ["disable", "enable", "erase"])
+    @Test(arguments: ["disable", "enable", "erase", "remove-authenticator"])
     func `an account that does not exist is not found`(act: String) async throws {
         try await TestSignups.with { _ in
-            let yes = act == "erase" ? ["--yes"] : []
+            let yes = ["erase", "remove-authenticator"].contains(act) ? ["--yes"] : []
             for account in ["nobody@example.com", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
                 let run = try await CommandRun.of(
                     ["accounts", act, account] + yes,

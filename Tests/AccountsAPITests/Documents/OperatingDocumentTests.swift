@@ -84,7 +84,7 @@ struct OperatingDocumentTests {
 
     @Test func `the JSON output has the members that the document lists`() async throws {
         let documented = try Self.documented()
-        #expect(documented.count == 28)
+        #expect(documented.count == 29)
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let account = try await service.signups.commit(
@@ -114,6 +114,7 @@ struct OperatingDocumentTests {
                         """
                     )
                     arguments.append("\(account.id)")
+                case "accounts remove-authenticator": arguments += ["\(account.id)", "--yes"]
                 case "accounts erase":
                     // Not by a sign-up, whose code would be delivered together with the mail above.
                     let other = try TestSupport.Session().query(

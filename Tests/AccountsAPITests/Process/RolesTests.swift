@@ -204,6 +204,7 @@ struct RolesTests {
                     ["drafts", "purge", "--email", "kim@example.com", "--dry-run"],
                     ["accounts", "show", "lee@example.com", "--reveal"], ["accounts", "show", "\(account)"],
                     ["accounts", "disable", "lee@example.com"], ["accounts", "enable", "lee@example.com"],
+                    ["accounts", "remove-authenticator", "lee", "--yes"],
                     ["accounts", "list"], ["accounts", "list", "--username", "lee"], ["accounts", "why", "lee"],
                     ["accounts", "export", "\(account.description.prefix(13))"], ["audit", "list"],
                     ["sessions", "list", "lee@example.com"], ["sessions", "end", "lee@example.com"],
@@ -301,6 +302,7 @@ struct RolesTests {
             #expect(isRefused("INSERT INTO credentials VALUES (gen_random_uuid(), 'password', '')", mina))
             #expect(try mina.query("SELECT import_accounts('[]', 'mina')").isEmpty)
             #expect(isRefused("SELECT import_accounts('[]', 'mina')", server))
+            #expect(isRefused("SELECT remove_authenticator(gen_random_uuid(), 'mina', '{}', 50, now())", server))
             #expect(isRefused("UPDATE accounts SET disabled_at = NULL", server))
             #expect(isRefused("UPDATE recovery_codes SET digest = ''", server))
             let records = try mina.query("SELECT operator, role FROM audit").only.decode(String.self, String.self)
@@ -308,13 +310,13 @@ struct RolesTests {
         }
     }
 
-    /// An operator stops an account, and never opens one.
+    /// An operator stops an account, and opens none, except by the function that removes a lost authenticator.
     @Test func `the operating role cannot let anybody into an account`() async throws {
         try await Installation.with { installation in
             let mina = try installation.session(as: "mina")
             for table in [
                 "credentials", "authenticators", "recovery_codes", "sessions", "sign_ins", "devices", "identifiers",
-                "accounts", "address_changes",
+                "accounts", "address_changes", "sign_in_failures",
             ] {
                 #expect(isRefused("INSERT INTO \(table) DEFAULT VALUES", mina), "\(table)")
             }
@@ -338,7 +340,7 @@ struct RolesTests {
                 "SELECT proconfig = '{\"search_path=public, pg_temp\"}' FROM pg_proc WHERE prosecdef"
             )
             let arePinned = try settings.map { try $0.decode(Bool.self) }
-            #expect(arePinned == Array(repeating: true, count: 14))
+            #expect(arePinned == Array(repeating: true, count: 15))
         }
     }
 

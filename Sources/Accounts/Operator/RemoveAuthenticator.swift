@@ -1,0 +1,64 @@
+/// What became of an account whose person has lost the authenticator app.
+package struct AuthenticatorRemoval: Sendable {
+    /// Whether the account had an app.
+    package let hasChanged: Bool
+    /// Whether a device needs a mailed code before it can sign in with the password. False without an address.
+    package let needsMailedCode: Bool
+}
+
+extension Operator {
+    /// Removes the authenticator app and the recovery codes of an account, and writes an audit record. Ends its sessions
+    /// and the recoveries that have begun, forgets its devices, and tells each of its addresses.
+    ///
+    /// The lost phone may be a known device that keeps the password. So for thirty days a password alone signs in nowhere:
+    /// each device needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many failures (``FailureCounts``).
+    ///
+    /// - Returns: nil if the account does not exist.
+    package func removeAuthenticator(of id: ID<Account>) async throws(DatabaseError) -> AuthenticatorRemoval? {
+        let hasChanged = Signups.flag("changed")
+        let (identifiers, addresses, language) = try await contacts(of: id)
+        let hasAddress = identifiers.contains { $0.address != nil }
+        let failures = identifiers.map { signups.failureCounts("password", $0.bytes, nil).ofStrangers }
+        // Without an address, no code could ever arrive.
+        let subjects = hasAddress ? failures.flatMap(\.subjects) : []
+        let (count, memory) = (failures.first?.maximum ?? 0, failures.first?.memory.seconds ?? 0)
+        let remove: SQL = """
+            remove_authenticator(\(id), \(name), \(ByteStrings(subjects)), \(count), now() + make_interval(secs => \(memory)))
+            """
+        let end = ["sessions", "sign_ins", "devices"].map { table -> SQL in
+            "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(id) AND \(hasChanged)"
+        }
+        let tell = addresses.map { address in
+            signups.mail(about: .authenticatorRemovedByOperator, to: address, in: language, when: hasChanged)
+        }
+        let rows = try await database.transaction(
+            [Sessions.lockForChange(id), "SELECT \(Signups.setFlag("changed", remove))"]
+                + [Signups.outdateDrafts(of: id, when: hasChanged)] + end + tell + ["SELECT \(hasChanged)"]
+        )
+        if rows[0].isEmpty { return nil }
+        return AuthenticatorRemoval(
+            hasChanged: try rows[rows.count - 1].only.decode(Bool.self),
+            needsMailedCode: hasAddress
+        )
+    }
+
+    /// What finds the account, and the addresses to tell: also those that it has left and that can be restored.
+    private func contacts(of id: ID<Account>) async throws(DatabaseError) -> (
+        identifiers: [SignInIdentifier], addresses: [String], language: Language
+    ) {
+        let rows = try await database.read(
+            """
+            SELECT kind, value, reserved_until IS NULL, locale FROM identifiers JOIN accounts ON accounts.id = account
+             WHERE account = \(id) ORDER BY kind, value
+            """
+        )
+        var (identifiers, addresses, language) = ([SignInIdentifier](), [String](), flow.languages[0])
+        for row in rows {
+            let (kind, value, isUsed, locale) = try row.decode(String.self, String.self, Bool.self, String.self)
+            if isUsed { identifiers.append(SignInIdentifier(value)) }
+            if kind == EmailField.name { addresses.append(value) }
+            language = flow.languages.first { $0.rawValue == locale } ?? language
+        }
+        return (identifiers, addresses, language)
+    }
+}

@@ -1,0 +1,25 @@
+-- Removes the authenticator app of an account with its recovery codes, and writes an audit record. From then on a device
+-- that the account does not know needs a mailed code before a password: the subjects, under which failed sign-ins with
+-- the identifiers of the account count, get that number of failures. Returns whether the account had an app.
+--
+-- Runs as the owner of the tables, so that an operator can neither remove an app without a record nor write failures.
+-- The search path is that of the migration: the schema of the tables, and no temporary tables before it.
+
+CREATE OR REPLACE FUNCTION remove_authenticator(
+    account uuid, operator text, subjects bytea[], failures bigint, until timestamptz) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    DELETE FROM authenticators WHERE authenticators.account = remove_authenticator.account;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    DELETE FROM recovery_codes WHERE recovery_codes.account = remove_authenticator.account;
+    INSERT INTO sign_in_failures AS stored (subject, count, until)
+    SELECT listed.subject, failures, remove_authenticator.until FROM unnest(subjects) AS listed (subject) ORDER BY 1
+    ON CONFLICT (subject) DO UPDATE
+       SET count = greatest(stored.count, excluded.count), until = greatest(stored.until, excluded.until);
+    INSERT INTO audit (operator, act, subject)
+    VALUES (remove_authenticator.operator, 'remove authenticator', remove_authenticator.account);
+    RETURN true;
+END
+$$;
