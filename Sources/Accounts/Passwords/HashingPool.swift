@@ -91,11 +91,7 @@ package final class HashingPool: Sendable {
         pepper: Pepper? = nil,
         for network: Network = .unknown
     ) async throws(HashingError) -> Bool {
-        guard phc.keyID == pepper?.id else { throw .unknownPepper }
-        guard phc.parameters.memoryKiB <= parameters.memoryKiB else { throw .tooCostly }
-        return try await run(for: network) { arena throws(Argon2Error) in
-            try Argon2.verify(candidate.secret, against: phc, pepper: pepper, in: arena)
-        }
+        try await check(candidate, against: StoredPassword(phc), pepper: pepper, for: network).isRight
     }
 
     /// Compares a password with the hash of an account. Waits and throws as ``verify(_:against:pepper:for:)`` does.
