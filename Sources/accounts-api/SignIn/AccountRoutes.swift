@@ -219,7 +219,7 @@ extension Operation.Act {
         "addAuthenticator",
         "Adds the authenticator app that shows this code; all other sessions end",
         body: .members("SignInCode"),
-        problems: [.confirmationRequired, .validationFailed]
+        problems: [.confirmationRequired, .notFound, .validationFailed]
     )
 
     static let removeAuthenticator = Self(
