@@ -508,7 +508,13 @@ extension SignInPages {
             show("session/ticket", "showSignInTicket", showTicket),
             send("session/ticket/redeem", "signInTicketForm", redeemTicket),
             show(".well-known/change-password", "changePasswordURL") { _, _ in Pages.seeOther("/account/password") },
-            send("account/sign-out", "signOutForm", signOut),
+            .init(
+                .post,
+                "account/sign-out",
+                .form("signOutForm", secretMembers: []),
+                responses: [.seeOther: .nothing],
+                .signInPage(signOut)
+            ),
             show("account/confirm", "showConfirmation", showConfirmation),
             send("account/confirm", "confirmForm", secretMembers: password, confirm),
             show("account/password", "showPassword", showPassword),
