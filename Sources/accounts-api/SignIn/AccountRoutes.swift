@@ -103,8 +103,7 @@ struct AccountRoutes: Sendable {
     }
 
     var erased: Answer {
-        var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
-        answer.headers.append(cookies.session.clear)
+        var answer = Answer.signedOut(cookies)
         answer.headers.append(cookies.device.clear)
         return answer
     }

@@ -24,6 +24,13 @@ struct SessionCookies: Sendable {
 }
 
 extension Answer {
+    /// The end of the session of a client. A browser also forgets what it has stored of the site.
+    static func signedOut(_ cookies: SessionCookies) -> Answer {
+        var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
+        answer.headers.append(cookies.session.clear)
+        return answer
+    }
+
     /// Adds the session with its token, in the body for a bearer token, otherwise in cookies.
     mutating func add(_ new: NewSession, isBearer: Bool, _ cookies: SessionCookies) {
         let (session, token) = (new.session, new.token.text)

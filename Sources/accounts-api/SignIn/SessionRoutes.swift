@@ -145,13 +145,7 @@ struct SessionRoutes: Sendable {
         guard let token = context.credentials.token(of: AccountSession.self), try await sessions.end(token) else {
             throw Problem.noSession
         }
-        return signedOut
-    }
-
-    private var signedOut: Answer {
-        var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
-        answer.headers.append(cookies.session.clear)
-        return answer
+        return .signedOut(cookies)
     }
 
     @Sendable func list(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -164,7 +158,7 @@ struct SessionRoutes: Sendable {
         guard let id = context.parameters.get("session").flatMap({ ID<AccountSession>(String($0)) }),
             try await sessions.end(id, of: session.account.id)
         else { throw Problem(.notFound, "The account has no such session.") }
-        return id == session.id ? signedOut : Answer(status: .noContent)
+        return id == session.id ? .signedOut(cookies) : Answer(status: .noContent)
     }
 
     @Sendable func endOthers(_ request: Request, _ context: SessionContext) async throws -> Answer {
