@@ -68,7 +68,8 @@ def test_a_person_changes_the_password_and_deletes_the_account(person, script):
     kim.find("a[href='/account/erase']").click()
     kim.wait_until(lambda: kim.path == "/account/erase")
     kim.find("button.danger").click()
-    kim.wait_until(lambda: kim.path == "/signup")
+    kim.wait_until(lambda: kim.find("h1").text == "Your account is deleted")
+    assert kim.find("main a").get_attribute("href").endswith("/signup")
     assert kim.site.sql(f"SELECT count(*) FROM accounts WHERE username = '{name}'") == "0"
 
 

@@ -299,6 +299,9 @@ struct English: Messages {
         case .passwordChanged: "Your password was changed. All other devices were signed out."
         case .eraseAccount: "Delete the account"
         case .eraseText: "Everything in your account will be deleted at once. Nobody can bring it back."
+        case .accountGone: "Your account is deleted"
+        case .accountGoneText:
+            "Everything in it is gone, and all your devices are signed out. You can sign up again at any time."
         case .eraseNow: "Delete it now"
         case .confirmTitle: "Please confirm that it is you"
         case .confirmText: "Enter your password to go on."

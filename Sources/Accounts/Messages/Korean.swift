@@ -281,6 +281,8 @@ struct Korean: Messages {
         case .passwordChanged: "비밀번호가 변경되었습니다. 다른 모든 기기에서 로그아웃되었습니다."
         case .eraseAccount: "계정 삭제"
         case .eraseText: "계정의 모든 정보가 바로 삭제되며 되돌릴 수 없습니다."
+        case .accountGone: "계정이 삭제되었습니다"
+        case .accountGoneText: "계정의 모든 정보가 삭제되었고 모든 기기에서 로그아웃되었습니다. 언제든지 다시 가입할 수 있습니다."
         case .eraseNow: "지금 삭제"
         case .confirmTitle: "본인 확인"
         case .confirmText: "계속하려면 비밀번호를 입력하세요."

@@ -31,7 +31,7 @@ package enum Word: String, CaseIterable, Sendable {
         replaceAuthenticator
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
-        eraseNow, confirmTitle, confirmText
+        eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
     // What went wrong.
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,

@@ -343,10 +343,17 @@ struct SignInPages: Sendable {
         back: "/account"
     )
 
+    private static let erasedPage = FormPage(
+        title: .accountGone,
+        text: [.accountGoneText],
+        action: "/signup",
+        links: [(nil, .signUp, "/signup")]
+    )
+
     @Sendable func erase(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await required(context)
         let client = session.cookies.client(of: request)
-        return try await answering(context, next: "/signup", confirming: "erase") {
+        return try await answering(context, last: Self.erasedPage, confirming: "erase") {
             try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
             return account.erased
         } orShow: { _ in
@@ -405,17 +412,21 @@ struct SignInPages: Sendable {
     // MARK: Answers
 
     /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
+    ///
+    /// - Parameter last: the page in place of the next one, if there is none.
     private func answering(
         _ context: RequestScope,
         next: String = "/account",
+        last: FormPage? = nil,
         confirming page: String = "",
         _ act: () async throws -> Answer,
         orShow form: (Problem) -> FormPage
     ) async throws -> Response {
         do {
             let answer = try await act()
-            if let code = answer.json?["recovery_code"]?.string {
-                var page = pages.newRecoveryCode(code, in: context.language)
+            let code = answer.json?["recovery_code"]?.string
+            let newCode = code.map { pages.newRecoveryCode($0, in: context.language) }
+            if var page = newCode ?? last.map({ pages.form($0, in: context.language) }) {
                 page.headers.add(answer.headers)
                 return pages.response(page, in: context.language)
             }

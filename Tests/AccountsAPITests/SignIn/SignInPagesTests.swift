@@ -218,13 +218,22 @@ struct SignInPagesTests {
         }
     }
 
-    @Test func `a person deletes the account`() async throws {
+    @Test(arguments: [
+        ("en", "Nobody can bring it back.", "Your account is deleted"), ("ko", "되돌릴 수 없습니다.", "계정이 삭제되었습니다"),
+    ])
+    func `a person deletes the account, and reads that it is gone`(
+        language: String,
+        warning: String,
+        end: String
+    ) async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let kim = PageVisitor(site)
+            let kim = PageVisitor(site, language: language)
             _ = try await kim.post("/sign-in", Self.right)
-            #expect(try await kim.open("/account/erase").has("Nobody can bring it back."))
-            #expect(try await kim.post("/account/erase").path == "/signup")
+            #expect(try await kim.open("/account/erase").has(warning))
+            let last = try await kim.post("/account/erase")
+            #expect(last.status == 200 && last.has("<h1>\(end)</h1>") && last.has("href=\"/signup\""))
+            #expect(last.headers[.clearSiteData] != nil)
             #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
             #expect(try await kim.open("/account").path == "/sign-in")
         }
