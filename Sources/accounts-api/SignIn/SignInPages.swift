@@ -279,7 +279,8 @@ struct SignInPages: Sendable {
             },
             accountName: session.account.username ?? session.account.email,
             button: .change,
-            back: "/account"
+            back: "/account",
+            canSignOut: true
         )
     }
 
@@ -312,7 +313,8 @@ struct SignInPages: Sendable {
         text: [.emailChangeText],
         action: "/account/email",
         button: .goOn,
-        back: "/account"
+        back: "/account",
+        canSignOut: true
     )
 
     @Sendable func startEmailChange(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -340,7 +342,8 @@ struct SignInPages: Sendable {
         action: "/account/erase",
         button: .eraseNow,
         isDangerous: true,
-        back: "/account"
+        back: "/account",
+        canSignOut: true
     )
 
     private static let erasedPage = FormPage(

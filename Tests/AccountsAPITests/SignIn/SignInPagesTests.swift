@@ -203,6 +203,17 @@ struct SignInPagesTests {
         }
     }
 
+    @Test(arguments: ["", "/profile", "/password", "/email", "/authenticator", "/confirm", "/erase"])
+    func `a person signs out on every page of the account`(page: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            let shown = try await kim.open("/account\(page)")
+            #expect(shown.path == "/account\(page)" && shown.has("<form method=\"post\" action=\"/account/sign-out\">"))
+        }
+    }
+
     @Test func `a person signs out other devices`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
