@@ -11,7 +11,7 @@ struct SignInPages: Sendable {
     /// Nil if accounts have no address.
     let emailChange: EmailChangeRoutes?
 
-    private var sessions: Sessions { session.sessions }
+    var sessions: Sessions { session.sessions }
 
     // MARK: Signing in
 
@@ -183,241 +183,12 @@ struct SignInPages: Sendable {
         }
     }
 
-    // MARK: The account
-
-    /// The page in place of the JSON of an operation of the account.
-    func page(
-        _ act: Operation.Act,
-        _ request: Request,
-        _ context: SessionContext,
-        _ handle: (Request, SessionContext) async throws -> Answer
-    ) async throws -> Response {
-        if act == .showAccount { return try await show(request, context) }
-        if act == .exportAccount {
-            guard context.session.isConfirmed else { return Pages.seeOther("/account/confirm?export") }
-            return try await handle(request, context).response
-        }
-        let step = try account.editableStep(context)
-        let draft = sessions.draft(of: context.session, in: context.language)
-        var problem: Problem?
-        if act == .editAccountStepForm {
-            do {
-                _ = try await handle(request, context)
-                return Pages.seeOther("/account?saved")
-            } catch {
-                let found = ProblemContext(
-                    language: context.language,
-                    logger: context.logger,
-                    representations: account.representations
-                ).problem(for: error)
-                guard found.isForTheSamePage else { throw found }
-                problem = found
-            }
-        }
-        let shown = account.representations.accountStep(step, of: draft)
-        let page = pages.edit(
-            shown,
-            step,
-            of: draft,
-            after: problem,
-            problem.map { _ in context.answers },
-            in: context.language
-        )
-        return pages.response(page, in: context.language)
-    }
-
-    private func show(_ request: Request, _ context: SessionContext) async throws -> Response {
-        let page = pages.account(
-            context.session,
-            try await sessions.overview(of: context.session.account.id),
-            sessions: try await session.list(request, context).json ?? .null,
-            notice: Self.notices[request.uri.query ?? ""],
-            in: context.language
-        )
-        return pages.response(page, in: context.language)
-    }
-
-    private static let notices: [String: Word] = [
-        "password-changed": .passwordChanged, "address-changed": .addressChanged, "saved": .saved,
-    ]
-
-    @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard let other = context.answers["session"]?.json?.string else {
-            // Also an idle session.
-            return Pages.seeOther("/sign-in?signed-out", try await session.signOut(request, context).headers)
-        }
-        let current = try await required(context)
-        if other == "others" {
-            try await sessions.endOthers(than: current)
-        } else if let id = ID<AccountSession>(other) {
-            _ = try await sessions.end(id, of: current.account.id)
-        }
-        return Pages.seeOther("/account")
-    }
-
-    @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let current = try await required(context)
-        guard current.isConfirmed else { return Pages.seeOther("/account/confirm?password") }
-        guard try await sessions.overview(of: current.account.id).hasPassword else {
-            throw Problem(.notFound, "The account has no password.")
-        }
-        return response(passwordForm(of: current), context)
-    }
-
-    private func passwordForm(of session: AccountSession) -> FormPage {
-        let fields = sessions.flow.fields.filter { $0.kind.takesSecret }
-        return FormPage(
-            title: .changePassword,
-            text: [.changeEndsSessions],
-            action: "/account/password",
-            fields: fields.map { field in
-                FormPage.password(
-                    field.name.rawValue,
-                    field.kind.repeatedField == nil ? .newPassword : .newPasswordAgain,
-                    isNew: true
-                )
-            },
-            accountName: session.account.username ?? session.account.email,
-            button: .change,
-            back: "/account",
-            canSignOut: true
-        )
-    }
-
-    @Sendable func changePassword(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let current = try await required(context)
-        let client = session.cookies.client(of: request)
-        return try await answering(context, next: "/account?password-changed", confirming: "password") {
-            let new = try await sessions.from(context.network, client).changePassword(
-                context.answers,
-                of: current,
-                in: context.language
-            )
-            var answer = Answer(json: .object([]))
-            if let new { answer.add(new, isBearer: false, session.cookies) }
-            return answer
-        } orShow: { _ in
-            passwordForm(of: current)
-        }
-    }
-
-    @Sendable func showEmail(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
-        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?email") }
-        let isOver = request.uri.query == "over"
-        return response(Self.emailForm, notice: isOver ? .otherOverdue : nil, context)
-    }
-
-    private static let emailForm = FormPage(
-        title: .emailChangeTitle,
-        text: [.emailChangeText],
-        action: "/account/email",
-        button: .goOn,
-        back: "/account",
-        canSignOut: true
-    )
-
-    @Sendable func startEmailChange(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard let emailChange else { throw Problem(.notFound, "Accounts have no address.") }
-        let current = try await required(context)
-        let path = FlowPurpose.emailChange.path
-        return try await answering(context, next: "\(path)/email", confirming: "email") {
-            let (_, token) = try await emailChange.begin(current, from: context.network, in: context.language)
-            var answer = Answer(json: .object([]))
-            answer.headers.append(emailChange.site.cookie.set(token.text))
-            return answer
-        } orShow: { _ in
-            Self.emailForm
-        }
-    }
-
-    @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
-        return response(Self.eraseForm, context)
-    }
-
-    private static let eraseForm = FormPage(
-        title: .eraseAccount,
-        text: [.eraseText],
-        action: "/account/erase",
-        button: .eraseNow,
-        isDangerous: true,
-        back: "/account",
-        canSignOut: true
-    )
-
-    private static let erasedPage = FormPage(
-        title: .accountGone,
-        text: [.accountGoneText],
-        action: "/signup",
-        links: [(nil, .signUp, "/signup")]
-    )
-
-    @Sendable func erase(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let current = try await required(context)
-        let client = session.cookies.client(of: request)
-        return try await answering(context, last: Self.erasedPage, confirming: "erase") {
-            try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
-            return account.erased
-        } orShow: { _ in
-            Self.eraseForm
-        }
-    }
-
-    /// The pages that need a confirmation first, by the query of the page that asks for it.
-    private static let confirmed = [
-        "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
-        "export": "/account/export",
-        "authenticator": "/account/authenticator",
-    ]
-
-    @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let current = try await confirming(context)
-        // Without a password, a new sign-in is the proof.
-        guard try await sessions.overview(of: current.account.id).hasPassword else {
-            return Pages.seeOther("/sign-in/mail")
-        }
-        return response(Self.confirmationForm(request.uri.query ?? "", of: current), context)
-    }
-
-    /// The session to confirm, which may be idle.
-    private func confirming(_ context: RequestScope) async throws -> AccountSession {
-        guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
-        return try await sessions.findEvenIfIdle(token)
-    }
-
-    private static func confirmationForm(_ next: String, of session: AccountSession) -> FormPage {
-        FormPage(
-            title: .confirmTitle,
-            text: [.confirmText],
-            action: "/account/confirm",
-            fields: [FormPage.password("password", .password)],
-            hidden: [("next", confirmed[next] == nil ? "" : next)],
-            accountName: session.account.username ?? session.account.email,
-            button: .goOn,
-            back: session.isIdle ? nil : "/account",
-            canSignOut: true
-        )
-    }
-
-    @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let next = context.answers["next"]?.json?.string ?? ""
-        let current = try await confirming(context)
-        var context = context
-        context.answers = Answers(context.answers.members.filter { $0.name != "next" })
-        return try await answering(context, next: Self.confirmed[next] ?? "/account") { [context] in
-            try await session.confirm(request, context)
-        } orShow: { _ in
-            Self.confirmationForm(next, of: current)
-        }
-    }
-
     // MARK: Answers
 
     /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
     ///
     /// - Parameter last: the page in place of the next one, if there is none.
-    private func answering(
+    func answering(
         _ context: RequestScope,
         next: String = "/account",
         last: FormPage? = nil,
@@ -464,7 +235,7 @@ struct SignInPages: Sendable {
         }
     }
 
-    private func response(_ form: FormPage, notice: Word? = nil, _ context: RequestScope) -> Response {
+    func response(_ form: FormPage, notice: Word? = nil, _ context: RequestScope) -> Response {
         pages.response(pages.form(form, notice: notice, in: context.language), in: context.language)
     }
 
