@@ -12,7 +12,8 @@ struct FailureCount: Sendable {
 ///
 /// What a person typed is counted, not the account: an address or a username without an account must behave like one
 /// with an account. An account has at most two identifiers, so strangers have at most 100 guesses at its password in a
-/// row (NIST SP 800-63B-4 §3.2.2).
+/// row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they have none
+/// (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
     /// All devices that are unknown to the account.
     let ofStrangers: FailureCount

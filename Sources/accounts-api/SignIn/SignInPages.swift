@@ -50,7 +50,7 @@ struct SignInPages: Sendable {
         }
     }
 
-    /// Too many attempts have failed, so the person has typed the identifier before.
+    /// The password alone is not enough on this device. The person has typed the identifier before.
     private static func mailForm(_ identifier: String) -> FormPage {
         FormPage(
             title: .mailCodeTitle,
