@@ -82,7 +82,8 @@ extension AccountSession {
     /// The columns of a session `session` of the account `accounts`, in the order of ``init(_:)``.
     static let columns: SQL = """
         session.id, session.token_hash, assurance, methods, is_kept, auth_time, session.created_at, last_seen_at, ends_at,
-        least(last_seen_at + idle_after, ends_at), now(), accounts.id, email, username, profile::text, accounts.created_at
+        least(last_seen_at + idle_after, ends_at), now(), accounts.id, email, email_proved_at IS NOT NULL, username,
+        profile::text, accounts.created_at
         """
 
     init(_ row: Row) throws(DatabaseError) {

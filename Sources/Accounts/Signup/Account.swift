@@ -4,6 +4,8 @@ package import Foundation
 package struct Account: Sendable {
     package let id: ID<Account>
     package let email: String?
+    /// Whether the person has proved to read mail at this address. False for many imported accounts.
+    package let isEmailProved: Bool
     package let username: String?
     /// The other values, under the names of their fields.
     package let profile: JSON
@@ -23,7 +25,7 @@ extension Signups {
 }
 
 extension Account {
-    static let columns: SQL = "email, username, profile::text, created_at"
+    static let columns: SQL = "email, email_proved_at IS NOT NULL, username, profile::text, created_at"
 
     /// - Parameter row: the values of ``columns``.
     init(_ id: ID<Account>, _ row: Row) throws(DatabaseError) {
@@ -40,6 +42,7 @@ extension Account {
     init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
         self.id = id
         email = try columns.next()
+        isEmailProved = try columns.next()
         username = try columns.next()
         let profile: String = try columns.next()
         createdAt = try columns.next()
