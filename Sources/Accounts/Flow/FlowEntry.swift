@@ -1,7 +1,7 @@
 package import Foundation
 internal import Yams
 
-/// Where a flow file is invalid, and why.
+/// Where a flow file, or another YAML file of the operator, is invalid, and why.
 package struct FlowFileError: Error, CustomStringConvertible {
     package let file: String
     /// Counted from one; nil if the error concerns the whole file.
@@ -9,6 +9,12 @@ package struct FlowFileError: Error, CustomStringConvertible {
     package let reason: String
 
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
+
+    /// The same error with a line that the text has: libyaml can report a line one past the end of the file.
+    func within(_ yaml: String) -> FlowFileError {
+        let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
+        return FlowFileError(file: file, line: line.map { min($0, lines) }, reason: reason)
+    }
 }
 
 /// One mapping of the flow file, read key by key. ``finish()`` reports the keys that were not read, such as a misspelt
@@ -200,6 +206,27 @@ package struct FlowEntry {
         return entries
     }
 
+    /// A list of texts in one line each, in which none appears twice; nil if the key is missing.
+    mutating func items(_ key: String, upTo maximum: Int) throws(FlowFileError) -> [FlowItem]? {
+        guard let node = node(key) else { return nil }
+        guard let nodes = node.sequence, nodes.count <= maximum else {
+            throw error("\"\(key)\" must be a list with at most \(maximum) entries", at: key)
+        }
+        var items: [FlowItem] = []
+        var texts: Set<String> = []
+        for node in nodes {
+            let item = FlowItem(text: Self.text(node) ?? "", file: file, line: node.mark?.line)
+            guard !item.text.isEmpty, item.text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
+                throw item.error("an entry of \"\(key)\" must be a non-empty string in one line")
+            }
+            guard texts.insert(item.text).inserted else {
+                throw item.error("\"\(item.text)\" appears twice in \"\(key)\"")
+            }
+            items.append(item)
+        }
+        return items
+    }
+
     /// Reads the key `required` of a field into ``isRequired``.
     mutating func readRequired() throws(FlowFileError) {
         isRequired = try flag("required", default: true)
@@ -207,8 +234,11 @@ package struct FlowEntry {
 
     /// Throws if the mapping has a key that was not read.
     func finish() throws(FlowFileError) {
-        if let key = unread.min() { throw error("unknown key \"\(key)\"", at: key) }
+        if let error = unknownKeys.first { throw error }
     }
+
+    /// An error for each key that was not read.
+    var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
 }
 
 extension Duration {

@@ -21,9 +21,7 @@ extension Flow {
             try self.init(reading: yaml, file: file)
             digest = Self.digest(of: yaml)
         } catch {
-            // libyaml can report a line one past the end of the file.
-            let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
-            throw FlowFileError(file: file, line: error.line.map { min($0, lines) }, reason: error.reason)
+            throw error.within(yaml)
         }
     }
 
@@ -32,18 +30,7 @@ extension Flow {
     }
 
     private init(reading yaml: String, file: String) throws(FlowFileError) {
-        let node: Node?
-        do {
-            node = try Yams.compose(yaml: yaml)
-        } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            throw FlowFileError(file: file, line: context.mark.line, reason: "\"\(keys[0])\" appears twice")
-        } catch let error as YamlError {
-            throw FlowFileError(file: file, line: error.line, reason: "not valid YAML: \(error.problem)")
-        } catch {
-            throw FlowFileError(file: file, line: nil, reason: "not valid YAML: \(error)")
-        }
-        guard let node else { throw FlowFileError(file: file, line: nil, reason: "the file is empty") }
-        var entry = try FlowEntry(node, file: file)
+        var entry = try FlowEntry(yaml: yaml, file: file)
         try self.init(&entry)
         try entry.finish()
     }
@@ -214,23 +201,4 @@ extension Flow {
     private static let reservedNames: Set<String> = [
         "review", "sign-in", "commit", "schema", "handoff", "resume", "ticket", "cancel",
     ]
-}
-
-extension YamlError {
-    fileprivate var line: Int? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: nil
-        }
-    }
-
-    /// What libyaml says about the error, without an excerpt of the file.
-    fileprivate var problem: String {
-        switch self {
-        case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _),
-            .reader(let problem, _, _, _):
-            problem
-        default: "\(self)"
-        }
-    }
 }

@@ -1,0 +1,8 @@
+/// One text of a list in a flow file, or in another YAML file of the operator.
+struct FlowItem {
+    let text: String
+    let file: String
+    let line: Int?
+
+    func error(_ reason: String) -> FlowFileError { FlowFileError(file: file, line: line, reason: reason) }
+}
