@@ -3,13 +3,18 @@ extension Values {
     init(of account: Account, in flow: Flow) {
         self.init()
         for field in flow.fields {
-            let json: JSON?
-            switch (field.isIdentifier, type(of: field.kind).name) {
-            case (true, EmailField.name): json = account.email.map(JSON.string)
-            case (true, UsernameField.name): json = account.username.map(JSON.string)
-            default: json = account.profile[field.name.rawValue]
-            }
-            self[field.name] = json.flatMap { field.kind.value(json: $0) }
+            self[field.name] = account.json(of: field).flatMap { field.kind.value(json: $0) }
+        }
+    }
+}
+
+extension Account {
+    /// What the account stores for the field; nil if it stores nothing.
+    func json(of field: Field) -> JSON? {
+        switch (field.isIdentifier, type(of: field.kind).name) {
+        case (true, EmailField.name): email.map(JSON.string)
+        case (true, UsernameField.name): username.map(JSON.string)
+        default: profile[field.name.rawValue]
         }
     }
 }

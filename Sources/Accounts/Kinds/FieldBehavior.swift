@@ -140,6 +140,17 @@ package protocol FieldBehavior: Sendable {
     /// How `accounts show` reads and shows the tables that ``commit(_:_:)`` writes; nil if it writes none.
     static func accountQuery(of account: ID<Account>) -> AccountQuery?
 
+    // MARK: Applications
+
+    /// The claims that tell an application the value of the field in an account; none if applications never get it. The
+    /// names of the claims must not depend on the value.
+    ///
+    /// By default, a value that people may edit is a claim with the name of the field: all other values, such as passwords,
+    /// are not for applications.
+    ///
+    /// - Parameter isProved: whether the person has proved to read mail at the address of the account.
+    func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member]
+
     // MARK: Representations
 
     /// The field's value as JSON responses and pages show it to the person; nil if the field has no value.
@@ -259,6 +270,10 @@ extension FieldBehavior {
         of draft: ID<Draft>,
         by signups: Signups
     ) -> [SQL] { [] }
+
+    package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
+        Self.canBeEdited ? [.init(field.name.rawValue, value)] : []
+    }
 
     package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }
     package func templateMembers(_ form: FormField) -> [JSON.Member] { [] }

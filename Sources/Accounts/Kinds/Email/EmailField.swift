@@ -22,6 +22,11 @@ package struct EmailField: FieldKind {
 
     package func contextWords(of value: EmailAddress) -> [String] { [value.rawValue, String(value.localPart)] }
 
+    /// Standard claims (OpenID Connect Core §5.1). Only the address that identifies the account needs a proof.
+    package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
+        [.init("email", value), .init("email_verified", .bool(field.isIdentifier && isProved))]
+    }
+
     package func masked(_ value: EmailAddress) -> String { value.masked }
 
     package func rules(in language: Language) -> [JSON.Member] { [.init("max", 254)] }

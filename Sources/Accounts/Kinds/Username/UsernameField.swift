@@ -29,6 +29,11 @@ package struct UsernameField: FieldKind {
 
     package func contextWords(of value: Username) -> [String] { [value.text] }
 
+    /// A standard claim (OpenID Connect Core §5.1).
+    package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
+        [.init("preferred_username", value)]
+    }
+
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("min", 3), .init("max", 30), .init("pattern", .string(Self.pattern))]
     }
