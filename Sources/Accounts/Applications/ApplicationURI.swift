@@ -1,0 +1,105 @@
+/// The rules for the URIs of applications, which are compared byte by byte (RFC 9700 §2.1).
+struct ApplicationURI {
+    /// Whether http://localhost is permitted, as for a service in development.
+    let allowsLocalhost: Bool
+
+    /// Why the URI cannot be registered; nil if it can.
+    ///
+    /// - Parameter allowsAppScheme: whether the scheme may be one of an app (RFC 8252 §7.1), such as
+    ///   `com.example.app:/callback`.
+    func mistake(in uri: String, allowsAppScheme: Bool = false) -> String? {
+        let shown = uri.utf8.contains(UInt8(ascii: "@")) ? "the URI" : "\"\(uri.prefix(200))\""
+        guard uri.utf8.count <= 2000 else { return "\(shown) must have at most 2000 characters" }
+        guard Self.hasValidCharacters(uri) else {
+            return "\(shown) has characters that URIs must percent-encode; write international hosts as xn--…"
+        }
+        if uri.contains("*") { return "\(shown) must not have a wildcard; list every URI" }
+        if uri.contains("#") { return "\(shown) must not have a fragment" }
+        guard let colon = uri.firstIndex(of: ":"), uri[..<colon].allSatisfy({ !"/?[]@%".contains($0) }) else {
+            return "\(shown) must be absolute, such as https://app.example/callback"
+        }
+        let (scheme, rest) = (uri[..<colon], uri[uri.index(after: colon)...])
+        if allowsAppScheme, scheme.contains("."), rest.hasPrefix("/"), !rest.hasPrefix("//") { return nil }
+        guard rest.hasPrefix("//") else {
+            return "\(shown) must be absolute, such as https://app.example/callback"
+        }
+        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        if authority.contains("@") { return "\(shown) must not have a user or a password" }
+        guard let host = Self.host(of: authority) else { return "\(shown) has an invalid host or port" }
+        if Self.hasDotSegments(rest.dropFirst(2 + authority.count)) {
+            return "\(shown) must not have the segments . and .."
+        }
+        return isEncrypted(scheme, host)
+            ? nil : "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
+    }
+
+    /// Whether two URIs differ in nothing but the port of a loopback address: an app listens on any free port (RFC 8252
+    /// §7.3).
+    static func differInLoopbackPort(_ registered: String, _ presented: String) -> Bool {
+        guard let registered = withoutLoopbackPort(registered), let presented = withoutLoopbackPort(presented) else {
+            return false
+        }
+        return registered.elementsEqual(presented)
+    }
+
+    /// The bytes of the URI without its port; nil if its host is no loopback address.
+    private static func withoutLoopbackPort(_ uri: String) -> [UInt8]? {
+        for origin in ["http://127.0.0.1", "http://[::1]"] where uri.utf8.starts(with: origin.utf8) {
+            let rest = uri.utf8.dropFirst(origin.utf8.count)
+            guard rest.first == UInt8(ascii: ":") else { return Array(uri.utf8) }
+            let port = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+            guard isPort(Substring(port)) else { return nil }
+            return origin.utf8 + Array(rest.dropFirst(1 + port.count))
+        }
+        return nil
+    }
+
+    private func isEncrypted(_ scheme: Substring, _ host: Substring) -> Bool {
+        scheme == "https"
+            || scheme == "http" && (["127.0.0.1", "[::1]"].contains(host) || allowsLocalhost && host == "localhost")
+    }
+
+    /// The host, with its brackets if it is an IPv6 address; nil if the authority is malformed.
+    private static func host(of authority: Substring) -> Substring? {
+        let isBracketed = authority.hasPrefix("[")
+        let host = isBracketed ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        let inner = isBracketed ? host.dropFirst().dropLast() : host
+        guard authority.hasPrefix(host), !inner.isEmpty,
+            inner.allSatisfy({ isBracketed ? $0.isHexDigit || $0 == ":" || $0 == "." : isHostCharacter($0) })
+        else { return nil }
+        let port = authority.dropFirst(host.count)
+        return port.isEmpty || port.hasPrefix(":") && isPort(port.dropFirst()) ? host : nil
+    }
+
+    private static func isHostCharacter(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber) || character == "-" || character == "."
+    }
+
+    /// From 1 to 65535, without zeros in front.
+    private static func isPort(_ text: Substring) -> Bool {
+        UInt16(text).map { $0 > 0 && "\($0)" == text } ?? false
+    }
+
+    /// Whether a path has segments that clients remove (RFC 3986 §5.2.4), also if they are percent-encoded.
+    private static func hasDotSegments(_ path: Substring) -> Bool {
+        path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".").split(separator: "/")
+            .contains { $0 == "." || $0 == ".." }
+    }
+
+    /// Only the characters of RFC 3986 §2, with two hexadecimal digits after each percent sign.
+    private static func hasValidCharacters(_ uri: String) -> Bool {
+        let bytes = Array(uri.utf8)
+        return bytes.indices.allSatisfy { index in
+            if bytes[index] == UInt8(ascii: "%") {
+                return index + 2 < bytes.count && bytes[index + 1].isHexDigit && bytes[index + 2].isHexDigit
+            }
+            return bytes[index].isASCIIAlphanumeric || "-._~:/?#[]@!$&'()*+,;=".utf8.contains(bytes[index])
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x46).contains(self & 0xDF)
+    }
+}

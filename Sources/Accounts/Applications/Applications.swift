@@ -1,0 +1,20 @@
+/// All applications of one applications file.
+package struct Applications: Sendable {
+    /// In the order of the file.
+    package let all: [Application]
+    /// The audiences of tokens that are for no single application.
+    package let issuerAudience: [String]
+    /// Risks that the file takes, such as a secret file that everybody may read.
+    package let warnings: [FlowFileError]
+    private let byID: [String: Application]
+
+    init(all: [Application], issuerAudience: [String], warnings: [FlowFileError]) {
+        (self.all, self.issuerAudience, self.warnings) = (all, issuerAudience, warnings)
+        byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+    }
+
+    package subscript(id: String) -> Application? {
+        // Hashing a long text of a stranger is slow.
+        id.utf8.count <= 64 ? byID[id] : nil
+    }
+}

@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// The file that registers the applications.
+package struct ApplicationsFile: Sendable {
+    package let path: String
+    /// What the claims refer to.
+    package let flow: Flow
+    /// With http, applications may use http://localhost.
+    package let publicURL: String
+
+    package static let maximumBytes = 1 << 20
+
+    package init(path: String, flow: Flow, publicURL: String) {
+        (self.path, self.flow, self.publicURL) = (path, flow, publicURL)
+    }
+
+    /// Reads the file and the files with secrets that it names.
+    package func read() throws(ApplicationsFileError) -> Applications {
+        let yaml: String
+        do throws(FlowFileError) {
+            yaml = try Self.text(of: path)
+        } catch {
+            throw ApplicationsFileError(mistakes: [error])
+        }
+        return try .parse(yaml, file: path, flow: flow, publicURL: publicURL)
+    }
+
+    package static func text(of path: String) throws(FlowFileError) -> String {
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: maximumBytes + 1),
+            let text = String(validating: data, as: UTF8.self)
+        else { throw FlowFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text") }
+        guard data.count <= maximumBytes else {
+            throw FlowFileError(file: path, line: nil, reason: "the file is larger than \(maximumBytes >> 20) MiB")
+        }
+        return text
+    }
+}

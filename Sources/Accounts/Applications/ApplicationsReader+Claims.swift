@@ -1,0 +1,42 @@
+extension ApplicationsReader {
+    /// The fields that the key `claims` names, without those that have mistakes.
+    mutating func claims(in entry: inout FlowEntry) -> [Field] {
+        var names: Set<String> = []
+        return items("claims", in: &entry, upTo: 100).compactMap { item in
+            guard let field = flow.field(named: FieldName(item.text)) else {
+                collect(item.error("the flow \(flow.id) has no field \"\(item.text)\""))
+                return nil
+            }
+            let claims = field.kind.claims(.null, of: field, isProved: false).map(\.name)
+            guard let mistake = mistake(in: claims, of: field, beside: names) else {
+                names.formUnion(claims)
+                return field
+            }
+            collect(item.error(mistake))
+            return nil
+        }
+    }
+
+    private func mistake(in claims: [String], of field: Field, beside others: Set<String>) -> String? {
+        if claims.isEmpty { return "a field of kind \"\(type(of: field.kind).name)\" cannot be a claim" }
+        if let reserved = claims.first(where: { Self.isReserved($0, of: field) }) {
+            return "\"\(reserved)\" cannot be a claim: the service gives it another meaning"
+        }
+        return claims.first(where: others.contains).map { "another entry is the claim \"\($0)\" already" }
+    }
+
+    /// Whether a field that people fill in must not be a claim of this name, because applications trust what it says.
+    private static func isReserved(_ claim: String, of field: Field) -> Bool {
+        claim == field.name.rawValue && (reserved.contains(claim) || claim.hasSuffix("_verified"))
+    }
+
+    /// Claims that the service makes itself (RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §2.2; OpenID Connect Core §2, §5.6.2,
+    /// Back-Channel Logout §2.4), and members beside the claims in events. An application may take rights from the last
+    /// ones.
+    private static let reserved: Set<String> = [
+        "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "id", "auth_time", "nonce", "acr", "amr", "azp", "at_hash",
+        "c_hash", "s_hash", "sid", "events", "toe", "txn", "client_id", "token_type", "active", "scope", "cnf", "act",
+        "may_act", "typ", "account_created", "_claim_names", "_claim_sources", "roles", "groups", "entitlements",
+        "permissions",
+    ]
+}

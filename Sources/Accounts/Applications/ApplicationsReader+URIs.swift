@@ -1,0 +1,30 @@
+extension ApplicationsReader {
+    private static let maximumURIs = 100
+
+    mutating func redirectURIs(in entry: inout FlowEntry, allowsAppScheme: Bool) -> [String] {
+        let earlierMistakes = mistakes.count
+        let uris = uris("redirect_uris", in: &entry, allowsAppScheme: allowsAppScheme)
+        if uris.isEmpty, mistakes.count == earlierMistakes {
+            collect(entry.error("\"redirect_uris\" must have at least one entry", at: "redirect_uris"))
+        }
+        return uris
+    }
+
+    /// The URIs of a list, without those that have mistakes.
+    mutating func uris(_ key: String, in entry: inout FlowEntry, allowsAppScheme: Bool) -> [String] {
+        items(key, in: &entry, upTo: Self.maximumURIs).compactMap { item in
+            guard let mistake = uriRules.mistake(in: item.text, allowsAppScheme: allowsAppScheme) else {
+                return item.text
+            }
+            collect(item.error(mistake))
+            return nil
+        }
+    }
+
+    mutating func uri(_ key: String, in entry: inout FlowEntry) -> String? {
+        guard let uri = attempt({ () throws(FlowFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
+        guard let mistake = uriRules.mistake(in: uri) else { return uri }
+        collect(entry.error(mistake, at: key))
+        return nil
+    }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+
+/// A file with secrets, one in each line. An operator replaces a secret in two steps: first a new line before the old one,
+/// then without the old one.
+package struct SecretFile: Sendable {
+    /// Without empty lines.
+    package let lines: [String]
+    /// Whether every user of the machine may read the file.
+    package let isReadableByAll: Bool
+
+    /// Why a file cannot be read.
+    package struct Unreadable: Error, Sendable {
+        package let reason: String
+
+        package init(_ reason: String) {
+            self.reason = reason
+        }
+    }
+
+    package init(lines: [String], isReadableByAll: Bool = false) {
+        (self.lines, self.isReadableByAll) = (lines, isReadableByAll)
+    }
+
+    package init(contentsOf path: String) throws(Unreadable) {
+        // Opening a pipe must not wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Unreadable(String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Unreadable("not a regular file")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.maximumBytes + 1)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw Unreadable(String(cString: strerror(errno))) }
+        guard count <= Self.maximumBytes else { throw Unreadable("larger than \(Self.maximumBytes) bytes") }
+        guard let text = String(validating: bytes[..<count], as: UTF8.self) else { throw Unreadable("not UTF-8 text") }
+        lines = text.split(whereSeparator: \.isNewline).map { String($0.trimmingWhitespace()) }.filter { !$0.isEmpty }
+        isReadableByAll = status.st_mode & S_IROTH != 0
+    }
+
+    private static let maximumBytes = 4096
+}
