@@ -32,6 +32,8 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
+        // A reload during the start must not end the server.
+        if settings.applications != nil { signal(SIGHUP, SIG_IGN) }
         let level = settings.logLevel
         let isJSON = settings.logFormat == .json
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
@@ -104,7 +106,8 @@ struct Server {
     ///   mail, but erases what has expired.
     private func serve(on database: Database, _ metrics: Metrics, _ keyMismatch: KeyMismatch?) async throws {
         // Trap signals before anything serves, so that no signal is missed.
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let reloads: [UnixSignal] = settings.applications == nil ? [] : [.sighup]
+        let signals = await UnixSignalsSequence(trapping: [.sigterm, .sigint] + reloads)
         let shutdown = ShutdownSignal()
         let hashing = try HashingPool(
             parameters: settings.argon2,
@@ -208,10 +211,15 @@ struct Server {
         )
     }
 
-    /// Starts a graceful shutdown on the first signal, after the shutdown delay. Exits immediately on the second.
+    /// Reloads the applications on SIGHUP. Starts a graceful shutdown on the first other signal, after the shutdown delay,
+    /// and exits immediately on the second.
     private func handle(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
+                if signal == .sighup {
+                    await settings.applications?.reload(logger)
+                    continue
+                }
                 if shutdown.isUnderWay {
                     logger.critical("stopped immediately")
                     _exit(128 + signal.rawValue)
@@ -254,7 +262,8 @@ struct Server {
             trustedProxies: settings.trustedProxies,
             assets: settings.assets,
             shutdown: shutdown,
-            keyMismatch: keyMismatch
+            keyMismatch: keyMismatch,
+            applications: settings.applications
         )
         let logger = logger
         let limits = ConnectionLimits()

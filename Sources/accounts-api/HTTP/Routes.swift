@@ -17,6 +17,8 @@ struct Routes: Sendable {
     let shutdown: ShutdownSignal
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
+    /// Nil if the service has no applications; then their paths do not exist.
+    let applications: ApplicationRegistry?
     let patience: Patience
     private let documents = Documents()
 
@@ -30,6 +32,7 @@ struct Routes: Sendable {
         assets: Assets = .builtIn,
         shutdown: ShutdownSignal = ShutdownSignal(),
         keyMismatch: KeyMismatch? = nil,
+        applications: ApplicationRegistry? = nil,
         patience: Patience = Patience()
     ) {
         self.sessions = sessions ?? Sessions(signups: signups)
@@ -38,6 +41,7 @@ struct Routes: Sendable {
         self.allowedOrigins = allowedOrigins
         self.shutdown = shutdown
         self.keyMismatch = keyMismatch
+        self.applications = applications
         self.patience = patience
         let isSecure = publicURL.hasPrefix("https://")
         signup = FlowSite(signups, isSecure: isSecure, assets: assets)

@@ -61,6 +61,20 @@ struct SettingTable: Sendable {
         "YAML file that defines the flow",
         parse: { try Flow(contentsOf: $0) }
     )
+    /// Nil if it is not set: then the service has no applications.
+    let applicationsFile = Setting<String?>(
+        "APPLICATIONS_FILE",
+        default: .empty(nil),
+        completion: .file(extensions: ["yaml", "yml"]),
+        """
+        YAML file that registers the applications that use the accounts; without it there are none, and the paths for \
+        them answer 404. The server reads it again on SIGHUP
+        """,
+        parse: { path in
+            _ = try ApplicationsFile.text(of: path)
+            return path
+        }
+    )
     let assets = Setting(
         "ASSETS_DIR",
         default: .computed("built in") { Assets.builtIn },

@@ -61,6 +61,9 @@ extension Settings {
         if mail == nil {
             warn("mail is printed with its codes; set a mail server", ["setting": "\(table.smtpURL.name)"])
         }
+        for warning in applications?.current.warnings ?? [] {
+            warn("the applications file takes a risk", ["reason": "\(warning)"])
+        }
         let passwords: [(setting: any AnySetting, isPresent: Bool)] = [
             (table.databaseURL, database?.containsPassword == true), (table.smtpURL, mail?.hasPassword == true),
         ]

@@ -6,6 +6,8 @@ struct Settings: Sendable {
     private let values: [String: any Sendable]
     /// The names of the settings that came from flags, which other users of the machine can read.
     let namesOfFlags: Set<String>
+    /// Nil without `APPLICATIONS_FILE`.
+    private(set) var applications: ApplicationRegistry?
 
     /// Throws all mistakes together.
     init(_ source: SettingSource) throws(SettingMistakes) {
@@ -26,6 +28,13 @@ struct Settings: Sendable {
             mistakes += Argon2Parameters(memoryKiB: memory, iterations: iterations).mistakes(workers: workers)
         }
         mistakes += transportMistakes
+        if let file = applicationsFile {
+            do throws(ApplicationsFileError) {
+                applications = try ApplicationRegistry(file)
+            } catch {
+                mistakes += error.mistakes.map { "\(SettingTable.shared.applicationsFile.name): \($0)" }
+            }
+        }
         if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
     }
 
@@ -37,6 +46,14 @@ struct Settings: Sendable {
     /// The value of a setting; nil if it is invalid.
     func valid<Value>(_ setting: KeyPath<SettingTable, Setting<Value>>) -> Value? {
         values[SettingTable.shared[keyPath: setting].name].map { $0 as! Value }
+    }
+
+    /// Nil if it is not set, or if a setting that it depends on is invalid.
+    private var applicationsFile: ApplicationsFile? {
+        guard let path = valid(\.applicationsFile) ?? nil, let flow = valid(\.flow), let url = valid(\.publicURL) else {
+            return nil
+        }
+        return ApplicationsFile(path: path, flow: flow, publicURL: url)
     }
 
     var serviceName: String { self[dynamicMember: \.serviceName] ?? self.flow.serviceName ?? "Accounts" }

@@ -84,7 +84,7 @@ struct OperatingDocumentTests {
 
     @Test func `the JSON output has the members that the document lists`() async throws {
         let documented = try Self.documented()
-        #expect(documented.count == 29)
+        #expect(documented.count == 31)
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let account = try await service.signups.commit(
@@ -126,6 +126,8 @@ struct OperatingDocumentTests {
                     arguments += [try other.only.decode(String.self), "--yes"]
                 case "outbox retry": arguments.append(mail.uuidString)
                 case "argon2 calibrate": arguments += ["--target", "1ms"]
+                case "applications check": arguments.append("docs/applications.yaml")
+                case "applications list": arguments += ["--applications-file", "docs/applications.yaml"]
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
                 default: break
                 }
