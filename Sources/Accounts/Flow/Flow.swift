@@ -30,12 +30,13 @@ package struct Flow: Sendable {
 
     /// The steps that people may change in their account, with the fields that they may change.
     package var editableSteps: [Step] {
-        steps.filter(\.isEditable).map { step in
+        let all = fields
+        return steps.filter(\.isEditable).map { step in
             var edited = Step(
                 name: step.name,
                 isOptional: step.isOptional,
                 titles: step.titles,
-                fields: step.fields.filter { type(of: $0.kind).canBeEdited }
+                fields: step.fields.filter { $0.kind.canBeEdited($0, among: all) }
             )
             edited.root = "/account"
             return edited

@@ -67,6 +67,7 @@ extension Flow {
         var steps: [Step] = []
         var earlier: [Field] = []
         var entries: [(FlowEntry, Field)] = []
+        var editable: [(FlowEntry, Step)] = []
         for var stepEntry in try entry.entries("steps") {
             let name = try stepEntry.text("name")
             guard isName(name) else { throw stepEntry.error(invalidName(name), at: "name") }
@@ -84,13 +85,8 @@ extension Flow {
             }
             earlier += fields
             let isEditable = try stepEntry.flag("editable", default: false)
-            if isEditable {
-                if accountPaths.contains(name) {
-                    throw stepEntry.error("rename the step: /account/\(name) is another page", at: "name")
-                }
-                if !fields.contains(where: { type(of: $0.kind).canBeEdited }) {
-                    throw stepEntry.error("the step has no field that people can change", at: "editable")
-                }
+            if isEditable, accountPaths.contains(name) {
+                throw stepEntry.error("rename the step: /account/\(name) is another page", at: "name")
             }
             steps.append(
                 Step(
@@ -105,7 +101,11 @@ extension Flow {
                 let kind = type(of: field.kind).name
                 throw stepEntry.error("a step with a field of kind \"\(kind)\" cannot be optional", at: "optional")
             }
+            if isEditable { editable.append((stepEntry, steps[steps.count - 1])) }
             try stepEntry.finish()
+        }
+        for (entry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: earlier) }) {
+            throw entry.error("the step has no field that people can change", at: "editable")
         }
         for (entry, field) in entries { try field.kind.check(entry, of: field, in: steps) }
         if let conflict = nameConflict(in: steps) { throw entry.error(conflict, at: "steps") }

@@ -39,8 +39,11 @@ package protocol FieldBehavior: Sendable {
     /// True if the answer is validated after the other fields of its step, because it depends on them.
     var dependsOnOtherAnswers: Bool { get }
 
-    /// True if people may change the value in their account, by the rules of the kind alone.
-    static var canBeEdited: Bool { get }
+    /// True if people may change the value in their account, by the rules of the kind alone. By default, that is every
+    /// value but secrets.
+    ///
+    /// - Parameter fields: all fields of the flow.
+    func canBeEdited(_ field: Field, among fields: [Field]) -> Bool
 
     /// True if the person of this draft is not asked for the field. A step of such fields is left out.
     func isOmitted(_ field: Field, in context: ValidationContext) -> Bool
@@ -213,7 +216,6 @@ package struct FormField {
 
 extension FieldBehavior {
     package static var canIdentify: Bool { false }
-    package static var canBeEdited: Bool { Value.self != Never.self }
     package var provedField: FieldName? { nil }
     package var repeatedField: FieldName? { nil }
     package var takesSecret: Bool { false }
@@ -222,6 +224,9 @@ extension FieldBehavior {
     package var canBeSkipped: Bool { true }
     package var dependsOnOtherAnswers: Bool { false }
     package func isOmitted(_ field: Field, in context: ValidationContext) -> Bool { false }
+    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool {
+        Value.self != Never.self && !isHidden
+    }
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}

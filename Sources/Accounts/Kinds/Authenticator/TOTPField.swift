@@ -4,7 +4,6 @@ package struct TOTPField: FieldKind {
     package typealias Value = Authenticator
     package typealias Input = String
     package static let name = "totp"
-    package static var canBeEdited: Bool { false }
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 

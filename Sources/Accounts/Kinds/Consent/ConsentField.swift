@@ -5,7 +5,7 @@ internal import Foundation
 package struct ConsentField: FieldKind {
     package typealias Value = Consent
     package static let name = "consent"
-    package static var canBeEdited: Bool { false }
+    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool { false }
     let version: String
     let documents: [Language: String]
     private let digests: [Language: String]

@@ -6,6 +6,11 @@ extension EmailField {
         }
     }
 
+    /// An address that identifies the account, or that a code has proved, needs a new proof.
+    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool {
+        !field.isIdentifier && !fields.contains { $0.kind.provedField == field.name }
+    }
+
     /// A new address withdraws the proof of the previous address and gets its own code. The same address gets another
     /// code only if the last one can no longer be used, and no sooner than a resend would.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {

@@ -2,7 +2,6 @@
 package struct EmailField: FieldKind {
     package typealias Value = EmailAddress
     package static let name = "email"
-    package static var canBeEdited: Bool { false }
     package static var canIdentify: Bool { true }
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}

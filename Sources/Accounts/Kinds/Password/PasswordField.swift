@@ -3,7 +3,6 @@ package struct PasswordField: FieldKind {
     package typealias Value = PasswordHash
     package typealias Input = SharedSecret
     package static let name = "password"
-    package static var canBeEdited: Bool { false }
     package let policy: PasswordRules
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {

@@ -3,7 +3,7 @@ package struct ImageField: FieldKind {
     package typealias Value = StoredPhoto
     package typealias Input = UploadedFile
     package static let name = "image"
-    package static var canBeEdited: Bool { false }
+    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool { false }
     /// The accepted media types.
     package static let types = ["image/jpeg", "image/png", "image/webp"]
     package static let maximumBytes = ImageFile.maximumBytes

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("Steps that people can change")
+struct EditableStepTests {
+    private static func editable(_ steps: [String]) throws -> [String] {
+        let yaml = "flow: f\nversion: 1\nsteps:\n" + steps.map { "  - {\($0)}\n" }.joined()
+        let flow = try Flow(yaml: yaml, file: "flow.yaml")
+        return flow.editableSteps.flatMap(\.fields).map(\.name.rawValue)
+    }
+
+    @Test func `an address can be changed unless it identifies the account or is proved by a code`() throws {
+        let names = try Self.editable([
+            """
+            name: a, title: A, editable: true, fields: [
+                {name: email, kind: email, identifier: true, label: E}, {name: proved, kind: email, label: P},
+                {name: other, kind: email, label: O}]
+            """,
+            "name: b, title: B, fields: [{name: code, kind: code, proves: email, label: C}]",
+            "name: c, title: C, fields: [{name: second, kind: code, proves: proved, label: C}]",
+        ])
+        #expect(names == ["other"])
+    }
+
+    @Test func `secrets cannot be changed`() throws {
+        let names = try Self.editable([
+            """
+            name: a, title: A, editable: true, fields: [
+                {name: password, kind: password, label: P}, {name: again, kind: confirmation, confirms: password, label: A},
+                {name: note, kind: text, label: N}]
+            """
+        ])
+        #expect(names == ["note"])
+    }
+
+    @Test(arguments: [
+        ["name: a, title: A, editable: true, fields: [{name: password, kind: password, label: P}]"],
+        [
+            "name: a, title: A, editable: true, fields: [{name: email, kind: email, label: E}]",
+            "name: b, title: B, fields: [{name: code, kind: code, proves: email, label: C}]",
+        ],
+    ])
+    func `a step without a field that can be changed is refused`(steps: [String]) {
+        let error = #expect(throws: FlowFileError.self) { try Self.editable(steps) }
+        #expect(error?.description == "flow.yaml:4: the step has no field that people can change")
+    }
+
+    @Test(arguments: ["password", "sessions"])
+    func `a step with the name of another page is refused`(name: String) {
+        let step = "name: \(name), title: A, editable: true, fields: [{name: note, kind: text, label: N}]"
+        let error = #expect(throws: FlowFileError.self) { try Self.editable([step]) }
+        #expect(error?.reason == "rename the step: /account/\(name) is another page")
+    }
+}
