@@ -61,6 +61,7 @@ package enum Schema {
         Script("release_addresses", PackageResources.release_addresses_sql),
         Script("rename_account", PackageResources.rename_account_sql),
         Script("remove_authenticator", PackageResources.remove_authenticator_sql),
+        Script("replace_photo", PackageResources.replace_photo_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 

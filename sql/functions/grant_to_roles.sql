@@ -88,6 +88,7 @@ BEGIN
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
                    ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('move_address', 'accounts_serve'),
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
+                   ('replace_photo', 'accounts_serve'),
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
                    ('remove_authenticator', 'accounts_operate'),
                    ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate')

@@ -1,5 +1,5 @@
 extension Values {
-    /// The values of the account in the fields of the flow, as far as it has them.
+    /// The values of the account in the fields of the flow, as far as it has them in its own row.
     init(of account: Account, in flow: Flow) {
         self.init()
         for field in flow.fields {
@@ -19,13 +19,31 @@ extension Account {
     }
 }
 
+extension Sessions {
+    /// The values of the account in the fields of the flow, including those in the tables of the kinds.
+    package func values(of account: Account) async throws(SignInError) -> Values {
+        let queries = Kinds.all.compactMap { $0.accountValues(of: account.id) }
+        return try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            var values = Values(of: account, in: flow)
+            for rows in try await database.transaction(queries) {
+                for row in rows {
+                    let (name, text) = try row.decode(String.self, String.self)
+                    guard let field = flow.field(named: FieldName(name)), let json = try? JSON.read(Array(text.utf8)),
+                        let value = field.kind.value(json: json)
+                    else { continue }
+                    values[field.name] = value
+                }
+            }
+            return values
+        }
+    }
+}
+
 extension Signups {
-    /// The values of the account as people read them, under the labels of the flow.
-    package func profile(of account: Account, in language: Language) -> [(label: String, text: String)] {
-        let values = Values(of: account, in: flow)
-        return flow.fields.compactMap { field in
-            guard let json = values.json(of: field.name) else { return nil }
-            return (field.labels[language] ?? field.name.rawValue, field.kind.reviewText(json, in: language))
+    /// The values as people read them, with the fields of the flow that have them.
+    package func texts(of values: Values, in language: Language) -> [(field: Field, text: String)] {
+        flow.fields.compactMap { field in
+            values.json(of: field.name).map { (field, field.kind.reviewText($0, in: language)) }
         }
     }
 }

@@ -38,7 +38,7 @@ package struct Flow: Sendable {
                 titles: step.titles,
                 fields: step.fields.filter { $0.kind.canBeEdited($0, among: all) }
             )
-            edited.root = "/account"
+            edited.root = Step.accountPath
             return edited
         }
     }
@@ -64,7 +64,18 @@ package struct Step: Sendable {
     /// The path of the flow.
     var root = FlowPurpose.signup.path
 
+    static let accountPath = "/account"
+
     package var href: String { "\(root)/\(name)" }
+
+    /// Whether the step changes an account.
+    var isOfAccount: Bool { root == Self.accountPath }
+
+    /// Whether the step cannot be answered without a value for the field.
+    func requires(_ field: Field) -> Bool { field.isRequired && !isOptional }
+
+    /// The path of the photo in an image field.
+    package func photo(in field: Field) -> String { "\(isOfAccount ? "\(root)/photos" : href)/\(field.name)" }
 
     package func field(named name: FieldName) -> Field? { fields.first { $0.name == name } }
 }

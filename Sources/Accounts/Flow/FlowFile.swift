@@ -193,7 +193,8 @@ extension Flow {
 
     /// Path segments below `/account` that the service uses itself.
     private static let accountPaths: Set<String> = [
-        "authenticator", "confirm", "email", "erase", "export", "password", "recovery-codes", "sessions", "sign-out",
+        "authenticator", "confirm", "email", "erase", "export", "password", "photos", "recovery-codes", "sessions",
+        "sign-out",
         "totp",
     ]
 

@@ -109,6 +109,16 @@ package protocol FieldBehavior: Sendable {
     /// draft ends.
     static var draftTables: [String] { get }
 
+    // MARK: Changes of an account
+
+    /// Selects the values that an account has in a table of this kind: the name of each field, and the value as JSON text,
+    /// which ``Value`` reads. Nil if the values are members of the profile or columns of the account.
+    static func accountValues(of account: ID<Account>) -> SQL?
+
+    /// Called for each field of a step that a person changes in the account, before the transaction. Does slow work, and
+    /// adds to the plan what happens to the value: by default it replaces a member of the profile.
+    func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError)
+
     // MARK: Operators
 
     /// The value as commands show it without `--reveal`: the text shows that there is a value, but not which one.
@@ -251,7 +261,9 @@ extension FieldBehavior {
     package static var draftTables: [String] { [] }
     package static var sealedTables: [SealedTable] { [] }
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? { nil }
+    package static func accountValues(of account: ID<Account>) -> SQL? { nil }
     package static var pepperedAccounts: SQL? { nil }
+    package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) { plan.updateProfile(field) }
     package func pepperID(of value: Value) -> [UInt8]? { nil }
 
     package func masked(_ value: Value) -> String {
@@ -333,6 +345,9 @@ extension FieldKind {
 }
 
 extension FieldBehavior {
+    /// True if the account has the value as a member of its profile, unless it identifies the account.
+    var isInProfile: Bool { Self.accountValues(of: ID()) == nil }
+
     /// True if no page shows the answer again after it was typed.
     package var isHidden: Bool { takesSecret || takesGuess }
 }

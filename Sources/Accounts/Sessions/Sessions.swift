@@ -105,6 +105,7 @@ package enum SignInError: Error {
     case refused([Refusal])
     case limited(LimitReached)
     case hashing(HashingError)
+    case image(ImageError)
     /// The ticket was used, has expired, or was never mailed.
     case ticketExpired
     /// No key of the ring opens what the database holds.

@@ -49,7 +49,9 @@ struct OpenAPI {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
             let flow = site(of: operation).signups.flow
-            let steps = operation.needsStep ? flow.steps.filter { $0.has(operation.act) }.map(Optional.some) : [nil]
+            let steps =
+                operation.needsStep
+                ? operation.steps(of: flow).filter { $0.has(operation.act) }.map(Optional.some) : [nil]
             for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
                 let path =
                     "/"
@@ -138,8 +140,9 @@ struct OpenAPI {
         }
         let isRequired = if case .members(_, let isRequired, _) = body { isRequired } else { true }
         var content = BodyType.allCases.map { JSON.Member($0.rawValue, ["schema": Schemas.reference(name)]) }
-        if body == .answers, let step, !step.images.isEmpty {
-            content.append(.init(FormWithFiles.type, ["schema": Schemas.reference("Form.\(step.name)")]))
+        if body == .answers || body == .edits, let step, !step.images.isEmpty {
+            let form = body == .edits ? "EditForm" : "Form"
+            content.append(.init(FormWithFiles.type, ["schema": Schemas.reference("\(form).\(step.name)")]))
         }
         return ["required": .bool(isRequired), "content": .object(content)]
     }
@@ -192,7 +195,6 @@ extension Step {
     fileprivate func has(_ act: Operation.Act) -> Bool {
         switch act {
         case .resend: fields.contains { $0.kind.provedField != nil }
-        case .showAccountStep, .editAccountStep, .editAccountStepForm: isEditable
         default: true
         }
     }

@@ -113,6 +113,8 @@ struct Operation: Sendable {
     }
 
     var needsStep: Bool { path.contains(":step") }
+    /// The steps that `:step` stands for.
+    func steps(of flow: Flow) -> [Step] { needsSession ? flow.editableSteps : flow.steps }
     var needsField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
@@ -134,7 +136,10 @@ struct Operation: Sendable {
     var hasPages: Bool {
         switch handler {
         case .plain, .signIn: false
-        case .session: [.showAccount, .showAccountStep, .editAccountStepForm, .exportAccount].contains(act)
+        case .session:
+            [
+                .showAccount, .showAccountStep, .editAccountStepForm, .removeAccountPhotoForm, .exportAccount,
+            ].contains(act)
         case .signInPage: true
         case .open, .draft, .step: act != .check
         case .field: act == .removePhotoForm

@@ -61,7 +61,12 @@ struct Routes: Sendable {
     }
     private var handoff: HandoffRoutes { signup.handoff }
     private var account: AccountRoutes {
-        AccountRoutes(sessions: sessions, representations: representations, cookies: cookies)
+        AccountRoutes(
+            sessions: sessions,
+            representations: representations,
+            cookies: cookies,
+            uploads: signup.uploads
+        )
     }
     private var signInPages: SignInPages {
         SignInPages(
@@ -152,7 +157,7 @@ extension Routes {
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
         if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
-        if operation.needsStep { group.add(middleware: StepLookup(flow: site.signups.flow)) }
+        if operation.needsStep { group.add(middleware: StepLookup(steps: operation.steps(of: site.signups.flow))) }
         if operation.needsField { group.add(middleware: FieldLookup()) }
         let secretMembers = site.signups.flow.secretMembers
         switch operation.act.body {
@@ -161,8 +166,8 @@ extension Routes {
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: isRequired))
         case .form(let secretMembers):
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false))
-        case .answers: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
-        case .someAnswers, .edits: group.add(middleware: BodyReader(secretMembers: secretMembers))
+        case .answers, .edits: group.add(middleware: BodyReader(secretMembers: secretMembers, takesFiles: true))
+        case .someAnswers: group.add(middleware: BodyReader(secretMembers: secretMembers))
         case .image: group.add(middleware: ImageCheck())
         }
         let lookup = DraftLookup(signups: site.signups)
@@ -183,9 +188,12 @@ extension Routes {
         case .session(let handle):
             group.add(middleware: SessionLookup(sessions: sessions)).group(context: SessionContext.self)
                 .on(path, method: method) { request, context in
-                    context.representation == .page
-                        ? try await signInPages.page(act, request, context, handle)
-                        : try await handle(request, context).response
+                    if context.representation == .page {
+                        return try await signInPages.page(act, request, context, handle)
+                    }
+                    return try await signup.uploads.withAnswers(of: request, context) {
+                        try await handle(request, $0).response
+                    }
                 }
         case .draft(let handle):
             group.add(middleware: lookup).group(context: DraftContext.self).on(path, method: method) {

@@ -40,7 +40,9 @@ struct Schemas {
                 ])
             ),
         ] + Self.sessions + [.init("NewPassword", newPassword)] + ofSteps
-            + flow.editableSteps.map { .init("Edits.\($0.name)", fields(of: $0)) } + [
+            + flow.editableSteps.flatMap {
+                [.init("Edits.\($0.name)", fields(of: $0))] + form(of: $0, named: "EditForm")
+            } + [
                 .init("AccountStep", accountStep),
                 .init("EditedAccount", Self.object(["account": Self.reference("Account")])),
             ]
@@ -100,12 +102,12 @@ struct Schemas {
     }
 
     /// The form with files, as `multipart/form-data`; empty for a step without image fields.
-    private func form(of step: Step) -> [JSON.Member] {
+    private func form(of step: Step, named name: String = "Form") -> [JSON.Member] {
         guard !step.images.isEmpty else { return [] }
         let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind.takesFile ? [:] : Self.string) }
         return [
             .init(
-                "Form.\(step.name)",
+                "\(name).\(step.name)",
                 ["type": "object", "additionalProperties": false, "properties": .object(properties)]
             )
         ]

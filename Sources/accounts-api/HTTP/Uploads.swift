@@ -39,12 +39,36 @@ struct Uploads: Sendable {
         if let obstacle = signups.obstacle(to: context.step, of: context.draft) { throw obstacle }
         return try await withSlot(for: request, from: context.network) {
             var context = context
-            do {
-                context.answers = try await answers(in: form, of: request, to: context.step)
-            } catch let problem as Problem where problem.slug == .tooLarge && context.representation == .page {
-                throw SubmitError.refused(context.step.images.map { .tooLarge($0.name) })
-            }
+            context.answers = try await answers(in: form, of: request, to: context.step, for: context.representation)
             return try await handle(context)
+        }
+    }
+
+    /// The same for a change of an account. A body that is not a form with files is in the answers already.
+    func withAnswers<Value>(
+        of request: Request,
+        _ context: SessionContext,
+        handle: (SessionContext) async throws -> Value
+    ) async throws -> Value {
+        guard let form = context.formWithFiles, let step = context.step else { return try await handle(context) }
+        return try await withSlot(for: request, from: context.network) {
+            var context = context
+            context.answers = try await answers(in: form, of: request, to: step, for: context.representation)
+            return try await handle(context)
+        }
+    }
+
+    /// A page shows a form that is too large again.
+    private func answers(
+        in form: FormWithFiles,
+        of request: Request,
+        to step: Step,
+        for representation: Representation
+    ) async throws -> Answers {
+        do {
+            return try await answers(in: form, of: request, to: step)
+        } catch let problem as Problem where problem.slug == .tooLarge && representation == .page {
+            throw SubmitError.refused(step.images.map { .tooLarge($0.name) })
         }
     }
 

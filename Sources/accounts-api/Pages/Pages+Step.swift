@@ -108,7 +108,7 @@ extension Pages {
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),
             members: [
-                .init("action", .string(step.href)),
+                .init("action", .string(step.href)), .init("has_files", .bool(!step.images.isEmpty)),
                 .init("fields", .array(zip(step.fields, described).map { form.members(of: $0, $1) })),
             ]
         )

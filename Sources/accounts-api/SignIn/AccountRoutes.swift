@@ -7,6 +7,7 @@ struct AccountRoutes: Sendable {
     let sessions: Sessions
     let representations: Representations
     let cookies: SessionCookies
+    let uploads: Uploads
 
     @Sendable func show(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let account = context.session.account
@@ -27,25 +28,44 @@ struct AccountRoutes: Sendable {
     }
 
     @Sendable func showStep(_ request: Request, _ context: SessionContext) async throws -> Answer {
-        let draft = sessions.draft(of: context.session, in: context.language)
-        return Answer(json: representations.accountStep(try editableStep(context), of: draft))
+        let draft = try await sessions.draft(of: context.session, in: context.language)
+        return Answer(json: representations.accountStep(try step(context), of: draft))
     }
 
     @Sendable func edit(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let account = try await sessions.from(context.network, cookies.client(of: request)).edit(
             context.answers,
-            in: editableStep(context),
+            in: step(context),
             of: context.session,
             in: context.language
         )
         return Answer(json: ["account": Representations.account(account)])
     }
 
-    func editableStep(_ context: SessionContext) throws -> Step {
-        guard let step = sessions.flow.editableSteps.first(where: { $0.name == context.step?.name }) else {
-            throw Problem(.unknownStep, "The flow has no step with this name that people can change.")
-        }
+    /// The step in the path, which is one that people can change.
+    func step(_ context: SessionContext) throws -> Step {
+        guard let step = context.step else { throw Problem.unknownStep }
         return step
+    }
+
+    @Sendable func removePhoto(_ request: Request, _ context: SessionContext) async throws -> Answer {
+        let (step, field) = try image(context)
+        try await sessions.from(context.network, cookies.client(of: request)).remove(
+            field,
+            in: step,
+            of: context.session,
+            in: context.language
+        )
+        return Answer(status: .noContent)
+    }
+
+    /// The image field in the path, and its step.
+    func image(_ context: SessionContext) throws -> (step: Step, field: Field) {
+        let name = context.parameters.get("photo").map { FieldName(String($0)) }
+        for step in sessions.flow.editableSteps {
+            if let field = step.images.first(where: { $0.name == name }) { return (step, field) }
+        }
+        throw Problem.noImageField
     }
 
     @Sendable func showAuthenticator(_ request: Request, _ context: SessionContext) async throws -> Answer {
@@ -144,6 +164,20 @@ extension AccountRoutes {
             .init(.get, "account/:step", .showAccountStep, responses: [.ok: .accountStep], .session(showStep)),
             .init(.put, "account/:step", .editAccountStep, responses: [.ok: .editedAccount], .session(edit)),
             .init(.post, "account/:step", .editAccountStepForm, responses: [.ok: .editedAccount], .session(edit)),
+            .init(
+                .delete,
+                "account/photos/:photo",
+                .removeAccountPhoto,
+                responses: [.noContent: .nothing],
+                .session(removePhoto)
+            ),
+            .init(
+                .post,
+                "account/photos/:photo/remove",
+                .removeAccountPhotoForm,
+                responses: [.noContent: .nothing],
+                .session(removePhoto)
+            ),
             .init(.get, "account/totp", .showAuthenticator, responses: [.ok: .enrolment], .session(showAuthenticator)),
             .init(
                 .put,
@@ -198,14 +232,26 @@ extension Operation.Act {
         "editAccountStep",
         "Replaces the values of a step in the account",
         body: .edits,
-        problems: [.unknownStep, .validationFailed, .rateLimited]
+        problems: [.unknownStep, .validationFailed, .rateLimited, .busy]
     )
 
     static let editAccountStepForm = Self(
         "editAccountStepForm",
         "The same as PUT, for HTML forms",
         body: .edits,
-        problems: [.unknownStep, .validationFailed, .rateLimited]
+        problems: [.unknownStep, .validationFailed, .rateLimited, .busy]
+    )
+
+    static let removeAccountPhoto = Self(
+        "removeAccountPhoto",
+        "Deletes a photo of the account",
+        problems: [.notFound, .validationFailed]
+    )
+
+    static let removeAccountPhotoForm = Self(
+        "removeAccountPhotoForm",
+        "The same as DELETE, for HTML forms",
+        problems: [.notFound, .validationFailed]
     )
 
     static let showAuthenticator = Self(

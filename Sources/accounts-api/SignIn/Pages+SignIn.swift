@@ -99,6 +99,7 @@ extension Pages {
     func account(
         _ session: AccountSession,
         _ overview: AccountOverview,
+        _ values: Values,
         sessions: JSON,
         notice: Word? = nil,
         in language: Language
@@ -117,14 +118,7 @@ extension Pages {
             title: language.messages.text(.account),
             notice: notice.map(language.messages.text),
             members: [
-                .init(
-                    "profile",
-                    .array(
-                        signups.profile(of: session.account, in: language).map {
-                            ["label": .string($0.label), "text": .string($0.text)]
-                        }
-                    )
-                ),
+                .init("profile", .array(profile(values, without: overview.consents, in: language))),
                 .init(
                     "editable",
                     .array(
@@ -139,6 +133,19 @@ extension Pages {
                 .init("sessions", .array(shown)), .init("has_others", .bool(listed.count > 1)),
             ]
         )
+    }
+}
+
+extension Pages {
+    /// The values that are shown under the labels of their fields.
+    private func profile(_ values: Values, without consents: [GivenConsent], in language: Language) -> [JSON] {
+        signups.texts(of: values, in: language).compactMap { field, text in
+            if consents.contains(where: { $0.field == field.name.rawValue }) { return nil }
+            return [
+                "label": .string(field.labels[language] ?? field.name.rawValue), "text": .string(text),
+                "picture": field.kind.takesFile ? .string("/account/photos/\(field.name)") : .null,
+            ]
+        }
     }
 }
 

@@ -15,7 +15,9 @@ struct SessionContext: ChildRequestContext {
     /// The step in the path, if there is one.
     let step: Step?
     /// The body; empty if there is none.
-    let answers: Answers
+    var answers: Answers
+    /// A body that is not read yet.
+    let formWithFiles: FormWithFiles?
 
     init(context: RequestScope) throws {
         guard let session = context.session, let token = context.credentials.token(of: AccountSession.self) else {
@@ -26,7 +28,7 @@ struct SessionContext: ChildRequestContext {
         (self.session, self.token) = (session, token)
         representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)
-        step = context.step
+        (step, formWithFiles) = (context.step, context.formWithFiles)
     }
 }
 

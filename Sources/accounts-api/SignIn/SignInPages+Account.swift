@@ -17,12 +17,29 @@ extension SignInPages {
             guard context.session.isConfirmed else { return Pages.seeOther("/account/confirm?export") }
             return try await handle(request, context).response
         }
-        let step = try account.editableStep(context)
-        let draft = sessions.draft(of: context.session, in: context.language)
+        if act == .removeAccountPhotoForm {
+            _ = try await handle(request, context)
+            return Pages.seeOther(try account.image(context).step.href)
+        }
+        return try await editPage(act, request, context, handle)
+    }
+
+    /// A step of the account as a form. If the answers are refused, the person sees them again.
+    private func editPage(
+        _ act: Operation.Act,
+        _ request: Request,
+        _ context: SessionContext,
+        _ handle: (Request, SessionContext) async throws -> Answer
+    ) async throws -> Response {
+        let step = try account.step(context)
+        var typed = context.formWithFiles == nil ? context.answers : nil
         var problem: Problem?
         if act == .editAccountStepForm {
             do {
-                _ = try await handle(request, context)
+                _ = try await account.uploads.withAnswers(of: request, context) { context in
+                    typed = context.answers
+                    return try await handle(request, context)
+                }
                 return Pages.seeOther("/account?saved")
             } catch {
                 let found = ProblemContext(
@@ -34,13 +51,14 @@ extension SignInPages {
                 problem = found
             }
         }
+        let draft = try await sessions.draft(of: context.session, in: context.language)
         let shown = account.representations.accountStep(step, of: draft)
         let page = pages.edit(
             shown,
             step,
             of: draft,
             after: problem,
-            problem.map { _ in context.answers },
+            problem.flatMap { _ in typed },
             in: context.language
         )
         return pages.response(page, in: context.language)
@@ -50,6 +68,7 @@ extension SignInPages {
         let page = pages.account(
             context.session,
             try await sessions.overview(of: context.session.account.id),
+            try await sessions.values(of: context.session.account),
             sessions: try await session.list(request, context).json ?? .null,
             notice: Self.notices[request.uri.query ?? ""],
             in: context.language

@@ -16,7 +16,8 @@ extension SignInError: ProblemConvertible {
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
         case .unreadable: .keysMissing
-        case .hashing(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        case .hashing(let error as any Error), .image(let error as any Error), .database(let error as any Error):
+            context.problem(for: error)
         }
     }
 }

@@ -299,6 +299,7 @@ struct RolesTests {
             #expect(isRefused("SELECT has_password(gen_random_uuid(), '')", mina))
             #expect(isRefused("SELECT replace_password(gen_random_uuid(), '', '')", mina))
             #expect(isRefused("SELECT imported_kinds()", mina))
+            #expect(isRefused("SELECT replace_photo(gen_random_uuid(), '', '', NULL)", mina))
             #expect(isRefused("INSERT INTO credentials VALUES (gen_random_uuid(), 'password', '')", mina))
             #expect(try mina.query("SELECT import_accounts('[]', 'mina')").isEmpty)
             #expect(isRefused("SELECT import_accounts('[]', 'mina')", server))

@@ -24,11 +24,26 @@ final class Browser: Sendable {
 
     @discardableResult
     func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil) async throws -> Response {
+        try await send(method, path, body?.bytes, [.contentType: "application/json"])
+    }
+
+    /// Sends a form with files.
+    @discardableResult
+    func send(_ method: HTTPRequest.Method, _ path: String, _ form: Multipart) async throws -> Response {
+        try await send(method, path, form.bytes, [.contentType: Multipart.type, .origin: "http://localhost:8080"])
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ body: [UInt8]?,
+        _ extra: HTTPFields
+    ) async throws -> Response {
         var headers = headers
         let cookies = jar.withLock { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
         if !cookies.isEmpty { headers[.cookie] = cookies.joined(separator: "; ") }
-        if body != nil { headers[.contentType] = "application/json" }
-        let response = try await site.send(method, path, bytes: body?.bytes, headers)
+        if body != nil { for field in extra { headers[field.name] = field.value } }
+        let response = try await site.send(method, path, bytes: body, headers)
         for cookie in response.headers[values: .setCookie] {
             let parts = cookie.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
             let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -59,6 +59,27 @@ extension ImageField {
         )
     }
 
+    package static func accountValues(of account: ID<Account>) -> SQL? {
+        "SELECT field, jsonb_build_object('bytes', length(image))::text FROM photos WHERE account = \(account)"
+    }
+
+    /// Replaces or removes the row of the photo. An image is decoded before the transaction.
+    package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
+        let photo: Photo?
+        if let image = plan.inputs[field.name] as? UploadedFile {
+            photo = try await plan.signups.photo(of: image, in: field.name, of: plan.account)
+        } else {
+            if plan.after.contains(field.name) || !plan.before.contains(field.name) { return }
+            photo = nil
+        }
+        plan.statements.append(
+            """
+            SELECT replace_photo(\(plan.account.id), \(field.name.rawValue), \(Photo.type), \(photo?.jpeg))
+             WHERE \(EditPlan.isMade)
+            """
+        )
+    }
+
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
             select: "SELECT field, length(image) FROM photos WHERE account = \(account) ORDER BY field"
@@ -80,7 +101,14 @@ extension ImageField {
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         var members: [JSON.Member] = [.init("accept", .string(Self.types.joined(separator: ",")))]
-        if form.shown != .null { members.append(.init("photo", .string("\(form.step.href)/\(form.field.name)"))) }
+        if form.shown != .null {
+            let path = form.step.photo(in: form.field)
+            members.append(.init("photo", .string(path)))
+            // A sign-up without the photo asks for another one.
+            if !form.step.isOfAccount || !form.step.requires(form.field) {
+                members.append(.init("remove", .string("\(path)/remove")))
+            }
+        }
         return members
     }
 

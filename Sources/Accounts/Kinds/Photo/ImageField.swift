@@ -3,7 +3,6 @@ package struct ImageField: FieldKind {
     package typealias Value = StoredPhoto
     package typealias Input = UploadedFile
     package static let name = "image"
-    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool { false }
     /// The accepted media types.
     package static let types = ["image/jpeg", "image/png", "image/webp"]
     package static let maximumBytes = ImageFile.maximumBytes

@@ -45,17 +45,34 @@ extension Signups {
 
     /// The photo of the draft in that field; nil if there is none, or if it cannot be decrypted.
     package func photo(in field: Field, of draft: Draft) async throws(DatabaseError) -> Photo? {
-        guard let stored = draft.values[field.name] as? StoredPhoto else { return nil }
+        guard let id = (draft.values[field.name] as? StoredPhoto)?.id else { return nil }
         let row = try await database.read(
-            "SELECT sealed FROM draft_photos WHERE id = \(stored.id) AND draft = \(draft.id)"
+            "SELECT sealed FROM draft_photos WHERE id = \(id) AND draft = \(draft.id)"
         ).first
         // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the ring.
-        guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(stored.id)) else { return nil }
+        guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(id)) else { return nil }
         return Photo(jpeg: jpeg)
     }
 
     /// - Throws: `refused` if no photo can be made of the image.
     func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
+        do throws(ImageError) {
+            return try await images.photo(of: image.bytes, for: network)
+        } catch {
+            guard case .fault(let fault) = error else { throw .image(error) }
+            throw .refused([Refusal(fault, of: field)])
+        }
+    }
+
+    /// The photo of an image for an account. The image is counted against its limit even if it is refused.
+    ///
+    /// - Throws: `refused` if no photo can be made of the image.
+    func photo(of image: UploadedFile, in field: FieldName, of account: Account) async throws(SignInError) -> Photo {
+        let charges = [charge(.images, account.id.bytes)]
+        let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await consumeAlone(charges)
+        }
+        if let exceeded { throw .limited(exceeded) }
         do throws(ImageError) {
             return try await images.photo(of: image.bytes, for: network)
         } catch {

@@ -57,6 +57,19 @@ extension UsernameField {
         }
     }
 
+    /// Moves the identifier of the account, and tells its address.
+    package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
+        guard field.isIdentifier else { return plan.updateProfile(field) }
+        let name = value(in: plan.after, of: field.name)?.text
+        if name == plan.account.username { return }
+        let isTaken = name.map { plan.signups.isTaken($0, Self.name, except: ID()) } ?? "false"
+        plan.move = (
+            field.name, "CASE WHEN \(isTaken) THEN false ELSE rename_account(\(plan.account.id), \(name)) END"
+        )
+        plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))
+        plan.notices.append(.usernameChanged)
+    }
+
     package func renewDigests(
         of value: Username,
         in field: Field,

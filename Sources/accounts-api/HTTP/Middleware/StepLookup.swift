@@ -3,12 +3,12 @@ import Hummingbird
 
 /// Finds the step in the path.
 struct StepLookup: RouterMiddleware {
-    let flow: Flow
+    let steps: [Step]
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
-        guard let name = context.parameters.get("step"), let step = flow.step(named: StepName(name)) else {
-            throw Problem.unknownStep
-        }
+        guard let name = context.parameters.get("step").map({ StepName($0) }),
+            let step = steps.first(where: { $0.name == name })
+        else { throw Problem.unknownStep }
         var context = context
         context.step = step
         context.subject.set(step)
