@@ -32,6 +32,7 @@ package enum Schema {
         Script("0010-sessions", PackageResources._010_sessions_sql, isCompatible: true),
         Script("0011-address-changes", PackageResources._011_address_changes_sql, isCompatible: true),
         Script("0012-imported-accounts", PackageResources._012_imported_accounts_sql, isCompatible: true),
+        Script("0013-past-consents", PackageResources._013_past_consents_sql, isCompatible: true),
         Script("0014-signing-keys", PackageResources._014_signing_keys_sql, isCompatible: true),
     ]
 
@@ -62,6 +63,7 @@ package enum Schema {
         Script("rename_account", PackageResources.rename_account_sql),
         Script("remove_authenticator", PackageResources.remove_authenticator_sql),
         Script("replace_photo", PackageResources.replace_photo_sql),
+        Script("record_consent", PackageResources.record_consent_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 

@@ -49,6 +49,7 @@ BEGIN
                 ('address_changes', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('sign_in_failures', 'SELECT, INSERT, UPDATE, DELETE', 'SELECT, DELETE'),
                 ('consents',       'SELECT, INSERT',                 'SELECT'),
+                ('past_consents',  'SELECT',                         'SELECT'),
                 ('photos',         'SELECT, INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
@@ -88,7 +89,7 @@ BEGIN
                    ('password_hash', 'accounts_serve'), ('has_password', 'accounts_serve'),
                    ('replace_password', 'accounts_serve'), ('erase_account', 'accounts_serve'), ('move_address', 'accounts_serve'),
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
-                   ('replace_photo', 'accounts_serve'),
+                   ('replace_photo', 'accounts_serve'), ('record_consent', 'accounts_serve'),
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
                    ('remove_authenticator', 'accounts_operate'),
                    ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate')

@@ -33,10 +33,20 @@ extension AccountOverview {
         (hasPassword, hasAuthenticator, recoveryCodes) = try factors.only.decode(Bool.self, Bool.self, Int.self)
         var given: [GivenConsent] = []
         for row in consents {
-            let (field, isAccepted, version, givenAt) = try row.decode(String.self, Bool.self, String.self, Date.self)
-            given.append(GivenConsent(field: field, isAccepted: isAccepted, version: version, givenAt: givenAt))
+            var columns = row.columns
+            given.append(try GivenConsent(&columns))
         }
         self.consents = given
+    }
+}
+
+extension GivenConsent {
+    /// - Parameter columns: the field, whether it is accepted, the version and the time.
+    init(_ columns: inout Columns) throws(DatabaseError) {
+        field = try columns.next()
+        isAccepted = try columns.next()
+        version = try columns.next()
+        givenAt = try columns.next()
     }
 }
 

@@ -12,6 +12,7 @@ package struct AccountExport: Sendable {
     package let devices: [Date]
     package let leftAddresses: [LeftAddressEntry]
     package let photos: [PhotoEntry]
+    package let pastConsents: [PastConsent]
     /// The time of the database.
     package let now: Date
 }
@@ -31,6 +32,12 @@ package struct PhotoEntry: Sendable {
     package let bytes: Int
     /// Nil unless the images were asked for.
     package let image: [UInt8]?
+}
+
+/// A consent that was withdrawn or replaced.
+package struct PastConsent: Sendable {
+    package let consent: GivenConsent
+    package let endedAt: Date
 }
 
 extension Sessions {
@@ -81,6 +88,10 @@ extension Signups {
                 SELECT field, type, length(image), CASE WHEN \(withImages) THEN image END
                   FROM photos WHERE account = \(id) ORDER BY field
                 """,
+                """
+                SELECT field, accepted, version, given_at, ended_at
+                  FROM past_consents WHERE account = \(id) ORDER BY ended_at, field
+                """,
             ] + AccountOverview.queries(of: id, hasPassword: hasPassword)
         ).dropFirst(first.count)
         return try AccountExport(id, Array(rows), keys)
@@ -88,7 +99,8 @@ extension Signups {
 }
 
 extension AccountExport {
-    /// - Parameter rows: those of the account, its sessions, devices, left addresses and photos, and of its overview.
+    /// - Parameter rows: those of the account, its sessions, devices, left addresses, photos and past consents, and of its
+    ///   overview.
     fileprivate init?(_ id: ID<Account>, _ rows: [Rows], _ keys: KeyRing) throws(DatabaseError) {
         guard let row = rows[0].first else { return nil }
         var columns = row.columns
@@ -107,7 +119,10 @@ extension AccountExport {
         var photos: [PhotoEntry] = []
         for row in rows[4] { photos.append(try PhotoEntry(row)) }
         self.photos = photos
-        overview = try AccountOverview(rows[5], rows[6])
+        var past: [PastConsent] = []
+        for row in rows[5] { past.append(try PastConsent(row)) }
+        pastConsents = past
+        overview = try AccountOverview(rows[6], rows[7])
     }
 }
 
@@ -122,5 +137,13 @@ extension LeftAddressEntry {
 extension PhotoEntry {
     fileprivate init(_ row: Row) throws(DatabaseError) {
         (field, type, bytes, image) = try row.decode(String.self, String.self, Int.self, [UInt8]?.self)
+    }
+}
+
+extension PastConsent {
+    fileprivate init(_ row: Row) throws(DatabaseError) {
+        var columns = row.columns
+        consent = try GivenConsent(&columns)
+        endedAt = try columns.next()
     }
 }

@@ -285,6 +285,8 @@ struct English: Messages {
         case .replaceAuthenticator: "Replace the app"
         case .account: "Your account"
         case .profile: "Profile"
+        case .consents: "What you agreed to"
+        case .version: "version"
         case .security: "Security"
         case .sessions: "Where you are signed in"
         case .thisDevice: "this device"

@@ -267,6 +267,8 @@ struct Korean: Messages {
         case .replaceAuthenticator: "앱 바꾸기"
         case .account: "내 계정"
         case .profile: "프로필"
+        case .consents: "동의 내역"
+        case .version: "버전"
         case .security: "보안"
         case .sessions: "로그인된 기기"
         case .thisDevice: "현재 기기"

@@ -29,6 +29,7 @@ package enum Word: String, CaseIterable, Sendable {
     // The account.
     case save, saved, export, authenticatorHelp, authenticatorIsSet, newRecoveryCodes, removeAuthenticator,
         replaceAuthenticator
+    case consents, version
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText

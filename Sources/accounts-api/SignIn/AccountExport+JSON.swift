@@ -11,6 +11,7 @@ extension AccountExport {
             "sessions": .array(sessions.map { $0.json(isCurrent: $0.id == current) }),
             "devices": .array(devices.map { ["last_used_at": .string($0.timestamp)] }),
             "left_addresses": .array(leftAddresses.map(\.json)), "photos": .array(photos.map(\.json)),
+            "past_consents": .array(pastConsents.map(\.json)),
         ]
     }
 }
@@ -21,6 +22,13 @@ extension LeftAddressEntry {
             "address": address.map(JSON.string) ?? .null, "left_at": .string(leftAt.timestamp),
             "restorable_until": .string(restorableUntil.timestamp),
         ]
+    }
+}
+
+extension PastConsent {
+    fileprivate var json: JSON {
+        guard case .object(let members) = consent.json else { preconditionFailure("a consent is an object") }
+        return .object(members + [.init("ended_at", .string(endedAt.timestamp))])
     }
 }
 

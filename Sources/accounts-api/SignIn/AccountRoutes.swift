@@ -138,14 +138,16 @@ extension AccountOverview {
     }
 
     var consentList: JSON {
-        .array(
-            consents.map { consent in
-                [
-                    "field": .string(consent.field), "accepted": .bool(consent.isAccepted),
-                    "version": .string(consent.version), "at": .string(consent.givenAt.timestamp),
-                ]
-            }
-        )
+        .array(consents.map(\.json))
+    }
+}
+
+extension GivenConsent {
+    var json: JSON {
+        [
+            "field": .string(field), "accepted": .bool(isAccepted), "version": .string(version),
+            "at": .string(givenAt.timestamp),
+        ]
     }
 }
 

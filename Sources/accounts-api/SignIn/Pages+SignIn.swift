@@ -119,6 +119,8 @@ extension Pages {
             notice: notice.map(language.messages.text),
             members: [
                 .init("profile", .array(profile(values, without: overview.consents, in: language))),
+                .init("consents", .array(overview.consents.map { consent($0, in: language) })),
+                .init("has_consents", .bool(!overview.consents.isEmpty)),
                 .init(
                     "editable",
                     .array(
@@ -146,6 +148,16 @@ extension Pages {
                 "picture": field.kind.takesFile ? .string("/account/photos/\(field.name)") : .null,
             ]
         }
+    }
+
+    private func consent(_ consent: GivenConsent, in language: Language) -> JSON {
+        let label = signups.flow.field(named: FieldName(consent.field))?.labels[language] ?? consent.field
+        let at = consent.givenAt.timestamp
+        return [
+            "label": .string(label),
+            "text": .string(language.messages.text(consent.isAccepted ? .accepted : .notAccepted)),
+            "version": .string(consent.version), "at": .string(at), "day": .string(String(at.prefix(10))),
+        ]
     }
 }
 

@@ -61,6 +61,7 @@ extension Schemas {
                     ])
                 ),
                 "photos": list(of: object(["field": string, "type": string, "bytes": count, "href": string])),
+                "past_consents": list(of: object(consent, then: ["ended_at": instant])),
             ])
         ),
         .init(
@@ -91,9 +92,8 @@ extension Schemas {
 
     private static let factors = object(["password": bool, "totp": bool, "recovery_codes_left": count])
 
-    private static let consents = list(
-        of: object(["field": string, "accepted": bool, "version": string, "at": instant])
-    )
+    private static let consent: JSON = ["field": string, "accepted": bool, "version": string, "at": instant]
+    private static let consents = list(of: object(consent))
 
     private static let listed = object([
         "id": string, "current": bool, "created_at": instant, "last_seen_at": instant,

@@ -331,7 +331,7 @@ struct OperatorCommandTests {
                     ],
                     ["field": "terms", "version": "2026-11", "accepted": true, "at": .string(given.timestamp)],
                 ],
-                "photos": ["photo": 3],
+                "past_consents": [], "photos": ["photo": 3],
             ]
             #expect(try await command("accounts", "show", "\(id)", "--json").output == shown.text + "\n")
 

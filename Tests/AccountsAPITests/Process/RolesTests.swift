@@ -283,6 +283,12 @@ struct RolesTests {
             #expect(isRefused("SELECT FROM audit", server))
             #expect(isRefused("SELECT * FROM credentials", server))
             #expect(isRefused("DELETE FROM photos", server))
+            for statement in [
+                "UPDATE consents SET accepted = true", "DELETE FROM consents", "DELETE FROM past_consents",
+                "INSERT INTO past_consents DEFAULT VALUES",
+            ] {
+                #expect(isRefused(statement, server), "\(statement)")
+            }
             for call in ["create_draft_partition('2031-05-06')", "drop_past_draft_partitions('-30 days')"] {
                 try? server.run("SELECT \(call)")
             }
@@ -300,6 +306,7 @@ struct RolesTests {
             #expect(isRefused("SELECT replace_password(gen_random_uuid(), '', '')", mina))
             #expect(isRefused("SELECT imported_kinds()", mina))
             #expect(isRefused("SELECT replace_photo(gen_random_uuid(), '', '', NULL)", mina))
+            #expect(isRefused("SELECT record_consent(gen_random_uuid(), '', true, '', '', '')", mina))
             #expect(isRefused("INSERT INTO credentials VALUES (gen_random_uuid(), 'password', '')", mina))
             #expect(try mina.query("SELECT import_accounts('[]', 'mina')").isEmpty)
             #expect(isRefused("SELECT import_accounts('[]', 'mina')", server))

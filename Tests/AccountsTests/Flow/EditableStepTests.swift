@@ -10,6 +10,14 @@ struct EditableStepTests {
         return flow.editableSteps.flatMap(\.fields).map(\.name.rawValue)
     }
 
+    @Test func `in the built-in flow, these are the profile, the contact and the terms`() throws {
+        let steps = try Flow.standard().editableSteps
+        #expect(steps.map(\.name) == ["profile", "contact", "terms"])
+        let fields = ["username", "display_name", "introduction", "photo", "phone", "birth_date", "terms", "marketing"]
+        #expect(steps.flatMap(\.fields).map(\.name.rawValue) == fields)
+        #expect(steps.map(\.href) == ["/account/profile", "/account/contact", "/account/terms"])
+    }
+
     @Test func `an address can be changed unless it identifies the account or is proved by a code`() throws {
         let names = try Self.editable([
             """
@@ -46,7 +54,7 @@ struct EditableStepTests {
         #expect(error?.description == "flow.yaml:4: the step has no field that people can change")
     }
 
-    @Test(arguments: ["password", "sessions"])
+    @Test(arguments: ["photos", "password", "sessions"])
     func `a step with the name of another page is refused`(name: String) {
         let step = "name: \(name), title: A, editable: true, fields: [{name: note, kind: text, label: N}]"
         let error = #expect(throws: FlowFileError.self) { try Self.editable([step]) }

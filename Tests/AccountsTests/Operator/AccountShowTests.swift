@@ -35,6 +35,8 @@ struct AccountShowTests {
                 INSERT INTO address_changes (id, account, token_hash, sealed, expires_at)
                 VALUES (gen_random_uuid(), '\(id)', '', '', now() + interval '1 day');
                 INSERT INTO devices (account, digest) VALUES ('\(id)', '');
+                INSERT INTO past_consents (account, field, accepted, version, document, locale, given_at, ended_at)
+                VALUES ('\(id)', 'terms', true, '1', '', 'en', now(), now());
                 INSERT INTO photos (account, field, type, image) VALUES ('\(id)', 'photo', 'image/jpeg', '1')
                 """
             )

@@ -5,7 +5,6 @@ internal import Foundation
 package struct ConsentField: FieldKind {
     package typealias Value = Consent
     package static let name = "consent"
-    package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool { false }
     let version: String
     let documents: [Language: String]
     private let digests: [Language: String]
@@ -32,19 +31,27 @@ package struct ConsentField: FieldKind {
         {
             return earlier
         }
-        return Consent(
+        return consent(isAccepted, in: context.language, at: context.now)
+    }
+
+    func consent(_ isAccepted: Bool, in language: Language, at now: Date) -> Consent {
+        Consent(
             isAccepted: isAccepted,
             version: version,
-            digest: digest(in: context.language),
-            locale: context.language.rawValue,
-            givenAt: context.now.timestamp
+            digest: digest(in: language),
+            locale: language.rawValue,
+            givenAt: now.timestamp
         )
     }
 
     package func isValid(_ value: Consent, of field: FieldName, in context: ValidationContext) -> Bool {
+        (value.isAccepted || !isRequired) && isCurrent(value)
+    }
+
+    /// Whether the consent is about the text of this flow.
+    private func isCurrent(_ value: Consent) -> Bool {
         guard let language = Language(rawValue: value.locale) else { return false }
-        return (value.isAccepted || !isRequired) && JSON.string(value.version) == .string(version)
-            && value.digest == digest(in: language)
+        return JSON.string(value.version) == .string(version) && value.digest == digest(in: language)
     }
 
     package func shown(_ value: Consent, at place: DisplayContext) -> JSON {
@@ -79,43 +86,13 @@ package struct ConsentField: FieldKind {
         }
     }
 
-    package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        guard let consent = value(in: plan.draft.values, of: field.name) else { return }
-        plan.statements.append(
-            """
-            INSERT INTO consents (account, field, accepted, version, document, locale, given_at)
-            SELECT id, \(field.name.rawValue), \(consent.isAccepted), \(consent.version),
-                   decode(\(consent.digest), 'hex'), \(consent.locale), \(consent.givenAt)::timestamptz
-              FROM \(plan.owner)
-            """
-        )
-    }
-
-    package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
-        AccountQuery(
-            select: "SELECT field, version, accepted, given_at FROM consents WHERE account = \(account) ORDER BY field"
-        ) { rows throws(DatabaseError) in
-            var section = AccountSection()
-            var consents: [JSON] = []
-            for row in rows {
-                let (field, version, accepted, time) = try row.decode(String.self, String.self, Bool.self, Date.self)
-                let text = accepted ? "accepted" : "not accepted"
-                section.entries.append(.init(label: field, text: text, time: time, note: "version \(version)"))
-                consents.append([
-                    "field": .string(field), "version": .string(version), "accepted": .bool(accepted),
-                    "at": .string(time.timestamp),
-                ])
-            }
-            section.members = [.init("consents", .array(consents))]
-            return section
-        }
-    }
-
     package func masked(_ value: Consent) -> String { value.isAccepted ? "accepted" : "not accepted" }
     package func revealed(_ value: Consent) -> String { masked(value) }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
-        [.init("is_accepted", .bool(form.value == true || form.value["accepted"] == true))]
+        // Nobody agrees to a new text by leaving a box ticked.
+        let isAccepted = Consent(json: form.value).map { $0.isAccepted && isCurrent($0) } ?? (form.value == true)
+        return [.init("is_accepted", .bool(isAccepted))]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
