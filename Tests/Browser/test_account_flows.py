@@ -5,6 +5,7 @@ from selenium.webdriver import Keys
 
 from person import PASSWORD
 from test_looks import violations
+from test_photos import PICTURE, choose
 from test_sign_in import check_looks, sign_out, sign_up
 
 NEW_PASSWORD = "another phrase of mine"
@@ -91,6 +92,49 @@ def test_a_person_changes_the_profile(person):
     kim.check_console()
 
 
+def rows_of(owner, columns, table):
+    return owner.site.sql(
+        f"SELECT {columns} FROM {table} JOIN accounts ON account = accounts.id WHERE username = '{owner.username}'"
+    )
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_person_adds_a_photo_and_removes_it(person, script):
+    owner = sign_up(person())
+    kim = person(script=script)
+    sign_in(kim, owner.username, PASSWORD)
+    kim.open("/account/profile")
+    choose(kim, PICTURE)
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/account?saved")
+    assert kim.find("dd img").get_attribute("src").endswith("/account/photos/photo")
+    assert rows_of(owner, "type", "photos") == "image/jpeg"
+    kim.open("/account/profile")
+    kim.find("button[form=remove-photo]").click()
+    kim.wait_until(lambda: not kim.find_all("button[form=remove-photo]"), "the form without the photo")
+    assert kim.path == "/account/profile"
+    assert rows_of(owner, "count(*)", "photos") == "0"
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_person_gives_a_consent_and_withdraws_it(person, script):
+    owner = sign_up(person())
+    kim = person(script=script)
+    sign_in(kim, owner.username, PASSWORD)
+    for is_given in [True, False]:
+        kim.open("/account/terms")
+        assert kim.find("[name=terms]").is_selected()
+        assert kim.find("[name=marketing]").is_selected() is not is_given
+        kim.find("[name=marketing]").click()
+        kim.find("button.main").click()
+        kim.wait_until(lambda: kim.path == "/account?saved")
+    assert rows_of(owner, "accepted, version", "past_consents") == "t|2026-11"
+    kim.open("/account/terms")
+    kim.find("[name=terms]").click()
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.find("[data-field=terms] .refusal").text, "the refusal")
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_axe_finds_no_violation(person, language):
     kim = sign_up(person(language))
@@ -99,7 +143,7 @@ def test_axe_finds_no_violation(person, language):
         {"width": 320, "height": 700, "deviceScaleFactor": 1, "mobile": True},
     )
     try:
-        for page in ["account/profile", "account/contact", "account/email"]:
+        for page in ["account/profile", "account/contact", "account/terms", "account/email"]:
             check_looks(kim, page)
         kim.find("button.main").click()
         kim.wait_until(lambda: kim.path == "/email-change/email")
