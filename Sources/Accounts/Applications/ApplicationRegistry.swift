@@ -4,6 +4,7 @@ internal import Synchronization
 package final class ApplicationRegistry: Sendable {
     private let read: @Sendable () throws(ApplicationsFileError) -> Applications
     private let applications: Mutex<Applications>
+    private let reloading = Mutex(())
 
     package convenience init(_ file: ApplicationsFile) throws(ApplicationsFileError) {
         try self.init { () throws(ApplicationsFileError) in try file.read() }
@@ -21,7 +22,10 @@ package final class ApplicationRegistry: Sendable {
 
     /// Reads the file again. If it has mistakes, the applications stay as they were. Blocks while it reads.
     package func reload() throws(ApplicationsFileError) {
-        let new = try read()
-        applications.withLock { $0 = new }
+        // One at a time, so that an earlier text never replaces a later one.
+        try reloading.withLock { _ throws(ApplicationsFileError) in
+            let new = try read()
+            applications.withLock { $0 = new }
+        }
     }
 }

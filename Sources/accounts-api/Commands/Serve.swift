@@ -33,7 +33,7 @@ struct Serve: AsyncParsableCommand {
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
         // A reload during the start must not end the server.
-        if settings.applications != nil { signal(SIGHUP, SIG_IGN) }
+        if settings.applications != nil { signal(SIGHUP) { _ in } }
         let level = settings.logLevel
         let isJSON = settings.logFormat == .json
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
@@ -217,7 +217,7 @@ struct Server {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
                 if signal == .sighup {
-                    await settings.applications?.reload(logger)
+                    tasks.addTask { await settings.applications?.reload(logger) }
                     continue
                 }
                 if shutdown.isUnderWay {

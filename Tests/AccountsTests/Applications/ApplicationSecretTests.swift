@@ -8,7 +8,7 @@ import Testing
 struct ApplicationSecretTests {
     private static let file = Applications.file("secret_file: /secrets/shop")
 
-    private static func mistakes(_ yaml: String = file, _ lines: [String]) -> [String] {
+    private static func mistakes(_ lines: [String], in yaml: String = file) -> [String] {
         let secrets = ["/secrets/shop": SecretFile(lines: lines), "/secrets/hooks": SecretFile(lines: lines)]
         do {
             _ = try Applications.test(yaml, secrets: secrets)
@@ -58,7 +58,7 @@ struct ApplicationSecretTests {
         let yaml = Applications.file(
             "webhook: {url: 'https://shop.example/', events: [account.created], secret_file: /secrets/hooks}"
         )
-        #expect(Self.mistakes(yaml, [text]).count == 1)
+        #expect(Self.mistakes([text], in: yaml).count == 1)
     }
 
     /// The example of the Standard Webhooks libraries: https://github.com/standard-webhooks/standard-webhooks
