@@ -6,9 +6,15 @@ extension Sessions {
     /// Throws `noSession` if it has ended, `idle` if a password revives it. Records at most once a minute that the session
     /// is in use.
     package func find(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
+        let session = try await check(token)
+        if session.now.timeIntervalSince(session.lastSeenAt) > 60 { try await touch(session) }
+        return session
+    }
+
+    /// Like ``find(_:)``, but does not record that the session is in use, so it never writes.
+    package func check(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
         let session = try await findEvenIfIdle(token)
         if session.isIdle { throw .idle }
-        if session.now.timeIntervalSince(session.lastSeenAt) > 60 { try await touch(session) }
         return session
     }
 

@@ -263,7 +263,8 @@ struct Server {
             assets: settings.assets,
             shutdown: shutdown,
             keyMismatch: keyMismatch,
-            applications: settings.applications
+            applications: settings.applications,
+            forwardAuth: forwardAuth(database)
         )
         let logger = logger
         let limits = ConnectionLimits()
@@ -279,6 +280,14 @@ struct Server {
                 logger.notice("serving", metadata: Self.listenAddress(of: channel))
             },
             logger: logger
+        )
+    }
+
+    private func forwardAuth(_ database: Database) -> ForwardAuth? {
+        if settings.forwardAuthHosts.isEmpty { return nil }
+        return ForwardAuth(
+            hosts: ForwardAuthHosts(settings.forwardAuthHosts, publicURL: settings.publicURL),
+            keys: SigningKeys(database: database, keys: settings.keys)
         )
     }
 

@@ -153,6 +153,7 @@ struct Operation: Sendable {
     /// representation.
     var isNegotiated: Bool {
         !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
+            && act != .checkSession
     }
     /// The methods that the operation answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }

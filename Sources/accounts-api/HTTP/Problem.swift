@@ -36,7 +36,18 @@ struct Problem: Error {
         requestID: String,
         in language: Language
     ) -> (head: HTTPResponse, body: ByteBuffer) {
-        let body = JSON.object(
+        let bytes = ByteBuffer(bytes: json(publicURL: publicURL, requestID: requestID, in: language).bytes)
+        var fields: HTTPFields = [
+            .contentType: Self.contentType, .contentLength: "\(bytes.readableBytes)",
+        ]
+        for field in headers { fields[field.name] = field.value }
+        return (HTTPResponse(status: slug.status, headerFields: fields), bytes)
+    }
+
+    static let contentType = "application/problem+json"
+
+    func json(publicURL: String, requestID: String, in language: Language) -> JSON {
+        .object(
             [
                 .init("type", .string("\(publicURL)/problems/\(slug.rawValue)")),
                 .init("title", .string(language.messages.title(of: slug))),
@@ -44,12 +55,6 @@ struct Problem: Error {
                 .init("request_id", .string(requestID)),
             ] + members
         )
-        let bytes = ByteBuffer(bytes: body.bytes)
-        var fields: HTTPFields = [
-            .contentType: "application/problem+json", .contentLength: "\(bytes.readableBytes)",
-        ]
-        for field in headers { fields[field.name] = field.value }
-        return (HTTPResponse(status: slug.status, headerFields: fields), bytes)
     }
 }
 

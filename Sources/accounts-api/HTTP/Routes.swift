@@ -20,6 +20,8 @@ struct Routes: Sendable {
     /// Nil if the service has no applications; then their paths do not exist.
     let applications: ApplicationRegistry?
     let patience: Patience
+    /// Nil if no proxy asks who people are.
+    let forwardAuth: ForwardAuth?
     private let documents = Documents()
 
     init(
@@ -33,7 +35,8 @@ struct Routes: Sendable {
         shutdown: ShutdownSignal = ShutdownSignal(),
         keyMismatch: KeyMismatch? = nil,
         applications: ApplicationRegistry? = nil,
-        patience: Patience = Patience()
+        patience: Patience = Patience(),
+        forwardAuth: ForwardAuth? = nil
     ) {
         self.sessions = sessions ?? Sessions(signups: signups)
         self.database = database
@@ -43,6 +46,7 @@ struct Routes: Sendable {
         self.keyMismatch = keyMismatch
         self.applications = applications
         self.patience = patience
+        self.forwardAuth = forwardAuth
         let isSecure = publicURL.hasPrefix("https://")
         signup = FlowSite(signups, isSecure: isSecure, assets: assets)
         changes = signups.flow.changes.map { flow in
@@ -74,7 +78,8 @@ struct Routes: Sendable {
             account: account,
             pages: pages,
             emailChange: changes.first { $0.purpose == .emailChange }
-                .map { EmailChangeRoutes(site: $0, sessions: sessions) }
+                .map { EmailChangeRoutes(site: $0, sessions: sessions) },
+            returnHosts: forwardAuth?.hosts
         )
     }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: signup.uploads) }
@@ -94,7 +99,13 @@ struct Routes: Sendable {
             + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations
             + signInPages.operations
             + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
-            + problems.operations + health.operations
+            + problems.operations + health.operations + forwardAuthOperations
+    }
+
+    private var forwardAuthOperations: [Operation] {
+        guard let forwardAuth else { return [] }
+        return ForwardAuthRoutes(sessions: sessions, forwardAuth: forwardAuth, publicURL: publicURL).operations
+            + SigningKeyRoutes(keys: forwardAuth.keys).operations
     }
 
     private func operations(of site: FlowSite) -> [Operation] {

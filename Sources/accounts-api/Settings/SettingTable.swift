@@ -129,6 +129,15 @@ struct SettingTable: Sendable {
         """,
         parse: { try items(of: $0).map(block) }
     )
+    let forwardAuthHosts = Setting(
+        "FORWARD_AUTH_HOSTS",
+        default: .empty([]),
+        """
+        hosts of applications whose proxies may ask who the person is, separated by commas, each with its port unless \
+        it is the default one: see forward-auth.md
+        """,
+        parse: { Set(try items(of: $0).map(host)) }
+    )
     /// Nil if it is not set.
     let breachedPasswords = Setting<BreachedList?>(
         "BREACHED_PASSWORDS_FILE",
@@ -381,6 +390,16 @@ private func block(_ text: String) throws -> IPBlock {
         throw InvalidSettingText(text: text, expected: "an address or a block such as 10.0.0.0/8")
     }
     return block
+}
+
+/// A host and perhaps a port, in lower case, as in the header `Host`.
+@Sendable
+private func host(_ text: String) throws -> String {
+    let marks = Set(".-:[]".utf8)
+    guard text.utf8.allSatisfy({ $0.isASCIIAlphanumeric || marks.contains($0) }), isOrigin("https://\(text)") else {
+        throw InvalidSettingText(text: text, expected: "a host such as app.example.com or localhost:8000")
+    }
+    return text.lowercased()
 }
 
 /// Scheme, host and port, without a slash at the end.

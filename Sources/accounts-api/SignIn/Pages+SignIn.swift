@@ -82,13 +82,13 @@ extension Pages {
     }
 
     /// The page that shows the code in place of the one that was used, once.
-    func newRecoveryCode(_ code: String, in language: Language) -> Page {
+    func newRecoveryCode(_ code: String, next: String = "/account", in language: Language) -> Page {
         Page(
             template: .codes,
             title: language.messages.text(.newRecoveryCode),
             members: [
                 .init("text", .string(language.messages.text(.newRecoveryCodeText))),
-                .init("codes", [.string(code)]), .init("next", "/account"),
+                .init("codes", [.string(code)]), .init("next", .string(next)),
             ]
         )
     }

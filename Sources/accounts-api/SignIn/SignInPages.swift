@@ -10,16 +10,22 @@ struct SignInPages: Sendable {
     let pages: Pages
     /// Nil if accounts have no address.
     let emailChange: EmailChangeRoutes?
+    /// Where a person may go after signing in; nil if only to the account.
+    let returnHosts: ForwardAuthHosts?
 
     var sessions: Sessions { session.sessions }
 
     // MARK: Signing in
 
     @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
-        if try await current(context) != nil { return Pages.seeOther("/account") }
+        let target = ReturnTarget(of: request, among: returnHosts)
+        if try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
         let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
-        guard sessions.flow.signIn.methods.contains(.password) else { return Pages.seeOther("/sign-in/mail") }
-        return response(signInForm(), notice: notices[request.uri.query ?? ""], context)
+        guard sessions.flow.signIn.methods.contains(.password) else {
+            return Pages.seeOther(target.carried(by: "/sign-in/mail"))
+        }
+        let notice = notices[String((request.uri.query ?? "").prefix { $0 != "&" })]
+        return response(signInForm().carrying(target), notice: notice, context)
     }
 
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
@@ -41,8 +47,9 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func signIn(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
         let typed = context.answers["identifier"]?.json?.string ?? ""
-        return try await answering(context) {
+        return try await answering(context, then: target) {
             try await session.signIn(request, context)
         } orShow: { problem in
             if problem.slug == .codeRequired { return Self.mailForm(typed) }
@@ -63,7 +70,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.askingMailForm(), context)
+        response(Self.askingMailForm().carrying(ReturnTarget(of: request, among: returnHosts)), context)
     }
 
     private static func askingMailForm(_ text: [Word] = []) -> FormPage {
@@ -78,7 +85,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.secondFactorForm, context)
+        response(Self.secondFactorForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
     }
 
     private static let secondFactorForm = FormPage(
@@ -92,7 +99,8 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering(context) {
+        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        return try await answering(context, then: target) {
             try await session.enterTOTP(request, context)
         } orShow: { problem in
             problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.secondFactorForm
@@ -100,7 +108,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.recoveryCodeForm, context)
+        response(Self.recoveryCodeForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
     }
 
     private static let recoveryCodeForm = FormPage(
@@ -112,7 +120,8 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering(context) {
+        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        return try await answering(context, then: target) {
             try await session.enterRecoveryCode(request, context)
         } orShow: { problem in
             problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.recoveryCodeForm
@@ -120,8 +129,9 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
         let typed = context.answers["identifier"]?.json?.string ?? ""
-        return try await answering(context) {
+        return try await answering(context, then: target) {
             try await session.mailCode(request, context)
         } orShow: { _ in
             typed.isEmpty ? Self.askingMailForm() : Self.mailForm(typed)
@@ -129,7 +139,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.codeForm, context)
+        response(Self.codeForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
     }
 
     private static let codeForm = FormPage(
@@ -142,7 +152,8 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering(context) {
+        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        return try await answering(context, then: target) {
             try await session.enterCode(request, context)
         } orShow: { _ in
             Self.codeForm
@@ -187,11 +198,14 @@ struct SignInPages: Sendable {
 
     /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
     ///
-    /// - Parameter last: the page in place of the next one, if there is none.
+    /// - Parameters:
+    ///   - last: the page in place of the next one, if there is none.
+    ///   - target: where the person goes after signing in.
     func answering(
         _ context: RequestScope,
         next: String = "/account",
         last: FormPage? = nil,
+        then target: ReturnTarget = ReturnTarget(url: nil),
         confirming page: String = "",
         _ act: () async throws -> Answer,
         orShow form: (Problem) -> FormPage
@@ -199,12 +213,13 @@ struct SignInPages: Sendable {
         do {
             let answer = try await act()
             let code = answer.json?["recovery_code"]?.string
-            let newCode = code.map { pages.newRecoveryCode($0, in: context.language) }
+            let newCode = code.map { pages.newRecoveryCode($0, next: target.url ?? "/account", in: context.language) }
             if var page = newCode ?? last.map({ pages.form($0, in: context.language) }) {
                 page.headers.add(answer.headers)
                 return pages.response(page, in: context.language)
             }
-            return Pages.seeOther(Self.page(of: answer.json?["next"]?["step"]?.string) ?? next, answer.headers)
+            let page = Self.page(of: answer.json?["next"]?["step"]?.string).map { target.carried(by: $0) }
+            return Pages.seeOther(page ?? target.url ?? next, answer.headers)
         } catch {
             let problem = ProblemContext(
                 language: context.language,
@@ -215,7 +230,7 @@ struct SignInPages: Sendable {
             case .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .unavailable:
                 context.subject.set(problem)
                 return pages.response(
-                    pages.form(form(problem), after: problem, in: context.language),
+                    pages.form(form(problem).carrying(target), after: problem, in: context.language),
                     in: context.language
                 )
             case .confirmationRequired: return Pages.seeOther("/account/confirm?\(page)")

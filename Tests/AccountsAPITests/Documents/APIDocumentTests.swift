@@ -24,7 +24,11 @@ struct APIDocumentTests {
                 signups: service.signups,
                 database: service.database,
                 publicURL: "http://localhost:8080",
-                allowedOrigins: []
+                allowedOrigins: [],
+                forwardAuth: ForwardAuth(
+                    hosts: ForwardAuthHosts(["app.example"], publicURL: "http://localhost:8080"),
+                    keys: SigningKeys(database: service.database, keys: try KeyRing(TestSignups.keys))
+                )
             )
             var rows: [String: Substring] = [:]
             for row in text.matches(of: /(?m)^\| `((?:GET|PUT|POST|DELETE) [^`]+)` \| ([^|]*) \|/) {

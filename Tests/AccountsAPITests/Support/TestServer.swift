@@ -35,6 +35,7 @@ struct TestServer: Sendable {
         keyMismatch: KeyMismatch? = nil,
         waitingRequests: Int = .max,
         patience: Patience = .lavish,
+        forwardAuthHosts: Set<String> = [],
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestSignups.with(
@@ -55,7 +56,13 @@ struct TestServer: Sendable {
                 allowedOrigins: allowedOrigins,
                 trustedProxies: trustedProxies,
                 keyMismatch: keyMismatch,
-                patience: patience
+                patience: patience,
+                forwardAuth: forwardAuthHosts.isEmpty
+                    ? nil
+                    : ForwardAuth(
+                        hosts: ForwardAuthHosts(forwardAuthHosts, publicURL: publicURL),
+                        keys: SigningKeys(database: service.database, keys: try KeyRing(keys))
+                    )
             )
             let contract = try Contract(routes.description)
             let app = Application(

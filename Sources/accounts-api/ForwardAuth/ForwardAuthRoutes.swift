@@ -1,0 +1,106 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Tells a proxy who the person is, for an application behind it that has no sign-in of its own.
+struct ForwardAuthRoutes: Sendable {
+    let sessions: Sessions
+    let forwardAuth: ForwardAuth
+    let publicURL: String
+
+    /// Reads the session in one round trip, and writes nothing.
+    @Sendable func check(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        guard let asked = ForwardedRequest(request.headers) else {
+            throw Problem(.malformedRequest, "The proxy must send X-Original-URL, or X-Forwarded-Host.")
+        }
+        guard forwardAuth.hosts.contains(asked.host) else {
+            throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
+        }
+        guard let token = context.credentials.token(of: AccountSession.self) else {
+            return signedOut(asked, .noSession, context)
+        }
+        do throws(SignInError) {
+            return try await signedIn(sessions.check(token), asked)
+        } catch {
+            switch error {
+            case .noSession: return signedOut(asked, .noSession, context)
+            case .idle: return signedOut(asked, .idleSession, context)
+            default: throw error
+            }
+        }
+    }
+
+    /// Every header is there even if it is empty: some proxies pass on what the client has sent under a name that the
+    /// answer lacks.
+    private func signedIn(_ session: AccountSession, _ asked: ForwardedRequest) async throws(SignInError) -> Answer {
+        let identity: String
+        do throws(SigningError) {
+            identity = try await forwardAuth.keys.sign(claims(session, asked), type: .identity, by: .es256)
+        } catch {
+            switch error {
+            case .database(let error): throw .database(error)
+            case .invalid, .unreadable: throw .unreadable
+            }
+        }
+        return Answer(
+            status: asked.isSubrequest ? .noContent : .ok,
+            headers: [
+                .remoteUser: "\(session.account.id)", .remoteEmail: session.account.email ?? "",
+                .remoteName: session.account.username ?? "", .identity: identity,
+            ]
+        )
+    }
+
+    private func claims(_ session: AccountSession, _ asked: ForwardedRequest) -> [JSON.Member] {
+        let now = Int(session.now.timeIntervalSince1970)
+        return [
+            .init("iss", .string(publicURL)), .init("aud", .string(asked.host)),
+            .init("sub", .string("\(session.account.id)")), .init("iat", .integer(now)),
+            .init("exp", .integer(now + Self.lifetime.seconds)),
+            .init("auth_time", .integer(Int(session.authTime.timeIntervalSince1970))),
+            .init("acr", .string(session.assurance.name)), .init("amr", .array(session.methods.words.map(JSON.string))),
+        ]
+    }
+
+    /// The lifetime of the signed header, which is for one request.
+    private static let lifetime = Duration.seconds(60)
+
+    /// Only a navigation can be sent to another page; a script would get that page in place of its data.
+    private func signedOut(_ asked: ForwardedRequest, _ problem: Problem, _ context: RequestScope) -> Answer {
+        var headers: HTTPFields = [:]
+        if asked.isNavigation {
+            let url = forwardAuth.hosts.url(host: asked.host, target: asked.target)
+            headers[.location] = ReturnTarget(url: url).carried(by: "/sign-in")
+            if !asked.isSubrequest { return Answer(status: .seeOther, headers: headers) }
+        }
+        for field in problem.headers { headers[field.name] = field.value }
+        headers[.contentType] = Problem.contentType
+        return Answer(
+            json: problem.json(publicURL: publicURL, requestID: context.requestID, in: context.language),
+            status: problem.slug.status,
+            headers: headers
+        )
+    }
+
+    var operations: [Operation] {
+        [
+            .init(
+                .get,
+                "session/check",
+                .checkSession,
+                responses: [.ok: .nothing, .noContent: .nothing, .seeOther: .nothing],
+                .signIn(check)
+            )
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let checkSession = Self(
+        "checkSession",
+        "Tells a proxy who the person is",
+        problems: [.noSession, .notFound],
+        needsKeys: true
+    )
+}

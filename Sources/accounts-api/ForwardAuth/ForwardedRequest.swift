@@ -1,0 +1,49 @@
+import HTTPTypes
+
+/// The request of a browser, as a proxy describes it when it asks who the person is.
+struct ForwardedRequest {
+    /// In lower case.
+    let host: String
+    /// The path and the query.
+    let target: String
+    /// Whether the proxy is nginx, which takes no redirection for an answer.
+    let isSubrequest: Bool
+    /// Whether the browser loads a page, so that the person can be sent to another one.
+    let isNavigation: Bool
+
+    /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or the headers `X-Forwarded-` of other proxies. Returns
+    /// nil if there are none.
+    init?(_ headers: HTTPFields) {
+        let method: String?
+        if let url = headers[.originalURL] {
+            guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
+            let rest = url.dropFirst(scheme.count)
+            let host = rest.prefix { !"/?#".contains($0) }
+            self.host = host.lowercased()
+            target = String(rest.dropFirst(host.count))
+            method = headers[.originalMethod]
+            isSubrequest = true
+        } else if let host = headers[.forwardedHost] {
+            self.host = host.lowercased()
+            target = headers[.forwardedURI] ?? "/"
+            method = headers[.forwardedMethod]
+            isSubrequest = false
+        } else {
+            return nil
+        }
+        isNavigation = method == "GET" && headers[.secFetchMode] == "navigate"
+    }
+}
+
+extension HTTPField.Name {
+    static let originalURL = Self("X-Original-URL")!
+    static let originalMethod = Self("X-Original-Method")!
+    static let forwardedHost = Self("X-Forwarded-Host")!
+    static let forwardedURI = Self("X-Forwarded-Uri")!
+    static let forwardedMethod = Self("X-Forwarded-Method")!
+    static let secFetchMode = Self("Sec-Fetch-Mode")!
+    static let remoteUser = Self("Remote-User")!
+    static let remoteEmail = Self("Remote-Email")!
+    static let remoteName = Self("Remote-Name")!
+    static let identity = Self("X-Identity")!
+}

@@ -1,0 +1,255 @@
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import Accounts
+@testable import accounts_api
+
+@Suite("Forward-auth", .freshDatabase)
+struct ForwardAuthTests {
+    private static let host = "app.example"
+    private static let nginx: HTTPFields = [
+        .originalURL: "https://app.example/orders?page=2", .originalMethod: "GET", .secFetchMode: "navigate",
+    ]
+    private static let traefik: HTTPFields = [
+        .forwardedHost: "app.example", .forwardedURI: "/orders?page=2", .forwardedMethod: "GET",
+        HTTPField.Name("X-Forwarded-Proto")!: "https", .secFetchMode: "navigate",
+    ]
+    private static let signIn = "/sign-in?return_to=https%3A%2F%2Fapp.example%2Forders%3Fpage%3D2"
+
+    private static func with(
+        _ hosts: Set<String> = [Self.host],
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await TestServer.with(publicURL: "https://app.example", forwardAuthHosts: hosts, body)
+    }
+
+    private static func ask(
+        _ site: TestServer,
+        _ headers: HTTPFields,
+        session: String? = nil
+    ) async throws -> Response {
+        var headers = headers
+        if let session { headers[.cookie] = "theme=dark; __Host-session=\(session)" }
+        return try await site.send(.get, "/session/check", headers)
+    }
+
+    /// The token of a new session of Kim.
+    private static func token(_ site: TestServer) async throws -> String {
+        try await site.readyAccount()
+        let kim = Browser(site)
+        _ = try await kim.signIn("kim")
+        return try #require(kim["__Host-session"])
+    }
+
+    @Test(arguments: [(nginx, 204), (traefik, 200)])
+    func `the proxy learns who is signed in`(headers: HTTPFields, status: Int) async throws {
+        try await Self.with { site in
+            let token = try await Self.token(site)
+            let response = try await Self.ask(site, headers, session: token)
+            #expect(response.status == status && response.bytes.isEmpty)
+            #expect(response.headers[.cacheControl] == "no-store")
+            #expect(response.headers[.location] == nil && response.headers[.setCookie] == nil)
+            let account = try TestSupport.Session().query("SELECT id FROM accounts").only.decode(ID<Account>.self)
+            #expect(response.headers[.remoteUser] == "\(account)")
+            #expect(response.headers[.remoteEmail] == "kim@example.com" && response.headers[.remoteName] == "kim")
+
+            let text = try #require(response.headers[.identity])
+            let keys = SigningKeys(database: site.service.database, keys: try KeyRing(TestSignups.keys))
+            let identity = try await keys.verify(text, type: .identity)
+            await #expect(throws: SigningError.self) { try await keys.verify(text, type: .idToken) }
+            let claims = identity.claims
+            #expect(claims["iss"] == "https://app.example" && claims["aud"] == "app.example")
+            #expect(claims["sub"] == .string("\(account)"))
+            #expect(claims["acr"] == "aal1" && claims["amr"] == ["pwd"] && !identity.isExpired)
+            guard case .integer(let start)? = claims["iat"], case .integer(let end)? = claims["exp"],
+                case .integer(let proof)? = claims["auth_time"]
+            else {
+                Issue.record("no times: \(claims.text)")
+                return
+            }
+            #expect(end - start == 60 && proof <= start)
+        }
+    }
+
+    @Test func `applications get the keys that verify the header`() async throws {
+        try await Self.with { site in
+            let token = try await Self.token(site)
+            let identity = try #require(try await Self.ask(site, Self.nginx, session: token).headers[.identity])
+            let header = try #require(identity.split(separator: ".").first)
+            let bytes = try #require([UInt8](canonicalBase64URL: Array(header.utf8)))
+            let kid = try #require(try JSON.read(bytes)["kid"])
+            let published = try await site.send(.get, "/oauth/keys")
+            #expect(published.status == 200)
+            #expect(published.headers[.cacheControl] == "public, max-age=900")
+            guard case .array(let keys)? = published.json["keys"] else {
+                Issue.record("no keys: \(published.body)")
+                return
+            }
+            #expect(keys.contains { $0["kid"] == kid && $0["alg"] == "ES256" })
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nginx, [:], 401, signIn), (traefik, [:], 303, signIn), (nginx, [.secFetchMode: "cors"], 401, nil),
+            (traefik, [.secFetchMode: "cors"], 401, nil), (nginx, [.secFetchMode: "no-cors"], 401, nil),
+            (nginx, [.originalMethod: "POST"], 401, nil), (traefik, [.forwardedMethod: "POST"], 401, nil),
+            (nginx, [.accept: "text/html"], 401, signIn), (traefik, [.accept: "text/html"], 303, signIn),
+            (traefik, [.accept: "image/png", .secFetchMode: "no-cors"], 401, nil),
+            // A page whose address is ambiguous is not returned to.
+            (nginx, [.originalURL: "https://app.example/a b"], 401, "/sign-in"),
+            (traefik, [.forwardedURI: "/\\evil.example"], 303, "/sign-in"),
+            (traefik, [.forwardedURI: "/" + String(repeating: "a", count: 3000)], 303, "/sign-in"),
+            // Without a slash, the address would be of another host.
+            (traefik, [.forwardedURI: ".evil.example/"], 303, "/sign-in"),
+            (nginx, [.originalURL: "http://APP.example"], 401, "/sign-in?return_to=https%3A%2F%2Fapp.example"),
+        ] as [(HTTPFields, HTTPFields, Int, String?)]
+    )
+    func `only a navigation is sent to the sign-in`(
+        headers: HTTPFields,
+        others: HTTPFields,
+        status: Int,
+        location: String?
+    ) async throws {
+        try await Self.with { site in
+            var headers = headers
+            for field in others { headers[field.name] = field.value }
+            let response = try await Self.ask(site, headers)
+            #expect(response.status == status)
+            #expect(response.headers[.location] == location)
+            #expect(response.headers[.identity] == nil && response.headers[.remoteUser] == nil)
+            if status == 401 {
+                #expect(response.slug == "no-session" && response.headers[.wwwAuthenticate] == "Bearer")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([:], 400), ([.originalURL: "/orders"], 400), ([.originalURL: "//app.example/"], 400),
+            ([.originalURL: "https://evil.example/"], 404), ([.originalURL: "https://app.example@evil.example/"], 404),
+            ([.originalURL: "https://app.example:444/"], 404),
+            ([.originalURL: "https://app.example.evil.example/"], 404),
+            ([.originalURL: "https://"], 404), ([.forwardedHost: "evil.example"], 404),
+            ([.forwardedHost: "app.example, evil.example"], 404),
+            // What nginx says takes precedence over what a client sends through it.
+            ([.originalURL: "https://evil.example/", .forwardedHost: "app.example"], 404),
+        ] as [(HTTPFields, Int)]
+    )
+    func `nothing is said about other hosts, even to those who are signed in`(headers: HTTPFields, status: Int)
+        async throws
+    {
+        try await Self.with { site in
+            let token = try await Self.token(site)
+            let response = try await Self.ask(site, headers, session: token)
+            #expect(response.status == status)
+            #expect(response.headers[.identity] == nil && response.headers[.remoteUser] == nil)
+        }
+    }
+
+    @Test func `the answer is about the session as it is now, and does not prolong it`() async throws {
+        try await Self.with { site in
+            let token = try await Self.token(site)
+            let session = try TestSupport.Session()
+            try session.letPass("10 minutes")
+            func lastSeen() throws -> Date {
+                try session.query("SELECT last_seen_at FROM sessions").only.decode(Date.self)
+            }
+            let before = try lastSeen()
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 204)
+            #expect(try lastSeen() == before)
+            try session.run("UPDATE sessions SET assurance = 2, idle_after = interval '1 hour'")
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 204)
+            try session.letPass("51 minutes")
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 401, "idle")
+            try session.run("UPDATE sessions SET last_seen_at = now()")
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 204)
+            try session.run("UPDATE accounts SET disabled_at = now()")
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 401, "disabled")
+            try session.run("UPDATE accounts SET disabled_at = NULL; DELETE FROM sessions")
+            #expect(try await Self.ask(site, Self.nginx, session: token).status == 401, "ended")
+            #expect(try await Self.ask(site, Self.nginx, session: "nonsense").status == 401)
+        }
+    }
+
+    @Test func `without the setting, the paths do not exist`() async throws {
+        try await TestServer.with { site in
+            for path in ["/session/check", "/oauth/keys"] {
+                let status = try await site.client.execute(uri: path, method: .get, headers: Self.nginx) {
+                    $0.status.code
+                }
+                #expect(status == 404)
+            }
+        }
+    }
+
+    // MARK: - Returning
+
+    @Test(arguments: [
+        ("https://app.example", true), ("https://app.example/", true), ("https://app.example/a/b?c=d&e=%2F#f", true),
+        ("https://app.example?a", true), ("https://app.example:8443/", true), ("https://other.example/", false),
+        ("http://app.example/", false), ("HTTPS://app.example/", false), ("//app.example/", false), ("/orders", false),
+        ("https:/app.example/", false), ("https:///app.example/", false), ("https://app.example.evil.example/", false),
+        ("https://app.example@evil.example/", false), ("https://evil.example@app.example/", false),
+        ("https://evil.example\\@app.example/", false), ("https://app.example\\.evil.example/", false),
+        ("https://app.example/\\evil", false), ("https://app.example/\r\nSet-Cookie: a=b", false),
+        ("https://app.example/\t", false), (" https://app.example/", false), ("https://app.example/é", false),
+        ("https://app.example:443/", false), ("https://app.example:8443@evil.example/", false),
+        ("https://[app.example]/", false), ("javascript:alert(1)//https://app.example/", false), ("", false),
+        ("https://app.example/" + String(repeating: "a", count: 2000), false),
+    ])
+    func `a person returns to the listed hosts only`(url: String, isAllowed: Bool) {
+        let hosts = ForwardAuthHosts([Self.host, "app.example:8443"], publicURL: "https://accounts.example")
+        #expect(hosts.allowed(url) == (isAllowed ? url : nil))
+    }
+
+    @Test func `the pages of the sign-in lead back to the application`() async throws {
+        try await Self.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            let form = try await kim.send(.get, Self.signIn)
+            #expect(form.body.contains("name=\"return_to\" value=\"https://app.example/orders?page=2\""))
+            let target = "&return_to=https%3A%2F%2Fapp.example%2Forders%3Fpage%3D2"
+            let wrong = try await kim.send(.post, "/sign-in", "identifier=kim&password=not+the+pass+phrase" + target)
+            #expect(wrong.status == 401 && wrong.body.contains("return_to"))
+            let right = try await kim.send(.post, "/sign-in", "identifier=kim&password=a+pass+phrase+of+mine" + target)
+            #expect(right.status == 303 && right.headers[.location] == "https://app.example/orders?page=2")
+            let again = try await kim.send(.get, Self.signIn)
+            #expect(again.status == 303 && again.headers[.location] == "https://app.example/orders?page=2")
+        }
+    }
+
+    @Test func `a second factor comes before the application`() async throws {
+        try await Self.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = PageVisitor(site)
+            let target = "return_to=https%3A%2F%2Fapp.example%2Forders"
+            let asked = try await kim.send(
+                .post,
+                "/sign-in",
+                "identifier=kim&password=a+pass+phrase+of+mine&\(target)"
+            )
+            #expect(asked.headers[.location] == "/sign-in/second-factor?\(target)")
+            let page = try await kim.send(.get, "/sign-in/second-factor?\(target)")
+            #expect(page.body.contains("name=\"return_to\""))
+            #expect(page.body.contains("/sign-in/recovery-code?return_to"), "the link to the recovery code")
+            let done = try await kim.send(.post, "/sign-in/second-factor", "code=\(person.code)&\(target)")
+            #expect(done.status == 303 && done.headers[.location] == "https://app.example/orders")
+        }
+    }
+
+    @Test(arguments: ["https%3A%2F%2Fevil.example%2F", "%2F%2Fevil.example", "javascript%3Aalert(1)", ""])
+    func `the sign-in leads to no other host`(target: String) async throws {
+        try await Self.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            #expect(try await !kim.send(.get, "/sign-in?return_to=\(target)").body.contains("return_to"))
+            let form = "identifier=kim&password=a+pass+phrase+of+mine&return_to=\(target)"
+            #expect(try await kim.send(.post, "/sign-in", form).headers[.location] == "/account")
+            #expect(try await kim.send(.get, "/sign-in?return_to=\(target)").headers[.location] == "/account")
+        }
+    }
+}
