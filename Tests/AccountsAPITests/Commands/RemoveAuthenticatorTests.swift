@@ -60,7 +60,7 @@ struct RemoveAuthenticatorTests {
             #expect(signedIn.status == 201 && signedIn.json["session"]?["assurance"] == "aal1")
             let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
             let added = try await kim.send(.put, "/account/totp", ["code": .string(SignedUp(secret: secret).code)])
-            #expect(added.status == 200 && added.strings("recovery_codes").count == RecoveryCode.count)
+            #expect(added.status == 200 && added.strings("recovery_codes").count == 10)
         }
     }
 
