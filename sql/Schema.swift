@@ -34,6 +34,7 @@ package enum Schema {
         Script("0012-imported-accounts", PackageResources._012_imported_accounts_sql, isCompatible: true),
         Script("0013-past-consents", PackageResources._013_past_consents_sql, isCompatible: true),
         Script("0014-signing-keys", PackageResources._014_signing_keys_sql, isCompatible: true),
+        Script("0015-grants", PackageResources._015_grants_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

@@ -65,6 +65,7 @@ package final class Session: Sendable {
                 ages("outbox", "created_at", "due_at", "turn", "sending_until", "useless_after", "finished_at"),
                 ages("sessions", "auth_time", "created_at", "last_seen_at", "ends_at"),
                 ages("sign_ins", "expires_at"), ages("devices", "last_used_at"), ages("sign_in_failures", "until"),
+                ages("authorizations", "code_expires_at"), ages("pushed_requests", "expires_at"),
                 "UPDATE enrolments SET recent = ARRAY(SELECT moment - interval '\(time)' FROM unnest(recent) AS moment)",
                 """
                 UPDATE limits SET until = until - interval '\(time)',

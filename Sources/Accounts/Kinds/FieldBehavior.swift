@@ -289,7 +289,7 @@ extension FieldBehavior {
     ) -> [SQL] { [] }
 
     package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
-        isInProfile ? [.init(field.name.rawValue, value)] : []
+        isInProfile && canBeEdited(field, among: []) ? [.init(field.name.rawValue, value)] : []
     }
 
     package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }

@@ -138,6 +138,8 @@ struct English: Messages {
 
     func signUp(serviceName: String) -> String { "Sign up for \(serviceName)" }
 
+    func continueTo(_ application: String) -> String { "Continue to \(application)" }
+
     func text(_ date: CivilDate) -> String {
         let months = [
             "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -292,6 +294,10 @@ struct English: Messages {
         case .thisDevice: "this device"
         case .signOut: "Sign out"
         case .signOutThere: "Sign out there"
+        case .chooseAccount: "Choose an account"
+        case .signUpAnother: "Create another account"
+        case .signOutTitle: "Do you want to sign out?"
+        case .signOutText: "You will be signed out here and in the applications that you opened from this browser."
         case .signOutOthers: "Sign out everywhere else"
         case .signedOut: "You are signed out."
         case .changePassword: "Change your password"

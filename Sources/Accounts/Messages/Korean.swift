@@ -136,6 +136,8 @@ struct Korean: Messages {
 
     func signUp(serviceName: String) -> String { "\(serviceName) 가입" }
 
+    func continueTo(_ application: String) -> String { "\(application) 계속 이용하기" }
+
     func text(_ date: CivilDate) -> String { "\(date.year)년 \(date.month)월 \(date.day)일" }
 
     func text(_ word: Word) -> String {
@@ -274,6 +276,10 @@ struct Korean: Messages {
         case .thisDevice: "현재 기기"
         case .signOut: "로그아웃"
         case .signOutThere: "해당 기기 로그아웃"
+        case .chooseAccount: "계정 선택"
+        case .signUpAnother: "다른 계정 만들기"
+        case .signOutTitle: "로그아웃하시겠어요?"
+        case .signOutText: "이 브라우저와, 이 브라우저에서 연 앱에서 모두 로그아웃돼요."
         case .signOutOthers: "다른 모든 기기에서 로그아웃"
         case .signedOut: "로그아웃되었습니다."
         case .changePassword: "비밀번호 변경"

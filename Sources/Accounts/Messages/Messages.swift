@@ -20,6 +20,9 @@ package protocol Messages: Sendable {
     /// The title of the first page.
     func signUp(serviceName: String) -> String
 
+    /// The button that leads to an application, by its name.
+    func continueTo(_ application: String) -> String
+
     /// A date as people write it.
     func text(_ day: CivilDate) -> String
 

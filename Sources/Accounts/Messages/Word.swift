@@ -33,6 +33,8 @@ package enum Word: String, CaseIterable, Sendable {
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
+    // Applications.
+    case chooseAccount, signUpAnother, signOutTitle, signOutText
     // What went wrong.
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,

@@ -88,6 +88,10 @@ extension AccountSession {
 
     init(_ row: Row) throws(DatabaseError) {
         var columns = row.columns
+        try self.init(&columns)
+    }
+
+    init(_ columns: inout Columns) throws(DatabaseError) {
         id = try columns.next()
         tokenHash = try columns.next()
         guard let assurance = Assurance(rawValue: try columns.next()) else {

@@ -8,13 +8,18 @@ package struct ListedSession: Sendable {
     /// Where the person signed in from; nil if the server lacks the key.
     package let network: String?
     package let browser: String?
+    /// The ids of the applications that the person has gone to with it.
+    package let applications: [String]
 }
 
 extension ListedSession {
     /// The statement whose rows ``all(in:_:)`` reads.
     static func query(of account: ID<Account>) -> SQL {
         """
-        SELECT id, created_at, last_seen_at, sealed FROM sessions
+        SELECT id, created_at, last_seen_at, sealed,
+               (SELECT coalesce(string_agg(application, ' ' ORDER BY application), '') FROM grants
+                 WHERE session = sessions.id)
+          FROM sessions
          WHERE account = \(account) AND now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)
          ORDER BY last_seen_at DESC, id DESC LIMIT \(AccountSession.maximum)
         """
@@ -23,11 +28,12 @@ extension ListedSession {
     static func all(in rows: Rows, _ keys: KeyRing) throws(DatabaseError) -> [ListedSession] {
         var sessions: [ListedSession] = []
         for row in rows {
-            let (id, createdAt, lastSeenAt, sealed) = try row.decode(
+            let (id, createdAt, lastSeenAt, sealed, applications) = try row.decode(
                 ID<AccountSession>.self,
                 Date.self,
                 Date.self,
-                [UInt8].self
+                [UInt8].self,
+                String.self
             )
             let origin = (try? keys.open(sealed, for: .session(id))).flatMap { try? JSON.read($0) }
             sessions.append(
@@ -36,7 +42,8 @@ extension ListedSession {
                     createdAt: createdAt,
                     lastSeenAt: lastSeenAt,
                     network: origin?["network"]?.string,
-                    browser: origin?["browser"]?.string
+                    browser: origin?["browser"]?.string,
+                    applications: applications.split(separator: " ").map(String.init)
                 )
             )
         }

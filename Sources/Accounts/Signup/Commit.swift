@@ -213,11 +213,16 @@ extension CommitPlan {
         """
     }
 
-    /// Keeps the draft for as long as its token may be used to read the account.
+    /// Keeps the draft for as long as its token may be used to read the account, and in it only the application that the
+    /// person goes back to.
     fileprivate var closeDraft: SQL {
-        """
+        var values = Values()
+        values.authorization = draft.values.authorization
+        let place = SealedPlace.draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
+        let sealed = values.authorization.map { _ in signups.keys.seal(values.sealable, for: place) } ?? []
+        return """
         UPDATE \(signups.table(of: draft.id))
-           SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = '',
+           SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = \(sealed),
                email_digest = NULL
           FROM \(owner) WHERE drafts.id = \(draft.id)
         """

@@ -70,7 +70,8 @@ extension Signups {
     private func draft(_ id: ID<Draft>, _ tokenHash: [UInt8], _ record: Record) throws(FindError) -> Draft {
         let isCommitted = record.account != nil
         let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: record.revision)
-        guard let values = isCommitted ? Values() : open(record.sealed, at: place) else { throw .unreadable(id) }
+        let opened = record.sealed.isEmpty ? nil : open(record.sealed, at: place)
+        guard let values = opened ?? (isCommitted ? Values() : nil) else { throw .unreadable(id) }
         return Draft(
             id: id,
             flow: record.flow,

@@ -7,15 +7,21 @@ package enum StartError: Error {
 
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
-    package func start(in language: Language) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        try await start(with: Values(), in: language)
+    ///
+    /// - Parameter request: the request of an application that the sign-up ends in.
+    package func start(
+        in language: Language,
+        for request: AuthorizationRequest? = nil
+    ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
+        try await start(with: Values(), in: language, for: request)
     }
 
     func start(
         with values: Values,
-        in language: Language
+        in language: Language,
+        for request: AuthorizationRequest? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        var (draft, token) = newDraft(with: values, in: language)
+        var (draft, token) = newDraft(with: values, in: language, for: request)
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -32,9 +38,15 @@ extension Signups {
     }
 
     /// A draft that is not stored yet, with the times of this process, and its token.
-    func newDraft(with values: Values, in language: Language) -> (draft: Draft, token: Token<Draft>) {
+    func newDraft(
+        with values: Values,
+        in language: Language,
+        for request: AuthorizationRequest? = nil
+    ) -> (draft: Draft, token: Token<Draft>) {
         let (id, now) = (ID<Draft>(), Date())
         let token = Token(for: id)
+        var values = values
+        values.authorization = request.map { DraftAuthorization($0, tokenHash: token.hash) }
         let context = ValidationContext(
             flow: flow,
             now: now,

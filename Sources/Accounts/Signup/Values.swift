@@ -21,6 +21,8 @@ package struct Values: Sendable {
     package var validFlow: String?
     /// The account that the draft is about; nil for a sign-up, and as long as nobody has proved whose it is.
     package var subject: Subject?
+    /// The application that gets the person back after the commit; nil if none has asked.
+    package var authorization: DraftAuthorization?
 
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
@@ -63,7 +65,7 @@ package struct Values: Sendable {
     package var fields: [FieldName] { entries.keys.sorted() }
 
     /// The plaintext for encryption: `{"fields":{…},"answered":[…]}`, with optional members `"emptied":[…]`,
-    /// `"valid":"…"` and `"subject":{…}`.
+    /// `"valid":"…"`, `"subject":{…}` and `"authorization":{…}`.
     package var sealable: [UInt8] {
         func list(_ steps: Set<StepName>) -> JSON { .array(steps.sorted().map { .string($0.rawValue) }) }
         var members: [JSON.Member] = [
@@ -74,6 +76,7 @@ package struct Values: Sendable {
         if !emptied.isEmpty { members.append(.init("emptied", list(emptied))) }
         if let validFlow { members.append(.init("valid", .string(validFlow))) }
         if let subject { members.append(.init("subject", subject.json)) }
+        if let authorization { members.append(.init("authorization", authorization.json)) }
         return JSON.object(members).bytes
     }
 
@@ -89,6 +92,7 @@ package struct Values: Sendable {
         }
         validFlow = json["valid"]?.string
         subject = json["subject"].flatMap { Subject(json: $0) }
+        authorization = json["authorization"].flatMap { DraftAuthorization(json: $0) }
     }
 
     /// Decodes the JSON of each field into a value of the field's kind.
@@ -130,6 +134,7 @@ extension Values: Equatable {
     /// Compares the stored values byte by byte.
     package static func == (left: Values, right: Values) -> Bool {
         left.answered == right.answered && left.emptied == right.emptied && left.subject == right.subject
+            && left.authorization == right.authorization
             && left.entries.mapValues(\.json) == right.entries.mapValues(\.json)
     }
 }

@@ -209,6 +209,7 @@ package struct Reaper: Sendable {
         ("sign_ins", "expires_at < now()"),
         ("sign_in_failures", "until < now()"),
         ("address_changes", "expires_at < now()"),
+        ("pushed_requests", "expires_at < now()"),
         ("signing_keys", SigningKeyStore.isExpired),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
@@ -255,6 +256,8 @@ package struct Reaper: Sendable {
             "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
             "last_used_at"
         ),
+        // Codes that nobody has used. What a used code has bought ends with its session.
+        ("authorizations", "code_use IS NULL AND code_expires_at < now()", "code_expires_at"),
     ]
 
     /// Erases in the order of the index, batch by batch.

@@ -7,9 +7,12 @@ struct FlowSite: Sendable {
     let sessionCookies: SessionCookies
     let pages: Pages
     let uploads: Uploads
+    /// Nil if there are no applications.
+    let provider: Provider?
 
     /// - Parameter isSecure: whether the service is reached by https.
-    init(_ signups: Signups, isSecure: Bool, assets: Assets) {
+    init(_ signups: Signups, isSecure: Bool, assets: Assets, provider: Provider? = nil) {
+        self.provider = provider
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)
         sessionCookies = SessionCookies(isSecure: isSecure)

@@ -171,7 +171,8 @@ struct OpenAPI {
             if !content.isEmpty { response.append(.init("content", .object(content + (answer == .page ? [] : pages)))) }
             return .init("\(status.code)", .object(response))
         }
-        let problems = Dictionary(grouping: operation.problems, by: \.status.code).sorted { $0.key < $1.key }
+        let others = operation.problems.filter { operation.responses[$0.status] == nil }
+        let problems = Dictionary(grouping: others, by: \.status.code).sorted { $0.key < $1.key }
             .map { code, slugs -> JSON.Member in
                 let content = [
                     JSON.Member("application/problem+json", ["schema": Schemas.reference("Problem")]), Self.page,

@@ -59,6 +59,7 @@ struct Operation: Sendable {
         case accountStep = "AccountStep"
         case export = "AccountExport"
         case editedAccount = "EditedAccount"
+        case oauthError = "OAuthError"
         /// HTML.
         case page
         /// JPEG.
@@ -84,6 +85,9 @@ struct Operation: Sendable {
     enum Handler: Sendable {
         /// Needs no draft. It makes the whole response itself, for programs and browsers.
         case plain(@Sendable (Request, RequestScope) async throws -> Response)
+        /// For an application, or for a browser that one sends: requests of other sites are expected. Reads the token of a
+        /// session.
+        case application(@Sendable (Request, RequestScope) async throws -> Response)
         /// Needs no draft.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Needs no session, but reads the token of one, or of a sign-in that waits.
@@ -118,7 +122,7 @@ struct Operation: Sendable {
     var needsField: Bool { path.contains(":field") }
     var needsDraft: Bool {
         switch handler {
-        case .plain, .open, .signIn, .signInPage, .session: false
+        case .plain, .application, .open, .signIn, .signInPage, .session: false
         case .draft, .step, .field: true
         }
     }
@@ -126,16 +130,18 @@ struct Operation: Sendable {
     /// Whether the token of the request belongs to a session, not to a draft.
     var readsSession: Bool {
         switch handler {
-        case .signIn, .signInPage, .session: true
+        case .application, .signIn, .signInPage, .session: true
         case .plain, .open, .draft, .step, .field: false
         }
     }
+    /// Whether a request that another site causes is refused.
+    var checksOrigin: Bool { if case .application = handler { false } else { !act.isHealth } }
     /// Whether the operation reads or writes encrypted data.
     var needsKeys: Bool { needsDraft || needsSession || act.needsKeys }
     /// Whether a browser gets a page instead of JSON.
     var hasPages: Bool {
         switch handler {
-        case .plain, .signIn: false
+        case .plain, .application, .signIn: false
         case .session:
             [
                 .showAccount, .showAccountStep, .editAccountStepForm, .removeAccountPhotoForm, .exportAccount,
@@ -152,7 +158,8 @@ struct Operation: Sendable {
     /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
     /// representation.
     var isNegotiated: Bool {
-        !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
+        if case .application = handler { return false }
+        return !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
             && act != .checkSession
     }
     /// The methods that the operation answers.
@@ -170,7 +177,7 @@ extension Operation {
         if act.isHealth { return all + act.problems }
         all.append(.malformedRequest)
         if isNegotiated { all.append(.notAcceptable) }
-        if method != .get { all.append(.forbiddenOrigin) }
+        if method != .get, checksOrigin { all.append(.forbiddenOrigin) }
         if needsDraft { all += [.noDraft, .draftExpired] }
         if needsSession { all.append(.noSession) }
         if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }

@@ -19,6 +19,8 @@ struct Routes: Sendable {
     let keyMismatch: KeyMismatch?
     /// Nil if the service has no applications; then their paths do not exist.
     let applications: ApplicationRegistry?
+    private let provider: Provider?
+    private let signingKeys: SigningKeys
     let patience: Patience
     /// Nil if no proxy asks who people are.
     let forwardAuth: ForwardAuth?
@@ -48,7 +50,12 @@ struct Routes: Sendable {
         self.patience = patience
         self.forwardAuth = forwardAuth
         let isSecure = publicURL.hasPrefix("https://")
-        signup = FlowSite(signups, isSecure: isSecure, assets: assets)
+        let (sessions, keys) = (self.sessions, forwardAuth?.keys ?? SigningKeys(database: database, keys: signups.keys))
+        signingKeys = keys
+        provider = applications.map { applications in
+            Provider(sessions: sessions, registry: applications, signingKeys: keys, issuer: publicURL)
+        }
+        signup = FlowSite(signups, isSecure: isSecure, assets: assets, provider: provider)
         changes = signups.flow.changes.map { flow in
             FlowSite(signups.following(flow), isSecure: isSecure, assets: assets)
         }
@@ -99,13 +106,23 @@ struct Routes: Sendable {
             + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations
             + signInPages.operations
             + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
-            + problems.operations + health.operations + forwardAuthOperations
+            + problems.operations + health.operations + handOverOperations
     }
 
-    private var forwardAuthOperations: [Operation] {
-        guard let forwardAuth else { return [] }
-        return ForwardAuthRoutes(sessions: sessions, forwardAuth: forwardAuth, publicURL: publicURL).operations
-            + SigningKeyRoutes(keys: forwardAuth.keys).operations
+    /// What hands accounts over to applications.
+    private var handOverOperations: [Operation] {
+        var operations: [Operation] = []
+        if provider != nil || forwardAuth != nil { operations += SigningKeyRoutes(keys: signingKeys).operations }
+        if let forwardAuth {
+            operations +=
+                ForwardAuthRoutes(sessions: sessions, forwardAuth: forwardAuth, publicURL: publicURL).operations
+        }
+        if let provider {
+            operations +=
+                ProviderRoutes(provider: provider).operations
+                + AuthorizePages(provider: provider, session: session, signup: signup).operations
+        }
+        return operations
     }
 
     private func operations(of site: FlowSite) -> [Operation] {
@@ -165,6 +182,8 @@ extension Routes {
         if !operation.act.isHealth {
             let cookie = operation.readsSession ? cookies.session : site.cookie
             group.add(middleware: TokenReader(cookie: cookie, proxies: proxies))
+        }
+        if operation.checksOrigin {
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
         }
         if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
@@ -184,7 +203,7 @@ extension Routes {
         let lookup = DraftLookup(signups: site.signups)
         let (path, method, act) = (RouterPath(operation.path), operation.method, operation.act)
         switch operation.handler {
-        case .plain(let handle):
+        case .plain(let handle), .application(let handle):
             group.on(path, method: method, use: handle)
         case .open(let handle):
             group.on(path, method: method) { request, context in

@@ -13,10 +13,12 @@ struct SignupRoutes: Sendable {
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
+        let authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
+            if let authorization { try await signups.remember(authorization, in: draft) }
             return representations.answer(draft)
         }
-        let (draft, token) = try await signups.from(context.network).start(in: body.language)
+        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: authorization)
         var answer = representations.answer(
             draft,
             with: token,
@@ -48,7 +50,10 @@ struct SignupRoutes: Sendable {
         guard let id = context.draft.account, site.purpose == .signup else {
             return representations.answer(context.draft)
         }
-        return try await representations.answer(context.draft, account: signups.account(id))
+        let account = try await signups.account(id)
+        var answer = representations.answer(context.draft, account: account)
+        answer.addContinuation(of: context.draft, committedAs: account, site.provider)
+        return answer
     }
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
@@ -135,6 +140,7 @@ struct SignupRoutes: Sendable {
             json: ["account": Representations.account(commit.account)],
             status: commit.isNew && site.purpose == .signup ? .created : .ok
         )
+        answer.addContinuation(of: context.draft, committedAs: commit.account, site.provider)
         if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, site.sessionCookies) }
         if context.hasCookie {
             answer.headers.append(cookie.set(context.token.text, for: TokenCookie.lifetimeAfterCommit))

@@ -4,15 +4,18 @@ import Accounts
 struct StartRequest {
     let isBearer: Bool
     let language: Language
+    /// The ticket of an authorization request; nil if there is none.
+    let request: String?
 
     /// - Parameters:
     ///   - negotiated: the language of the request. The body may replace it with another language of the flow.
     ///   - languages: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of languages: [Language]) throws {
-        var transport = TokenTransport(body, otherMembers: ["locale"])
+        var transport = TokenTransport(body, otherMembers: ["locale", "request"])
         let requested = transport.locale(of: body)
         if !transport.refusals.isEmpty { throw Problem.refused(transport.refusals, in: negotiated) }
         isBearer = transport.isBearer
+        request = body["request"]?.json?.string
         language = requested.flatMap { languages.contains($0) ? $0 : nil } ?? negotiated
     }
 }

@@ -10,10 +10,12 @@ struct Page {
     /// A sentence at the top of the page about an error or the end of the sign-up.
     var notice: String?
     var members: [JSON.Member] = []
+    /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
+    var formTargets: [String] = []
 
     /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {
         case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account, edit,
-            authenticator
+            authenticator, choice
     }
 }

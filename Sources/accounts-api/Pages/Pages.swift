@@ -37,7 +37,7 @@ struct Pages: Sendable {
         var headers = page.headers
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.contentLanguage] = language.rawValue
-        headers[.contentSecurityPolicy] = Self.contentPolicy(nonce)
+        headers[.contentSecurityPolicy] = Self.contentPolicy(nonce, page.formTargets)
         // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
         // origin check refuses.
         headers[.referrerPolicy] = "same-origin"
@@ -49,11 +49,21 @@ struct Pages: Sendable {
     }
 
     /// Permits no content of other origins, and only our script.
-    private static func contentPolicy(_ nonce: String) -> String {
-        """
+    private static func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
+        let targets = formTargets.compactMap(Self.origin).map { " \($0)" }.joined()
+        return """
         default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
-        form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'
+        form-action 'self'\(targets); base-uri 'none'; object-src 'none'; frame-ancestors 'none'
         """
+    }
+
+    /// The origin of an address, in a form that a policy can have; nil for any other text.
+    private static func origin(_ address: String) -> String? {
+        guard let url = URL(string: address), let scheme = url.scheme, ["https", "http"].contains(scheme),
+            let host = url.host(percentEncoded: true),
+            host.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "-.:[]".utf8.contains($0) })
+        else { return nil }
+        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
     }
 }
 
@@ -67,7 +77,7 @@ extension Pages {
         case .show where answer.json?["state"] == "committed":
             if flow.purpose == .recovery { return response(start(in: language), in: language) }
             if flow.purpose == .emailChange { return Self.seeOther("/account") }
-            return response(done(answer.json?["account"] ?? .object([]), in: language), in: language)
+            return response(done(answer.json ?? .object([]), in: language), in: language)
         case .review:
             return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
         case .start, .show, .resume, .redeem, .submit, .submitForm, .clear:
@@ -99,7 +109,14 @@ extension Pages {
     }
 
     /// The first page, if there is no sign-up or the sign-up has ended.
-    func start(notice: Word? = nil, after problem: Problem? = nil, in language: Language) -> Page {
+    ///
+    /// - Parameter authorization: the ticket of the request of an application.
+    func start(
+        notice: Word? = nil,
+        after problem: Problem? = nil,
+        for authorization: String? = nil,
+        in language: Language
+    ) -> Page {
         let languages = flow.languages.map { other -> JSON in
             [
                 "tag": .string(other.rawValue), "name": .string(other.nativeName),
@@ -117,15 +134,22 @@ extension Pages {
                 .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),
                 .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
+                .init("request", authorization.map(JSON.string) ?? .null),
             ]
         )
     }
 
-    private func done(_ account: JSON, in language: Language) -> Page {
-        Page(
+    /// - Parameter answer: the committed sign-up.
+    private func done(_ answer: JSON, in language: Language) -> Page {
+        let application = answer["continue"]
+        let goOn = application?["name"]?.string.map { language.messages.continueTo($0) }
+        return Page(
             template: .done,
             title: language.messages.text(.done),
-            members: [.init("account", account)]
+            members: [
+                .init("account", answer["account"] ?? .object([])), .init("go_on", goOn.map(JSON.string) ?? .null),
+                .init("next", application?["href"] ?? .null),
+            ]
         )
     }
 
@@ -233,7 +257,9 @@ extension Pages {
         case .noDraft:
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
-                isFirst ? start(notice: notice, in: language) : start(notice: .noSignup, after: problem, in: language)
+                isFirst
+                ? start(notice: notice, for: request.uri.queryParameters["request"].map { String($0) }, in: language)
+                : start(notice: .noSignup, after: problem, in: language)
             return response(page, in: language)
         case .draftExpired:
             let reason = problem.members.first { $0.name == "reason" }?.value.string

@@ -174,6 +174,7 @@ extension ListedSession {
             "created_at": .string(createdAt.timestamp), "last_seen_at": .string(lastSeenAt.timestamp),
             "network": network.map(JSON.string) ?? .null,
             "browser": browser.map { .string(BrowserName.of($0)) } ?? .null,
+            "applications": .array(applications.map(JSON.string)),
         ]
     }
 }

@@ -16,6 +16,7 @@ extension Schemas {
         .init("MailSignInCode", request(["identifier": string], transport)),
         .init("RedeemSignInTicket", request(["ticket": string], transport)),
         .init("UndoEmailChange", object(["token": string])),
+        .init("OAuthError", object(["error": string, "error_description": string])),
         .init("SignInCode", request(["code": string], ["device": string, "transport": true])),
         .init(
             "Confirm",
@@ -98,6 +99,7 @@ extension Schemas {
     private static let listed = object([
         "id": string, "current": bool, "created_at": instant, "last_seen_at": instant,
         "network": ["type": ["string", "null"]], "browser": ["type": ["string", "null"]],
+        "applications": ["type": "array", "items": string],
     ])
 
     private static func request(_ required: JSON, optional: JSON = [:], _ others: JSON) -> JSON {

@@ -36,6 +36,9 @@ struct SecurityDocumentTests {
         6.5.4 6.5.5 6.5.6 6.6.2 6.7.2 7.1.1 7.1.2 7.2.3 7.2.4 7.3.1 7.3.2 7.4.1 7.4.2 7.4.3 7.4.4 7.4.5 7.5.1 7.5.2
         7.6.1 7.6.2
         """,
+        "Applications beside OAuth 2 and OpenID Connect": """
+        O1 O2 O3 O4 O5 O6 O7 O8 O9 O10 O11 O12 O13 O14 O15 O16 O17 O18 O19 O20 O-create O-rp O-bc
+        """,
     ]
 
     @Test(arguments: clauses.keys.sorted())

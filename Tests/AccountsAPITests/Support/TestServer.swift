@@ -33,6 +33,7 @@ struct TestServer: Sendable {
         trustedProxies: [IPBlock] = [],
         connections: ConnectionLimits = ConnectionLimits(),
         keyMismatch: KeyMismatch? = nil,
+        hasApplications: Bool = false,
         waitingRequests: Int = .max,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
@@ -48,7 +49,7 @@ struct TestServer: Sendable {
             waitingRequests: waitingRequests
         ) { service in
             let log = CapturedLog()
-            let routes = Routes(
+            let routes = try Routes(
                 signups: service.signups,
                 sessions: Sessions(signups: service.signups, failureTime: .zero),
                 database: service.database,
@@ -56,6 +57,8 @@ struct TestServer: Sendable {
                 allowedOrigins: allowedOrigins,
                 trustedProxies: trustedProxies,
                 keyMismatch: keyMismatch,
+                applications: hasApplications
+                    ? RelyingParty.registry(service.signups.flow, publicURL: publicURL) : nil,
                 patience: patience,
                 forwardAuth: forwardAuthHosts.isEmpty
                     ? nil

@@ -1,0 +1,46 @@
+internal import Foundation
+
+/// A request of an application to sign the person out (OpenID Connect RP-Initiated Logout 1.0).
+package struct SignOutRequest: Hashable, Sendable {
+    /// Where the browser goes afterwards; nil if that is not registered, or the application is not known.
+    package let target: String?
+    /// Nil if the request does not tell which application asks.
+    package let application: String?
+    /// The grant of the hint; nil without a hint of this service.
+    let grant: ID<Grant>?
+}
+
+extension Provider {
+    /// Reads the request. A hint that has expired counts as well: it only shows which session is meant.
+    package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
+        var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
+        if let hint = parameters["id_token_hint"] {
+            guard let verified = try? await signingKeys.verify(hint, type: .idToken),
+                let audience = verified.claims["aud"]?.string, id == nil || id == audience
+            else { throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id.")) }
+            id = audience
+            grant = verified.claims["sid"]?.string.flatMap { ID($0) }
+        }
+        let application = id.flatMap { self.application($0) }
+        var target: String?
+        if let uri = parameters["post_logout_redirect_uri"] {
+            guard let application, application.postLogoutRedirectURIs.contains(where: { $0.utf8.elementsEqual(uri.utf8) })
+            else {
+                throw .oauth(
+                    .invalidRequest("The post_logout_redirect_uri is not registered for the application.")
+                )
+            }
+            let state = parameters["state"].map { "state=\($0.formEncoded)" }
+            target = state.map { uri + (uri.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + $0 } ?? uri
+        }
+        return SignOutRequest(target: target, application: application?.id, grant: grant)
+    }
+
+    /// Whether the hint shows that the session of the browser is meant, so that nobody needs to be asked.
+    package func concerns(_ request: SignOutRequest, _ session: AccountSession) async throws(ProviderError) -> Bool {
+        guard let grant = request.grant else { return false }
+        return try await converting(to: ProviderError.database) { () throws(DatabaseError) in
+            try await !database.read("SELECT FROM grants WHERE id = \(grant) AND session = \(session.id)").isEmpty
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Foundation
+
+/// How an authorization request goes on.
+package enum AuthorizationStep: Hashable, Sendable {
+    /// Back to the application.
+    case redirect(String)
+    /// The person signs in first.
+    case signIn
+    /// The person proves again who they are first.
+    case confirm
+    /// The person signs up first.
+    case signUp
+    /// The person says whether to go on with the account that is signed in.
+    case choose
+}
+
+extension Provider {
+    /// Reads an authorization request, or takes the pushed one that it names (RFC 9126 §4).
+    package func request(_ parameters: OAuthParameters) async throws(AuthorizationError) -> AuthorizationRequest {
+        guard let id = parameters["client_id"], let application = application(id) else {
+            throw .unanswerable(.init(detail: "The client_id is missing, or is not the one of an application."))
+        }
+        guard let uri = parameters["request_uri"] else {
+            return try AuthorizationRequest(parameters, of: application)
+        }
+        guard let token = PushedRequest.token(uri) else {
+            throw .unanswerable(.init(detail: "The request_uri is not one of this server."))
+        }
+        let pushed: AuthorizationRequest?
+        do throws(ProviderError) { pushed = try await take(token, of: application) } catch { throw .provider(error) }
+        guard let pushed, application.allows(redirectURI: pushed.redirectURI) else {
+            throw .unanswerable(.init(detail: "The request_uri was used, has expired, or is another application's."))
+        }
+        return pushed
+    }
+
+    /// Answers the request, or says what the person has to do first.
+    ///
+    /// - Parameters:
+    ///   - session: that of the browser; nil if there is none.
+    ///   - hasChosen: whether the person has said to go on with that account.
+    package func authorize(
+        _ request: AuthorizationRequest,
+        _ session: AccountSession?,
+        hasChosen: Bool = false
+    ) async throws(AuthorizationError) -> AuthorizationStep {
+        let missing = step(before: request, session, hasChosen)
+        if request.prompts.contains(.none), let missing {
+            let code = missing == .choose ? "account_selection_required" : "login_required"
+            throw .refused(
+                .init(
+                    redirectURI: request.redirectURI,
+                    state: request.state,
+                    error: OAuthError(code, "Nobody is signed in, or not recently enough.")
+                )
+            )
+        }
+        if let missing { return missing }
+        guard let session, let code = try await code(for: request, session) else { return .signIn }
+        return .redirect(redirect(to: request.redirectURI, [("code", code), ("state", request.state)]))
+    }
+
+    /// What the person has to do before the request can be answered; nil for nothing.
+    private func step(
+        before request: AuthorizationRequest,
+        _ session: AccountSession?,
+        _ hasChosen: Bool
+    ) -> AuthorizationStep? {
+        guard let session else { return request.prompts.contains(.create) ? .signUp : .signIn }
+        if session.isIdle { return .confirm }
+        // Whoever has signed in or up for this request has chosen by that.
+        let isNew = session.createdAt >= request.madeAt
+        let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount])
+        if asks, !isNew, !hasChosen { return .choose }
+        if request.prompts.contains(.login), session.authTime < request.madeAt { return .confirm }
+        if let maxAge = request.maxAge {
+            let age = session.now.timeIntervalSince(session.authTime)
+            // A proof that was given for this request is recent enough, even for a max_age of 0.
+            if age > Double(maxAge), session.authTime < request.madeAt { return .confirm }
+        }
+        return nil
+    }
+
+    /// A new code; nil if the session has ended meanwhile.
+    private func code(
+        for request: AuthorizationRequest,
+        _ session: AccountSession
+    ) async throws(AuthorizationError) -> String? {
+        let code = Token<Authorization>(for: ID())
+        let rows = try await converting(to: AuthorizationError.databaseFailed) { () throws(DatabaseError) in
+            try await database.transaction(insert(code, for: request, session), Self.endExcess(of: code.id))
+        }
+        return rows[0].isEmpty ? nil : code.text
+    }
+
+    /// Returns a row unless the session has ended.
+    private func insert(_ code: Token<Authorization>, for request: AuthorizationRequest, _ session: AccountSession) -> SQL {
+        """
+        WITH held AS (
+            INSERT INTO grants (id, session, application, account)
+            SELECT \(ID<Grant>()), id, \(request.application), account FROM sessions
+             WHERE id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
+            ON CONFLICT (session, application) DO UPDATE SET application = excluded.application
+            RETURNING id)
+        INSERT INTO authorizations (id, grant_id, code_digest, sealed, scope, nonce, code_expires_at)
+        SELECT \(code.id), id, \(code.hash), \(keys.seal(request.json.bytes, for: .authorization(code.id))),
+               \(request.scope), \(RefreshToken.newNonce()),
+               now() + make_interval(secs => \(Authorization.codeLifetime.seconds)) FROM held
+        RETURNING id
+        """
+    }
+
+    /// Ends the oldest authorizations of the grant beyond the maximum, so that a page that asks again and again does not
+    /// fill the table.
+    private static func endExcess(of id: ID<Authorization>) -> SQL {
+        """
+        DELETE FROM authorizations WHERE id IN (
+            SELECT id FROM authorizations WHERE grant_id = (SELECT grant_id FROM authorizations WHERE id = \(id))
+             ORDER BY id DESC OFFSET \(Authorization.maximum))
+        """
+    }
+}
+
+extension AuthorizationError {
+    static func databaseFailed(_ error: DatabaseError) -> AuthorizationError { .provider(.database(error)) }
+}

@@ -1,0 +1,56 @@
+/// The authorization request in whose answer a sign-up ends. It lies in the draft, so it survives everything that the draft
+/// survives.
+package struct DraftAuthorization: Hashable, Sendable {
+    package let request: AuthorizationRequest
+    /// The hash of the draft's token when the request came. Another token belongs to another device, whose browser knows
+    /// nothing of the request.
+    let tokenHash: [UInt8]
+
+    init(_ request: AuthorizationRequest, tokenHash: [UInt8]) {
+        (self.request, self.tokenHash) = (request, tokenHash)
+    }
+
+    init?(json: JSON) {
+        guard let request = json["request"].flatMap({ AuthorizationRequest(json: $0) }),
+            let hash = json["token"]?.string.flatMap({ [UInt8](canonicalBase64URL: $0.utf8) })
+        else { return nil }
+        self.init(request, tokenHash: hash)
+    }
+
+    var json: JSON { ["request": request.json, "token": .string(tokenHash.base64URL)] }
+}
+
+extension Draft {
+    /// The request that the client of the draft goes on with after the commit; nil if there is none, or if it came to
+    /// another device.
+    ///
+    /// - Parameter account: what the draft has become. Whoever has signed up for the request need not do more for it, so it
+    ///   counts as made at that time.
+    package func authorization(committedAs account: Account) -> AuthorizationRequest? {
+        guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
+        return authorization.request.made(at: account.createdAt)
+    }
+
+    /// The application that has asked, on this device or another.
+    package var application: String? { values.authorization?.request.application }
+}
+
+extension Signups {
+    /// Keeps the request in the open draft. A later request replaces it.
+    package func remember(_ request: AuthorizationRequest, in draft: Draft) async throws(SubmitError) {
+        _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
+            guard draft.account == nil else { throw .committed }
+            var values = draft.values
+            values.authorization = DraftAuthorization(request, tokenHash: draft.tokenHash)
+            let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in
+                try await write(Change(values: values), to: draft)
+            }
+            if case .written(let new) = result { return new }
+            return nil
+        }
+    }
+}
+
+extension SubmitError {
+    fileprivate static func databaseFailed(_ error: DatabaseError) -> SubmitError { .find(.database(error)) }
+}

@@ -1,0 +1,71 @@
+internal import Crypto
+internal import Foundation
+
+extension Provider {
+    /// Exchanges a code for tokens (RFC 6749 §4.1.3). A code that is used again ends what it has bought.
+    package func redeem(
+        _ parameters: OAuthParameters,
+        by application: Application
+    ) async throws(ProviderError) -> IssuedTokens {
+        guard let text = parameters["code"], let redirectURI = parameters["redirect_uri"] else {
+            throw .oauth(.invalidRequest("The code and the redirect_uri are required."))
+        }
+        guard let verifier = parameters["code_verifier"], (43...128).contains(verifier.utf8.count),
+            verifier.utf8.allSatisfy({ $0.isBase64URL || ".~".utf8.contains($0) })
+        else { throw .oauth(.invalidRequest("The code_verifier of PKCE is missing, or has another form.")) }
+        guard let code = Token<Authorization>(text), let (live, request) = try await use(code, by: application) else {
+            throw .oauth(Self.uselessCode)
+        }
+        let challenge = Array(SHA256.hash(data: Data(verifier.utf8))).base64URL
+        guard request.redirectURI.utf8.elementsEqual(redirectURI.utf8), request.challenge == challenge else {
+            try await end(live.id)
+            throw .oauth(Self.uselessCode)
+        }
+        return try await tokens(for: live, to: application, answering: request, refreshNumber: 0)
+    }
+
+    private static let uselessCode = OAuthError.invalidGrant(
+        "The code was used, has expired, or belongs to another application, redirect_uri or code_verifier."
+    )
+
+    /// Uses the code. Of two requests with the same code, the second one ends the authorization.
+    private func use(
+        _ code: Token<Authorization>,
+        by application: Application
+    ) async throws(ProviderError) -> (LiveAuthorization, AuthorizationRequest)? {
+        let use = ID<Void>()
+        let endIfUsedBefore: SQL = """
+            DELETE FROM authorizations WHERE id = \(code.id) AND code_digest = \(code.hash) AND code_use <> \(use)
+            """
+        let used = try await converting(to: ProviderError.database) {
+            () throws(DatabaseError) -> (LiveAuthorization, [UInt8])? in
+            let rows = try await database.transaction(Self.use(code, by: application, use), endIfUsedBefore)
+            guard var columns = rows[0].first?.columns else { return nil }
+            let sealed = try columns.next([UInt8].self)
+            return try (LiveAuthorization(&columns), sealed)
+        }
+        guard let (live, sealed) = used, let plaintext = try? keys.open(sealed, for: .authorization(code.id)),
+            let request = (try? JSON.read(plaintext)).flatMap({ AuthorizationRequest(json: $0) })
+        else { return nil }
+        return (live, request)
+    }
+
+    private static func use(_ code: Token<Authorization>, by application: Application, _ use: ID<Void>) -> SQL {
+        """
+        WITH code AS (
+            SELECT id, sealed FROM authorizations
+             WHERE id = \(code.id) AND code_digest = \(code.hash) AND code_use IS NULL AND now() < code_expires_at
+               FOR UPDATE)
+        UPDATE authorizations SET code_use = \(use), sealed = '' FROM code, \(LiveAuthorization.tables)
+         WHERE authorizations.id = code.id AND application = \(application.id) AND \(LiveAuthorization.isAlive)
+        RETURNING code.sealed, \(LiveAuthorization.columns)
+        """
+    }
+
+    /// Ends an authorization: its refresh tokens, and what the database is asked about its access tokens.
+    func end(_ id: ID<Authorization>) async throws(ProviderError) {
+        _ = try await converting(to: ProviderError.database) { () throws(DatabaseError) in
+            try await database.write("DELETE FROM authorizations WHERE id = \(id)", to: id.rawValue)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Crypto
+internal import Foundation
+
+/// A refresh token: the id of its authorization, its number, and a keyed digest of the number and the nonce of the
+/// authorization, as 72 characters of base64url. It is derived, so that the same request can be answered again with the
+/// same token, and nobody who reads the database can compute one.
+struct RefreshToken: Sendable {
+    let authorization: ID<Authorization>
+    let number: Int
+    private let digest: [UInt8]
+
+    init(_ number: Int, of authorization: ID<Authorization>, nonce: [UInt8], _ keys: KeyRing) {
+        (self.authorization, self.number) = (authorization, number)
+        digest = Self.digests(number, authorization, nonce, keys)[0]
+    }
+
+    /// Returns nil for any text that cannot be a refresh token.
+    init?(_ text: String) {
+        guard let bytes = [UInt8](base64URL: text, count: 54) else { return nil }
+        authorization = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
+        number = bytes[16..<22].reduce(0) { $0 << 8 | Int($1) }
+        digest = Array(bytes[22...])
+    }
+
+    var text: String { (authorization.bytes + number.sqlBytes.suffix(6) + digest).base64URL }
+
+    /// Whether the service has made this token, under any key of the ring.
+    func isGenuine(nonce: [UInt8], _ keys: KeyRing) -> Bool {
+        // Comparing digests of the digests takes the same time for any difference.
+        let presented = SHA256.hash(data: digest)
+        return Self.digests(number, authorization, nonce, keys).contains { SHA256.hash(data: $0) == presented }
+    }
+
+    private static func digests(
+        _ number: Int,
+        _ authorization: ID<Authorization>,
+        _ nonce: [UInt8],
+        _ keys: KeyRing
+    ) -> [[UInt8]] {
+        keys.digests(Array("refresh token".utf8), authorization.bytes, nonce, number.sqlBytes)
+    }
+
+    static func newNonce() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+}
+
+/// The refresh tokens of one authorization, by their numbers. It decides what a presented token gets.
+///
+/// Tabs of an application refresh at the same time, and answers get lost, so a token is accepted again: within half a minute
+/// it gets the same successor; later, while that successor was never used, another one, and the successor is void. Every other
+/// token was used before, by the application or by a thief (RFC 9700 §4.14.2).
+struct RefreshTokens: Hashable, Sendable {
+    /// A token, and the one that it was exchanged for.
+    struct Exchange: Hashable, Sendable {
+        let number, successor: Int
+        /// Milliseconds since 1970, by the clock of the database.
+        let time: Int
+    }
+
+    enum Outcome: Hashable, Sendable {
+        /// The successor that another request has got, or this one before.
+        case repeated(Int)
+        /// A new successor.
+        case exchanged(Int)
+        case reused
+    }
+
+    /// The number of the newest token.
+    private(set) var newest: Int
+    /// The last exchange, and those of the last half minute.
+    private(set) var exchanges: [Exchange]
+
+    static let repeatable = 30_000
+    private static let maximum = 100
+
+    mutating func present(_ number: Int, at now: Int) -> Outcome {
+        if number == newest { return exchange(number, at: now) }
+        guard let made = exchanges.last(where: { $0.number == number }) else { return .reused }
+        if now - made.time <= Self.repeatable { return .repeated(made.successor) }
+        guard made.successor == newest else { return .reused }
+        exchanges.removeLast()
+        return exchange(number, at: now)
+    }
+
+    private mutating func exchange(_ number: Int, at now: Int) -> Outcome {
+        newest += 1
+        exchanges = exchanges.filter { now - $0.time <= Self.repeatable }.suffix(Self.maximum - 1)
+        exchanges.append(Exchange(number: number, successor: newest, time: now))
+        return .exchanged(newest)
+    }
+}
+
+// MARK: - In the database
+
+extension RefreshTokens {
+    /// `newest number>successor@time …`.
+    var text: String {
+        exchanges.reduce("\(newest)") { "\($0) \($1.number)>\($1.successor)@\($1.time)" }
+    }
+
+    /// Reads ``text``.
+    init?(_ text: String) {
+        let words = text.split(separator: " ")
+        guard let newest = words.first.flatMap({ Int($0) }) else { return nil }
+        let numbers = words.dropFirst().map { $0.split { ">@".contains($0) }.compactMap { Int($0) } }
+        guard numbers.allSatisfy({ $0.count == 3 }) else { return nil }
+        self.init(newest: newest, exchanges: numbers.map { Exchange(number: $0[0], successor: $0[1], time: $0[2]) })
+    }
+}

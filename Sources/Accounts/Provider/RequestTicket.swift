@@ -1,0 +1,37 @@
+package import Foundation
+
+/// An authorization request on its way through the pages: encrypted in the address of the page, so that a stranger can
+/// neither make nor read one, and nothing is stored for people who have not signed in yet.
+extension AuthorizationRequest {
+    /// As text for a URL: characters of base64url.
+    package func ticket(_ keys: KeyRing) -> String {
+        let id = ID<AuthorizationRequest>()
+        return (id.bytes + keys.seal(json.bytes, for: .request(id))).base64URL
+    }
+
+    /// Nil for any text that is not a ``ticket(_:)`` of the last hour.
+    package init?(ticket text: String, _ keys: KeyRing, at now: Date = Date()) {
+        guard text.utf8.count < 8192, let bytes = [UInt8](canonicalBase64URL: text.utf8), bytes.count > 16
+        else { return nil }
+        let id = bytes.withUnsafeBytes { ID<AuthorizationRequest>(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
+        guard let plaintext = try? keys.open(Array(bytes.dropFirst(16)), for: .request(id)),
+            let json = try? JSON.read(plaintext), let request = AuthorizationRequest(json: json),
+            abs(now.timeIntervalSince(request.madeAt)) < Self.lifetime
+        else { return nil }
+        self = request
+    }
+}
+
+extension SealedPlace {
+    static func request(_ id: ID<AuthorizationRequest>) -> SealedPlace {
+        SealedPlace(table: "authorization_requests", row: id.bytes)
+    }
+
+    static func authorization(_ id: ID<Authorization>) -> SealedPlace {
+        SealedPlace(table: "authorizations", row: id.bytes)
+    }
+
+    static func pushedRequest(_ id: ID<PushedRequest>) -> SealedPlace {
+        SealedPlace(table: "pushed_requests", row: id.bytes)
+    }
+}

@@ -1,0 +1,243 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// What a browser sees on its way from an application and back: the authorization request, and the sign-out that an
+/// application asks for.
+struct AuthorizePages: Sendable {
+    let provider: Provider
+    let session: SessionRoutes
+    let signup: FlowSite
+
+    private var pages: Pages { signup.pages }
+
+    // MARK: Authorization
+
+    @Sendable func authorize(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await redirecting {
+            let parameters = try OAuthParameters(query: request.uri.query ?? "")
+            return try await goOn(with: provider.request(parameters), context, request)
+        }
+    }
+
+    /// The same by POST. A cookie of ours comes with a GET from another site, but not with a POST.
+    @Sendable func authorizeForm(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: Self.maximumBytes)
+        let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
+        guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw Problem(.malformedRequest, "The body is not application/x-www-form-urlencoded.") }
+        return Pages.seeOther("/oauth/authorize?\(query)")
+    }
+
+    private static let maximumBytes = 8192
+
+    /// The request goes on after the person has signed in or up, or has chosen an account.
+    @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let query = request.uri.queryParameters
+        guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
+            throw Problem(.notFound, "The request of the application is over. Start again at the application.")
+        }
+        if query["sign-up"] != nil { return try await signUp(for: authorization, context, request) }
+        return try await redirecting {
+            try await goOn(with: authorization, context, request, hasChosen: query["chosen"] != nil)
+        }
+    }
+
+    private func goOn(
+        with authorization: AuthorizationRequest,
+        _ context: RequestScope,
+        _ request: Request,
+        hasChosen: Bool = false
+    ) async throws -> Response {
+        let current = try await current(context)
+        let ticket = authorization.ticket(provider.keys)
+        let back = Self.path(ticket).formEncoded
+        switch try await provider.authorize(authorization, current, hasChosen: hasChosen) {
+        case .redirect(let uri): return Pages.seeOther(uri)
+        case .signIn: return Pages.seeOther("/sign-in?return_to=\(back)")
+        case .confirm: return Pages.seeOther("/account/confirm?return_to=\(back)")
+        case .signUp: return try await signUp(for: authorization, context, request)
+        case .choose: return choice(authorization, ticket, current?.account, context.language)
+        }
+    }
+
+    static func path(_ ticket: String) -> String { "/oauth/authorize/continue?request=\(ticket)" }
+
+    /// Keeps the request in the sign-up that the browser has, or begins one with it.
+    private func signUp(
+        for authorization: AuthorizationRequest,
+        _ context: RequestScope,
+        _ request: Request
+    ) async throws -> Response {
+        let token = signup.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
+        if let draft = try await signup.drafts.openDraft(of: token) {
+            try await signup.signups.remember(authorization, in: draft)
+            return Pages.seeOther(signup.purpose.path)
+        }
+        return Pages.seeOther("\(signup.purpose.path)?request=\(authorization.ticket(provider.keys))")
+    }
+
+    private func choice(
+        _ authorization: AuthorizationRequest,
+        _ ticket: String,
+        _ account: Account?,
+        _ language: Language
+    ) -> Response {
+        let path = Self.path(ticket)
+        let name = account?.email ?? account?.username ?? ""
+        let page = Page(
+            template: .choice,
+            title: language.messages.text(.chooseAccount),
+            members: [
+                .init("account", .string(name)), .init("next", .string("\(path)&chosen=1")),
+                .init("sign_up", .string("\(path)&sign-up=1")),
+                .init(
+                    "go_on",
+                    .string(
+                        language.messages.continueTo(
+                            provider.application(authorization.application)?.name(in: language) ?? ""
+                        )
+                    )
+                ),
+            ]
+        )
+        return pages.response(page, in: language)
+    }
+
+    /// The session of the browser, even if it is idle; nil if there is none.
+    private func current(_ context: RequestScope) async throws -> AccountSession? {
+        guard let token = context.credentials.token(of: AccountSession.self) else { return nil }
+        do throws(SignInError) { return try await provider.sessions.findEvenIfIdle(token) } catch {
+            switch error {
+            case .noSession: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Sends the errors that are for the application back to it.
+    private func redirecting(_ act: () async throws -> Response) async throws -> Response {
+        do {
+            return try await act()
+        } catch AuthorizationError.refused(let refusal) {
+            return Pages.seeOther(provider.redirect(refusal))
+        } catch let error as OAuthError {
+            throw ProviderError.oauth(error)
+        }
+    }
+
+    // MARK: Sign-out
+
+    @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await signOut(OAuthParameters(query: request.uri.query ?? ""), request, context)
+    }
+
+    @Sendable func signOutForm(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: Self.maximumBytes)
+        let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
+        guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw Problem(.malformedRequest, "The body is not application/x-www-form-urlencoded.") }
+        return Pages.seeOther("/oauth/logout?\(query)")
+    }
+
+    /// Asks first, unless the application shows that it means this session (RP-Initiated Logout 1.0 §2).
+    private func signOut(
+        _ parameters: OAuthParameters,
+        _ request: Request,
+        _ context: RequestScope
+    ) async throws -> Response {
+        let asked = try await provider.signOutRequest(parameters)
+        guard let current = try await current(context) else {
+            return Pages.seeOther(asked.target ?? "/sign-in?signed-out")
+        }
+        if try await provider.concerns(asked, current) {
+            return Pages.seeOther(
+                asked.target ?? "/sign-in?signed-out",
+                try await session.signOut(request, context).headers
+            )
+        }
+        let page = FormPage(
+            title: .signOutTitle,
+            text: [.signOutText],
+            action: "/oauth/logout/confirm",
+            hidden: [("target", asked.target.map { provider.seal(target: $0) } ?? "")],
+            accountName: current.account.email ?? current.account.username,
+            button: .signOut,
+            back: "/account"
+        )
+        var shown = pages.form(page, in: context.language)
+        shown.formTargets = asked.target.map { [$0] } ?? []
+        return pages.response(shown, in: context.language)
+    }
+
+    @Sendable func confirmSignOut(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let target = context.answers["target"]?.json?.string.flatMap { provider.open(target: $0) }
+        return Pages.seeOther(
+            target ?? "/sign-in?signed-out",
+            try await session.signOut(request, context).headers
+        )
+    }
+}
+
+extension UnanswerableRequest {
+    var problem: Problem { Problem(.malformedRequest, detail, [.init("error", "invalid_request")]) }
+}
+
+extension AuthorizationError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .unanswerable(let request): request.problem
+        case .refused(let request): Problem(.malformedRequest, request.error.description)
+        case .provider(let error): error.problem(in: context)
+        }
+    }
+}
+
+extension AuthorizePages {
+    var operations: [Operation] {
+        func page(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            _ act: Operation.Act,
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(method, path, act, responses: [.seeOther: .nothing, .ok: .page], .application(handle))
+        }
+        return [
+            page(.get, "oauth/authorize", .authorize, authorize),
+            page(.post, "oauth/authorize", .authorizeForm, authorizeForm),
+            page(.get, "oauth/authorize/continue", .continueAuthorization, resume),
+            page(.get, "oauth/logout", .applicationSignOut, signOut),
+            page(.post, "oauth/logout", .applicationSignOutForm, signOutForm),
+            .init(
+                .post,
+                "oauth/logout/confirm",
+                .form("confirmSignOut", secretMembers: []),
+                responses: [.seeOther: .nothing],
+                .signInPage(confirmSignOut)
+            ),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let authorize = Self(
+        "authorize",
+        "Begins or answers an authorization request of an application",
+        problems: [.noSession],
+        needsKeys: true
+    )
+    static let authorizeForm = Self("authorizeForm", "The same by POST", needsKeys: true)
+    static let continueAuthorization = Self(
+        "continueAuthorization",
+        "Answers the request after the person has signed in or up",
+        problems: [.notFound],
+        needsKeys: true
+    )
+    static let applicationSignOut = Self(
+        "applicationSignOut",
+        "Signs out for an application, and asks first unless the application shows the session",
+        needsKeys: true
+    )
+    static let applicationSignOutForm = Self("applicationSignOutForm", "The same by POST", needsKeys: true)
+}

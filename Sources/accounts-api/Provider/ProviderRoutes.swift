@@ -1,0 +1,199 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The handlers for applications: tokens, and what is known about them. Errors are in the words of OAuth.
+struct ProviderRoutes: Sendable {
+    let provider: Provider
+
+    // MARK: Tokens
+
+    @Sendable func token(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering {
+            let parameters = try await Self.parameters(of: request)
+            let application = try application(of: request, parameters)
+            switch parameters["grant_type"] {
+            case "authorization_code": return try await provider.redeem(parameters, by: application).json
+            case "refresh_token": return try await provider.refresh(parameters, by: application).json
+            case nil: throw OAuthError("invalid_request", "The grant_type is required.")
+            default:
+                throw OAuthError("unsupported_grant_type", "Supported are authorization_code and refresh_token.")
+            }
+        }
+    }
+
+    @Sendable func push(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering(.created) {
+            let parameters = try await Self.parameters(of: request)
+            let uri = try await provider.from(context.network).push(
+                parameters,
+                by: application(of: request, parameters)
+            )
+            return ["request_uri": .string(uri), "expires_in": .integer(PushedRequest.lifetime)]
+        }
+    }
+
+    @Sendable func introspect(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering {
+            let parameters = try await Self.parameters(of: request)
+            let application = try application(of: request, parameters)
+            guard !application.isPublic else { throw OAuthError.invalidClient }
+            return try await provider.introspect(Self.token(in: parameters), by: application)
+        }
+    }
+
+    @Sendable func revoke(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await answering {
+            let parameters = try await Self.parameters(of: request)
+            let application = try application(of: request, parameters)
+            try await provider.revoke(Self.token(in: parameters), by: application)
+            return nil
+        }
+    }
+
+    private static func token(in parameters: OAuthParameters) throws(OAuthError) -> String {
+        guard let token = parameters["token"] else { throw OAuthError("invalid_request", "The token is required.") }
+        return token
+    }
+
+    @Sendable func userInfo(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard context.credentials.hasBearer, let text = context.credentials.text else {
+            return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"])
+        }
+        guard let token = try await provider.active(text), let claims = provider.userInfo(token) else {
+            let error = OAuthError("invalid_token", "The access token has expired, or its session has ended.")
+            return Answer(
+                json: error.json,
+                status: .unauthorized,
+                headers: [.wwwAuthenticate: "Bearer error=\"\(error.code)\", error_description=\"\(error.description)\""]
+            ).response
+        }
+        return Answer(json: claims).response
+    }
+
+    // MARK: Documents
+
+    /// Scripts of any site may read it: it is the same for everybody.
+    @Sendable func metadata(_ request: Request, _ context: RequestScope) -> Response {
+        Answer(
+            json: provider.metadata,
+            headers: [.cacheControl: "public, max-age=300", .accessControlAllowOrigin: "*"]
+        ).response
+    }
+
+    // MARK: Requests and answers
+
+    private static func parameters(of request: Request) async throws -> OAuthParameters {
+        guard BodyType(request.headers[.contentType]) == .form else {
+            throw OAuthError("invalid_request", "The body is not application/x-www-form-urlencoded.")
+        }
+        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: BodyReader.maximumBytes)
+        return try body.withBytes { (bytes) throws(OAuthError) in try OAuthParameters(form: bytes) }
+    }
+
+    /// The application that asks, which must prove it unless it is public (RFC 6749 §2.3).
+    private func application(
+        of request: Request,
+        _ parameters: OAuthParameters
+    ) throws(OAuthError) -> Application {
+        if let (id, secret) = try Self.basic(request.headers) {
+            guard parameters.clientSecret == nil, parameters["client_id"].map({ $0 == id }) ?? true else {
+                throw OAuthError("invalid_request", "The application authenticates in two ways.")
+            }
+            guard let application = provider.application(id), application.accepts(secret: secret) else {
+                throw .invalidClient
+            }
+            return application
+        }
+        guard let application = parameters["client_id"].flatMap({ provider.application($0) }) else {
+            throw .invalidClient
+        }
+        if let secret = parameters.clientSecret {
+            guard application.accepts(secret: secret.secret) else { throw .invalidClient }
+        } else if !application.isPublic {
+            throw .invalidClient
+        }
+        return application
+    }
+
+    /// The id and the secret of HTTP Basic, each encoded as in a form (RFC 6749 §2.3.1).
+    private static func basic(_ headers: HTTPFields) throws(OAuthError) -> (id: String, secret: String)? {
+        guard let header = headers[.authorization], header.lowercased().hasPrefix("basic ") else { return nil }
+        guard let pair = BasicCredentials(header), let id = pair.name.formDecoded, let secret = pair.password.formDecoded
+        else { throw .invalidClient }
+        return (id, secret)
+    }
+
+    /// Answers in JSON, and makes every error of OAuth an answer.
+    private func answering(
+        _ status: HTTPResponse.Status = .ok,
+        _ act: () async throws -> JSON?
+    ) async throws -> Response {
+        do {
+            return try await Answer(json: act(), status: status).response
+        } catch let error as OAuthError {
+            return error.response
+        } catch ProviderError.oauth(let error) {
+            return error.response
+        }
+    }
+}
+
+extension OAuthError {
+    var response: Response {
+        Answer(
+            json: json,
+            status: isUnauthenticated ? .unauthorized : .badRequest,
+            headers: isUnauthenticated ? [.wwwAuthenticate: "Basic realm=\"applications\""] : [:]
+        ).response
+    }
+}
+
+extension ProviderError: ProblemConvertible {
+    func problem(in context: ProblemContext) -> Problem? {
+        switch self {
+        case .oauth(let error): Problem(.malformedRequest, error.description, [.init("error", .string(error.code))])
+        case .limited(let reached): .limited(reached)
+        case .signing(let error as any Error), .database(let error as any Error): context.problem(for: error)
+        }
+    }
+}
+
+extension ProviderRoutes {
+    var operations: [Operation] {
+        func json(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            _ act: Operation.Act,
+            _ status: HTTPResponse.Status = .ok,
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(
+                method,
+                path,
+                act,
+                responses: [status: .anything, .badRequest: .oauthError, .unauthorized: .oauthError],
+                .application(handle)
+            )
+        }
+        return [
+            json(.get, ".well-known/openid-configuration", .providerMetadata, metadata),
+            json(.get, ".well-known/oauth-authorization-server", .authorizationServerMetadata, metadata),
+            json(.post, "oauth/token", .token, token),
+            json(.post, "oauth/par", .pushRequest, .created, push),
+            json(.get, "oauth/userinfo", .userInfo, userInfo), json(.post, "oauth/userinfo", .userInfoForm, userInfo),
+            json(.post, "oauth/introspect", .introspect, introspect), json(.post, "oauth/revoke", .revoke, revoke),
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let providerMetadata = Self("providerMetadata", "Describes the OpenID provider")
+    static let authorizationServerMetadata = Self("authorizationServerMetadata", "The same for OAuth (RFC 8414)")
+    static let token = Self("token", "Exchanges a code or a refresh token for tokens", needsKeys: true)
+    static let pushRequest = Self("pushRequest", "Stores an authorization request for a minute", needsKeys: true)
+    static let userInfo = Self("userInfo", "Returns the claims of the person", needsKeys: true)
+    static let userInfoForm = Self("userInfoForm", "The same, by POST", needsKeys: true)
+    static let introspect = Self("introspect", "Tells an application about one of its tokens", needsKeys: true)
+    static let revoke = Self("revoke", "Ends a token of the application", needsKeys: true)
+}

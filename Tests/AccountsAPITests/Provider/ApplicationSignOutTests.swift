@@ -1,0 +1,78 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Sign-outs that an application asks for", .freshDatabase)
+struct ApplicationSignOutTests {
+    private func url(_ parameters: [String: String]) -> String { "/oauth/logout?\(RelyingParty.form(parameters))" }
+
+    @Test func `with a hint of the session it is done at once`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let hint = try #require(try await shop.signIn(kim).json["id_token"]?.string)
+            let parameters = [
+                "id_token_hint": hint, "post_logout_redirect_uri": "https://shop.example/", "state": "a b",
+            ]
+            let response = try await kim.send(.get, url(parameters))
+            #expect(response.status == 303 && response.headers[.location] == "https://shop.example/?state=a%20b")
+            #expect(try await kim.send(.get, "/session").status == 401)
+            // Nobody is signed in any more, so there is nothing to ask.
+            #expect(try await kim.send(.get, url(parameters)).headers[.location] == "https://shop.example/?state=a%20b")
+        }
+    }
+
+    @Test func `without a hint, or with that of another session, the person is asked`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, lee) = (Browser(shop.site), Browser(shop.site))
+            try await kim.signUp()
+            try await lee.signUp("lee@example.com", "lee")
+            let hint = try #require(try await shop.signIn(lee).json["id_token"]?.string)
+            let target = ["post_logout_redirect_uri": "https://shop.example/"]
+            for more in [["client_id": "shop"], ["id_token_hint": hint]] {
+                let page = try await kim.send(.get, url(target.merging(more) { $1 }))
+                #expect(page.status == 200 && page.isPage)
+                #expect(page.headers[.contentSecurityPolicy]?.contains("form-action 'self' https://shop.example;") == true)
+                #expect(try await kim.send(.get, "/session").status == 200)
+            }
+            let page = try await kim.send(.get, url(target.merging(["client_id": "shop"]) { $1 }))
+            let hidden = try #require(page.body.firstMatch(of: /name="target" value="([^"]+)"/)?.1)
+            let answer = try await kim.send(.post, "/oauth/logout/confirm", ["target": .string(String(hidden))])
+            #expect(answer.status == 303 && answer.headers[.location] == "https://shop.example/")
+            #expect(try await kim.send(.get, "/session").status == 401)
+        }
+    }
+
+    @Test func `a target that is not registered, and a hint of somebody else, are refused`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let tokens = try await shop.signIn(kim)
+            let hint = try #require(tokens.json["id_token"]?.string)
+            let access = try #require(tokens.json["access_token"]?.string)
+            let refused = [
+                ["id_token_hint": hint, "post_logout_redirect_uri": "https://evil.example/"],
+                ["id_token_hint": hint, "post_logout_redirect_uri": "https://shop.example"],
+                ["post_logout_redirect_uri": "https://shop.example/"], ["id_token_hint": access], ["id_token_hint": "x"],
+                ["id_token_hint": hint, "client_id": "reader"],
+            ]
+            for parameters in refused {
+                let response = try await kim.send(.get, url(parameters))
+                #expect(response.status == 400 && response.headers[.location] == nil, "\(parameters)")
+            }
+            #expect(try await kim.send(.get, "/session").status == 200)
+        }
+    }
+
+    @Test func `a form cannot lead anywhere else`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let answer = try await kim.send(.post, "/oauth/logout/confirm", ["target": "https://evil.example/"])
+            #expect(answer.headers[.location] == "/sign-in?signed-out")
+        }
+    }
+}

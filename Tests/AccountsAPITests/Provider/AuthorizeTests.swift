@@ -1,0 +1,216 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Authorization requests of applications", .freshDatabase)
+struct AuthorizeTests {
+    @Test func `who is signed in goes straight back with a code`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let redirect = try await shop.authorize(kim)
+            #expect(redirect.address == shop.redirectURI && redirect.query["state"] == "a state &=?")
+            #expect(redirect.query["iss"] == "http://localhost:8080" && redirect.query["code"]?.count == 64)
+        }
+    }
+
+    @Test func `a redirect URI with a query keeps it`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            var other = shop
+            other.redirectURI = "https://shop.example/other?from=accounts"
+            let redirect = try await other.authorize(kim)
+            #expect(redirect.query["from"] == "accounts" && redirect.query["code"] != nil)
+            let code = try #require(redirect.query["code"])
+            #expect(try await other.redeem(code).status == 200)
+        }
+    }
+
+    @Test func `who is not signed in signs in first, and comes back`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try await kim.send(.delete, "/session")
+            let signIn = try await shop.authorize(kim)
+            #expect(signIn.address == "/sign-in")
+            let back = try #require(signIn.query["return_to"])
+            #expect(back.hasPrefix("/oauth/authorize/continue?request="))
+            _ = try await kim.signIn()
+            let redirect = try await RelyingParty.Redirect(kim.send(.get, back))
+            #expect(redirect.address == shop.redirectURI && redirect.query["code"] != nil)
+            #expect(redirect.query["state"] == "a state &=?")
+        }
+    }
+
+    @Test func `by POST it goes on as by GET`() async throws {
+        try await RelyingParty.with { shop in
+            let form = RelyingParty.form(shop.parameters())
+            let headers: HTTPFields = [
+                .contentType: "application/x-www-form-urlencoded", .origin: "https://shop.example",
+                .secFetchSite: "cross-site",
+            ]
+            let response = try await shop.site.send(.post, "/oauth/authorize", bytes: Array(form.utf8), headers)
+            #expect(response.status == 303 && response.headers[.location] == "/oauth/authorize?\(form)")
+        }
+    }
+
+    @Test func `a wrong application or redirect URI is answered here, and never redirected`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let changes: [[String: String?]] = [
+                ["client_id": nil], ["client_id": "other"], ["redirect_uri": nil],
+                ["redirect_uri": "https://shop.example/callback/"], ["redirect_uri": "https://evil.example/"],
+                ["prompt": "registration"], ["prompt": "none unknown"], ["request_uri": "https://evil.example/request"],
+            ]
+            for change in changes {
+                let response = try await kim.send(.get, shop.url(change))
+                #expect(response.status == 400 && response.headers[.location] == nil, "\(change)")
+                #expect(response.json["error"] == "invalid_request")
+            }
+            let twice = try await kim.send(.get, shop.url() + "&client_id=shop")
+            #expect(twice.status == 400 && twice.headers[.location] == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (["response_type": nil], "invalid_request"), (["response_type": "token"], "unsupported_response_type"),
+        (["response_type": "code id_token"], "unsupported_response_type"), (["scope": nil], "invalid_scope"),
+        (["scope": "email"], "invalid_scope"), (["code_challenge": nil], "invalid_request"),
+        (["code_challenge": "short"], "invalid_request"), (["code_challenge_method": nil], "invalid_request"),
+        (["code_challenge_method": "plain"], "invalid_request"), (["request": "eyJ"], "request_not_supported"),
+        (["registration": "{}"], "registration_not_supported"), (["prompt": "none login"], "invalid_request"),
+        (["prompt": "create login"], "invalid_request"), (["max_age": "-1"], "invalid_request"),
+        (["max_age": "soon"], "invalid_request"), (["response_mode": "fragment"], "invalid_request"),
+    ] as [([String: String?], String)])
+    func `every other error goes back to the application`(change: [String: String?], code: String) async throws {
+        try await RelyingParty.with { shop in
+            let redirect = try await shop.authorize(Browser(shop.site), change)
+            #expect(redirect.address == shop.redirectURI && redirect.query["error"] == code)
+            #expect(redirect.query["state"] == "a state &=?" && redirect.query["iss"] == "http://localhost:8080")
+            #expect(redirect.query["code"] == nil)
+        }
+    }
+
+    @Test func `parameters that are unknown, or only wishes, are no error`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let wishes = [
+                "display": "wap", "ui_locales": "tlh ko", "claims_locales": "tlh", "acr_values": "urn:none", "foo": "bar",
+                "login_hint": "kim@example.com", "claims": "{}", "id_token_hint": "x",
+            ]
+            #expect(try await shop.authorize(kim, wishes).query["code"] != nil)
+        }
+    }
+
+    // MARK: Prompts
+
+    @Test func `prompt=none shows nothing`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            let refused = try await shop.authorize(kim, ["prompt": "none"])
+            #expect(refused.address == shop.redirectURI && refused.query["error"] == "login_required")
+            try await kim.signUp()
+            #expect(try await shop.authorize(kim, ["prompt": "none"]).query["code"] != nil)
+            try TestSupport.Session().letPass("2 hours")
+            let old = try await shop.authorize(kim, ["prompt": "none", "max_age": "3600"])
+            #expect(old.query["error"] == "login_required")
+        }
+    }
+
+    @Test(arguments: [["prompt": "login"], ["max_age": "60"], ["max_age": "0"]])
+    func `a new proof is asked for, once`(change: [String: String]) async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try TestSupport.Session().letPass("5 minutes")
+            let asked = try await shop.authorize(kim, change.mapValues { $0 })
+            #expect(asked.address == "/account/confirm")
+            let back = try #require(asked.query["return_to"])
+            // Without it the person goes no further.
+            #expect(try await RelyingParty.Redirect(kim.send(.get, back)).address == "/account/confirm")
+            try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            let code = try #require(try await RelyingParty.Redirect(kim.send(.get, back)).query["code"])
+            let tokens = try await shop.redeem(code)
+            guard case .integer(let time)? = tokens.claims()["auth_time"] else { throw Missing() }
+            #expect(abs(Date().timeIntervalSince1970 - Double(time)) < 120)
+        }
+    }
+
+    @Test func `prompt=select_account and create let the person choose`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try TestSupport.Session().letPass("5 minutes")
+            for prompt in ["select_account", "create"] {
+                let page = try await kim.send(.get, shop.url(["prompt": prompt]))
+                #expect(page.status == 200 && page.body.contains("kim@example.com"))
+                #expect(page.body.contains("Continue to Example Shop"))
+                let next = try #require(page.body.firstMatch(of: /href="([^"]+chosen=1)"/)?.1)
+                let path = next.replacing("&amp;", with: "&")
+                #expect(try await RelyingParty.Redirect(kim.send(.get, path)).query["code"] != nil)
+            }
+        }
+    }
+
+    @Test func `a ticket of another key, a changed one, or one of yesterday is over`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            let back = try #require(try await shop.authorize(kim).query["return_to"])
+            for path in [back.dropLast(4) + "AAAA", back.dropLast(40), "/oauth/authorize/continue?request=x"] {
+                #expect(try await kim.send(.get, String(path)).status == 404)
+            }
+            #expect(try await kim.send(.get, "/oauth/authorize/continue").status == 404)
+        }
+    }
+
+    @Test func `without applications the paths do not exist`() async throws {
+        try await TestServer.with { site in
+            for path in ["/oauth/authorize", "/oauth/keys", "/.well-known/openid-configuration", "/oauth/userinfo"] {
+                let response = try await site.client.execute(uri: path, method: .get) { Response($0) }
+                #expect(response.status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test func `no answer of the provider can be framed or kept`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let response = try await kim.send(.get, shop.url())
+            #expect(response.headers[.contentSecurityPolicy]?.contains("frame-ancestors 'none'") == true)
+            #expect(response.headers[.cacheControl] == "no-store" && response.headers[.accessControlAllowOrigin] == nil)
+            let tokens = try await shop.signIn(kim)
+            #expect(tokens.headers[.cacheControl] == "no-store")
+        }
+    }
+
+    @Test func `the list of sessions shows which applications they hold`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            for application in [shop, shop.reader, shop] { _ = try await application.code(kim) }
+            guard case .array(let sessions)? = try await kim.send(.get, "/account/sessions").json["sessions"] else {
+                throw Missing()
+            }
+            #expect(sessions.map { $0["applications"] } == [["reader", "shop"]])
+        }
+    }
+
+    @Test func `a page cannot fill the table by asking again`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            for _ in 0..<60 { _ = try await shop.code(kim) }
+            let session = try TestSupport.Session()
+            #expect(try session.query("SELECT FROM authorizations").count == 50)
+            #expect(try session.query("SELECT FROM grants").count == 1)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Sign-ups that an application begins", .freshDatabase)
+struct SignUpForApplicationTests {
+    /// The request of the application, as the hidden field of the sign-up's first page has it.
+    private func request(_ shop: RelyingParty, _ browser: Browser) async throws -> String {
+        let asked = try await shop.authorize(browser, ["prompt": "create"])
+        #expect(asked.address == "/signup")
+        return try #require(asked.query["request"])
+    }
+
+    @Test func `the person ends signed in at the application`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
+            let commit = try #require(await kim.signUp().commit)
+            #expect(commit.json["continue"]?["application"] == "shop")
+            #expect(commit.json["continue"]?["name"] == "Example Shop")
+            let href = try #require(commit.json["continue"]?["href"]?.string)
+            let redirect = try await RelyingParty.Redirect(kim.send(.get, href))
+            #expect(redirect.address == shop.redirectURI && redirect.query["state"] == "a state &=?")
+            let tokens = try await shop.redeem(#require(redirect.query["code"]))
+            #expect(tokens.claims()["account_created"] == true && tokens.claims()["nonce"] == "a nonce")
+            #expect(tokens.claims()["email"] == "kim@example.com")
+        }
+    }
+
+    @Test func `a repeated commit and a reload of the end page lead there, too`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
+            try await kim.signUp()
+            for response in [try await kim.send(.post, "/signup/commit"), try await kim.send(.get, "/signup")] {
+                let href = try #require(response.json["continue"]?["href"]?.string)
+                #expect(try await RelyingParty.Redirect(kim.send(.get, href)).query["code"] != nil)
+            }
+        }
+    }
+
+    @Test func `a second sign-in is not a new account`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try TestSupport.Session().letPass("1 minute")
+            _ = try await kim.signIn()
+            #expect(try await shop.signIn(kim).claims()["account_created"] == nil)
+        }
+    }
+
+    @Test func `a sign-up that is open already keeps its answers, and the last request`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/email", ["email": "kim@example.com"])
+            let asked = try await shop.authorize(kim, ["prompt": "create", "state": "second"])
+            #expect(asked.address == "/signup" && asked.query["request"] == nil)
+            let draft = try await kim.send(.get, "/signup")
+            #expect(draft.json["values"]?["email"] == "kim@example.com")
+            let commit = try #require(await kim.signUp().commit)
+            let href = try #require(commit.json["continue"]?["href"]?.string)
+            #expect(try await RelyingParty.Redirect(kim.send(.get, href)).query["state"] == "second")
+        }
+    }
+
+    @Test func `the pages lead back, without script`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = PageVisitor(shop.site)
+            let first = try await kim.open(shop.url(["prompt": "create"]))
+            let request = try #require(first.html.firstMatch(of: /name="request" value="([^"]+)"/)?.1)
+            _ = try await kim.post("/signup", "locale=en&request=\(request)")
+            _ = try await kim.fill(through: "terms")
+            let end = try await kim.post("/signup/commit")
+            #expect(end.path == "/signup" && end.has("Continue to Example Shop"))
+            let href = try #require(end.html.firstMatch(of: /href="(\/oauth[^"]+)"/)?.1).replacing("&amp;", with: "&")
+            let back = try await kim.send(.get, href)
+            #expect(back.status == 303 && back.headers[.location]?.hasPrefix("\(shop.redirectURI)?code=") == true)
+        }
+    }
+
+    @Test func `whoever finishes on another device begins a sign-in there`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, phone) = (Browser(shop.site), Browser(shop.site))
+            try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
+            try await kim.send(.put, "/signup/email", ["email": "kim@example.com"])
+            let digits = try await shop.site.service.readCode(for: "kim@example.com")
+            try await kim.send(.put, "/signup/code", ["code": .string(digits)])
+            phone["signup"] = try await moved(kim)
+            let password: JSON = ["password": "a pass phrase of mine", "confirmation": "a pass phrase of mine"]
+            try await phone.send(.put, "/signup/password", password)
+            try await phone.send(.put, "/signup/profile", ["username": "kim", "display_name": "Kim"])
+            try await phone.send(.put, "/signup/contact", ["birth_date": "2001-02-28"])
+            try await phone.send(.put, "/signup/totp", [:])
+            try await phone.send(.put, "/signup/terms", ["terms": true])
+            let commit = try await phone.send(.post, "/signup/commit")
+            #expect(commit.status == 201)
+            #expect(commit.json["continue"]?["href"] == "https://shop.example/login")
+        }
+    }
+
+    /// The token of the draft after a hand-off.
+    private func moved(_ browser: Browser) async throws -> String {
+        #expect(try await browser.send(.post, "/signup/handoff").status == 202)
+        let resume: JSON = [
+            "code": .string(try await browser.site.linkCode()), "attempt": "an-attempt-of-the-phone", "transport": "bearer",
+        ]
+        let resumed = try await browser.site.visitor().send(.post, "/signup/resume", resume)
+        return try #require(resumed.json["token"]?.string)
+    }
+
+    @Test func `a request that is forged or over is left out, and the sign-up goes on`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            #expect(try await kim.send(.post, "/signup", ["request": "forged"]).status == 201)
+            let commit = try #require(await kim.signUp().commit)
+            #expect(commit.status == 201 && commit.json["continue"] == nil)
+        }
+    }
+}

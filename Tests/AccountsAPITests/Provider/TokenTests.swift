@@ -1,0 +1,346 @@
+import Accounts
+import Crypto
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("Tokens for applications", .freshDatabase)
+struct TokenTests {
+    @Test func `a code buys tokens that say who has signed in, and how`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            let commit = try #require(await kim.signUp(hasAuthenticator: true).commit)
+            let answer = try await shop.signIn(kim)
+            #expect(answer.status == 200 && answer.json["token_type"] == "Bearer" && answer.json["expires_in"] == 300)
+            #expect(answer.json["scope"] == "openid email")
+            let claims = answer.claims()
+            #expect(claims["iss"] == "http://localhost:8080" && claims["aud"] == "shop" && claims["nonce"] == "a nonce")
+            #expect(claims["sub"] == commit.json["account"]?["id"] && claims["account_created"] == true)
+            #expect(claims["email"] == "kim@example.com" && claims["email_verified"] == true)
+            #expect(claims["preferred_username"] == "kim" && claims["acr"] == "aal2")
+            #expect(claims["amr"] == ["pwd", "otp", "mfa"])
+            let access = try #require(answer.json["access_token"]?.string)
+            let half = Data(SHA256.hash(data: Data(access.utf8)).prefix(16)).base64EncodedString()
+            let hash = half.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+            #expect(claims["at_hash"]?.string == hash)
+            let accessClaims = answer.claims(of: "access_token")
+            #expect(accessClaims["client_id"] == "shop" && accessClaims["sid"] == claims["sid"])
+            #expect(accessClaims["email"] == nil)
+        }
+    }
+
+    @Test func `the person's data come by userinfo, too, and only as long as the session`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let answer = try await shop.signIn(kim)
+            let access = try #require(answer.json["access_token"]?.string)
+            let shown = try await shop.userInfo(access)
+            #expect(shown.status == 200 && shown.json["sub"] == answer.claims()["sub"])
+            #expect(shown.json["email"] == "kim@example.com" && shown.json["display_name"] == "Kim")
+            let id = try #require(answer.json["id_token"]?.string)
+            for text in ["x", id, access.dropLast(2) + "AA"].map(String.init) {
+                let refused = try await shop.userInfo(text)
+                #expect(refused.status == 401 && refused.headers[.wwwAuthenticate]?.contains("invalid_token") == true)
+            }
+            #expect(try await shop.site.send(.get, "/oauth/userinfo").status == 401)
+            try await kim.send(.delete, "/session")
+            #expect(try await shop.userInfo(access).status == 401)
+        }
+    }
+
+    // MARK: Codes
+
+    @Test func `a code that is used again ends what it has bought`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let code = try await shop.code(kim)
+            let first = try await shop.redeem(code)
+            let second = try await shop.redeem(code)
+            #expect(second.status == 400 && second.json["error"] == "invalid_grant")
+            let access = try #require(first.json["access_token"]?.string)
+            let refresh = try #require(first.json["refresh_token"]?.string)
+            #expect(try await shop.userInfo(access).status == 401)
+            #expect(try await shop.refresh(refresh).json["error"] == "invalid_grant")
+            #expect(try await shop.signIn(kim).status == 200)
+        }
+    }
+
+    @Test func `of two exchanges at the same time one wins, and then nothing lives`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            for _ in 0..<10 {
+                let code = try await shop.code(kim)
+                async let one = shop.redeem(code)
+                async let other = shop.redeem(code)
+                let answers = try await [one, other]
+                #expect(answers.map(\.status).sorted() == [200, 400])
+                let access = try #require(answers.first { $0.status == 200 }?.json["access_token"]?.string)
+                #expect(try await shop.userInfo(access).status == 401)
+            }
+        }
+    }
+
+    @Test func `a code is bound to its application, redirect URI and verifier, and to a minute`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let changes = [
+                ["redirect_uri": "https://shop.example/other?from=accounts"], ["code_verifier": String(repeating: "a", count: 43)],
+            ]
+            for change in changes {
+                let code = try await shop.code(kim)
+                #expect(try await shop.redeem(code, change).json["error"] == "invalid_grant", "\(change)")
+                // Such a code was stolen, so it is worth nothing any more.
+                #expect(try await shop.redeem(code).json["error"] == "invalid_grant")
+            }
+            for verifier in ["", "short", String(repeating: "a", count: 129), String(repeating: "é", count: 43)] {
+                let refused = try await shop.redeem(shop.code(kim), ["code_verifier": verifier])
+                #expect(refused.json["error"] == "invalid_request")
+            }
+            let code = try await shop.code(kim)
+            var thief = shop.reader
+            thief.redirectURI = shop.redirectURI
+            #expect(try await thief.redeem(code).json["error"] == "invalid_grant")
+            #expect(try await shop.redeem(code).status == 200)
+            let old = try await shop.code(kim)
+            try TestSupport.Session().letPass("61 seconds")
+            #expect(try await shop.redeem(old).json["error"] == "invalid_grant")
+        }
+    }
+
+    // MARK: Applications
+
+    @Test func `an application proves who it is in one way`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            func answer(_ change: (inout RelyingParty) -> Void, _ more: [String: String] = [:], hasBasic: Bool = true)
+                async throws -> Response
+            {
+                var other = shop
+                change(&other)
+                return try await other.post(
+                    "/oauth/token",
+                    [
+                        "grant_type": "authorization_code", "code": shop.code(kim), "redirect_uri": shop.redirectURI,
+                        "code_verifier": RelyingParty.verifier,
+                    ].merging(more) { $1 },
+                    hasBasic: hasBasic
+                )
+            }
+            #expect(try await answer { _ in }.status == 200)
+            #expect(try await answer { $0.secret = RelyingParty.secrets[1] }.status == 200)
+            let secret = ["client_secret": RelyingParty.secrets[0]]
+            #expect(try await answer({ _ in }, secret, hasBasic: false).status == 200)
+            #expect(try await answer({ _ in }, secret).json["error"] == "invalid_request")
+            for wrong in [
+                try await answer { $0.secret = "wrong" }, try await answer { $0.id = "nobody" },
+                try await answer { $0.secret = nil },
+                try await answer({ _ in }, ["client_secret": "wrong"], hasBasic: false),
+            ] {
+                #expect(wrong.status == 401 && wrong.json["error"] == "invalid_client")
+                #expect(wrong.headers[.wwwAuthenticate]?.hasPrefix("Basic") == true)
+                #expect(wrong.headers[.cacheControl] == "no-store")
+            }
+        }
+    }
+
+    @Test func `a public application needs no secret, on any port of the loopback address`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let answer = try await shop.reader.signIn(kim)
+            #expect(answer.status == 200 && answer.claims()["email"] == nil && answer.claims()["aud"] == "reader")
+            let refresh = try #require(answer.json["refresh_token"]?.string)
+            #expect(try await shop.reader.refresh(refresh).status == 200)
+        }
+    }
+
+    @Test func `malformed requests are answered in the words of OAuth`() async throws {
+        try await RelyingParty.with { shop in
+            #expect(try await shop.post("/oauth/token", [:]).json["error"] == "invalid_request")
+            let password = try await shop.post("/oauth/token", ["grant_type": "password"])
+            #expect(password.status == 400 && password.json["error"] == "unsupported_grant_type")
+            let headers: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+            let twice = Array("grant_type=refresh_token&grant_type=refresh_token".utf8)
+            let refused = try await shop.site.send(.post, "/oauth/token", bytes: twice, headers)
+            #expect(refused.status == 400 && refused.json["error"] == "invalid_request")
+            let json = try await shop.site.send(.post, "/oauth/token", bytes: Array("{}".utf8), [.contentType: "text/plain"])
+            #expect(json.status == 400 && json.json["error"] == "invalid_request")
+        }
+    }
+
+    // MARK: Refreshing
+
+    @Test func `fifty tabs refresh at once, a hundred times, and stay signed in`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            var token = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
+            for _ in 0..<100 {
+                let tokens = try await withThrowingTaskGroup(of: String?.self) { [token] tabs in
+                    for _ in 0..<50 { tabs.addTask { try await shop.refresh(token).json["refresh_token"]?.string } }
+                    return try await tabs.reduce(into: Set<String?>()) { $0.insert($1) }
+                }
+                #expect(tokens.count == 1)
+                token = try #require(tokens.first ?? nil)
+            }
+            #expect(try TestSupport.Session().query("SELECT FROM authorizations").count == 1)
+        }
+    }
+
+    @Test func `a stolen refresh token ends the authorization at its second use`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let stolen = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
+            let next = try #require(try await shop.refresh(stolen).json["refresh_token"]?.string)
+            let newest = try await shop.refresh(next)
+            // As if all that had been a minute ago.
+            try TestSupport.Session().run(
+                """
+                UPDATE authorizations SET refresh_tokens = regexp_replace(refresh_tokens, '@[0-9]+', '@0', 'g')
+                """
+            )
+            let thief = try await shop.refresh(stolen)
+            #expect(thief.status == 400 && thief.json["error"] == "invalid_grant")
+            let owner = try #require(newest.json["refresh_token"]?.string)
+            #expect(try await shop.refresh(owner).json["error"] == "invalid_grant")
+            #expect(try await shop.userInfo(newest.json["access_token"]?.string ?? "").status == 401)
+        }
+    }
+
+    @Test func `refresh tokens cannot be made up, and belong to one application`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let token = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
+            for text in [token.dropLast(1) + "x", token.dropLast(4), "x"].map(String.init) where text != token {
+                #expect(try await shop.refresh(text).json["error"] == "invalid_grant")
+            }
+            #expect(try await shop.reader.refresh(token).json["error"] == "invalid_grant")
+            let more = ["grant_type": "refresh_token", "refresh_token": token, "scope": "openid profile"]
+            #expect(try await shop.post("/oauth/token", more).json["error"] == "invalid_scope")
+            #expect(try await shop.refresh(token).status == 200)
+        }
+    }
+
+    @Test(arguments: ["sign out", "erase", "disable", "expire", "idle"])
+    func `all tokens end with the session`(end: String) async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let answer = try await shop.signIn(kim)
+            let code = try await shop.code(kim)
+            switch end {
+            case "sign out": try await kim.send(.delete, "/session")
+            case "erase": try await kim.send(.delete, "/account")
+            case "disable": try TestSupport.Session().run("UPDATE accounts SET disabled_at = now()")
+            case "idle": try TestSupport.Session().run("UPDATE sessions SET last_seen_at = last_seen_at - idle_after")
+            default: try TestSupport.Session().run("UPDATE sessions SET ends_at = now()")
+            }
+            let refresh = try #require(answer.json["refresh_token"]?.string)
+            #expect(try await shop.refresh(refresh).json["error"] == "invalid_grant")
+            #expect(try await shop.redeem(code).json["error"] == "invalid_grant")
+            #expect(try await shop.userInfo(answer.json["access_token"]?.string ?? "").status == 401)
+        }
+    }
+
+    // MARK: Introspection and revocation
+
+    @Test func `introspection tells an application about its own tokens, and nothing else`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let access = try #require(try await shop.signIn(kim).json["access_token"]?.string)
+            let mine = try await shop.post("/oauth/introspect", ["token": access])
+            #expect(mine.json["active"] == true && mine.json["client_id"] == "shop")
+            let foreign = try #require(try await shop.reader.signIn(kim).json["access_token"]?.string)
+            for token in [foreign, "x", access.dropLast(3) + "AAA"].map(String.init) {
+                let answer = try await shop.post("/oauth/introspect", ["token": token])
+                #expect(answer.status == 200 && answer.json == ["active": false])
+            }
+            #expect(try await shop.reader.post("/oauth/introspect", ["token": access]).status == 401)
+        }
+    }
+
+    @Test(arguments: ["access_token", "refresh_token"])
+    func `a revoked token takes the others with it`(kind: String) async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let answer = try await shop.signIn(kim)
+            let token = try #require(answer.json[kind]?.string)
+            #expect(try await shop.reader.post("/oauth/revoke", ["token": token]).status == 200)
+            #expect(try await shop.userInfo(answer.json["access_token"]?.string ?? "").status == 200)
+            #expect(try await shop.post("/oauth/revoke", ["token": token]).status == 200)
+            #expect(try await shop.post("/oauth/revoke", ["token": "unknown"]).status == 200)
+            #expect(try await shop.userInfo(answer.json["access_token"]?.string ?? "").status == 401)
+            let refresh = try #require(answer.json["refresh_token"]?.string)
+            #expect(try await shop.refresh(refresh).json["error"] == "invalid_grant")
+        }
+    }
+
+    // MARK: Pushed requests
+
+    @Test func `a pushed request is used once, within a minute, by its application`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            func push() async throws -> String {
+                let pushed = try await shop.post("/oauth/par", shop.parameters())
+                #expect(pushed.status == 201 && pushed.json["expires_in"] == 60)
+                return try #require(pushed.json["request_uri"]?.string)
+            }
+            func open(_ uri: String, by id: String = "shop") async throws -> Response {
+                try await kim.send(.get, "/oauth/authorize?client_id=\(id)&request_uri=\(uri.formEncoded)")
+            }
+            let uri = try await push()
+            #expect(try await open(uri, by: "reader").status == 400)
+            let redirect = try await RelyingParty.Redirect(open(uri))
+            #expect(redirect.query["code"] != nil && redirect.query["state"] == "a state &=?")
+            #expect(try await open(uri).status == 400)
+            let old = try await push()
+            try TestSupport.Session().letPass("61 seconds")
+            #expect(try await open(old).status == 400)
+        }
+    }
+
+    @Test func `mistakes in a pushed request are told the application at once`() async throws {
+        try await RelyingParty.with { shop in
+            for (change, error) in [
+                (["redirect_uri": "https://evil.example/"], "invalid_request"), (["scope": "email"], "invalid_scope"),
+                (["prompt": "unknown"], "invalid_request"), (["request_uri": "urn:x"], "invalid_request"),
+            ] {
+                let refused = try await shop.post("/oauth/par", shop.parameters(change.mapValues { $0 }))
+                #expect(refused.status == 400 && refused.json["error"] == .string(error), "\(change)")
+            }
+            var other = shop
+            other.secret = "wrong"
+            #expect(try await other.post("/oauth/par", shop.parameters()).status == 401)
+        }
+    }
+
+    // MARK: Documents
+
+    @Test func `both documents are equal, and say what there is`() async throws {
+        try await RelyingParty.with { shop in
+            let one = try await shop.site.send(.get, "/.well-known/openid-configuration")
+            let other = try await shop.site.send(.get, "/.well-known/oauth-authorization-server")
+            #expect(one.status == 200 && one.bytes == other.bytes && one.json["issuer"] == "http://localhost:8080")
+            #expect(one.strings("prompt_values_supported") == ["none", "login", "create", "select_account"])
+            #expect(one.strings("id_token_signing_alg_values_supported").contains("RS256"))
+            #expect(one.headers[.accessControlAllowOrigin] == "*")
+            let keys = try await shop.site.send(.get, "/oauth/keys")
+            guard case .array(let all)? = keys.json["keys"] else { throw Missing() }
+            #expect(Set(all.compactMap { $0["alg"]?.string }) == ["ES256", "RS256"])
+            #expect(all.allSatisfy { $0["d"] == nil && $0["use"] == "sig" })
+        }
+    }
+}
