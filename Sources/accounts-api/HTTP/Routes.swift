@@ -86,7 +86,7 @@ struct Routes: Sendable {
             pages: pages,
             emailChange: changes.first { $0.purpose == .emailChange }
                 .map { EmailChangeRoutes(site: $0, sessions: sessions) },
-            returnHosts: forwardAuth?.hosts
+            returnTargets: ReturnTargets(hosts: forwardAuth?.hosts, provider: provider)
         )
     }
     private var photo: PhotoRoutes { PhotoRoutes(signups: signups, uploads: signup.uploads) }

@@ -27,6 +27,8 @@ struct FormPage {
     var back: String?
     /// Whether the page also has a button that signs out.
     var canSignOut = false
+    /// The addresses beside this service to which the form may lead.
+    var formTargets: [String] = []
     var links: [(text: Word?, label: Word, href: String)] = []
 
     static func password(_ name: String, _ label: Word, isNew: Bool = false) -> Field {
@@ -57,7 +59,7 @@ extension Pages {
             "is_dangerous": .bool(form.isDangerous), "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
         ]
-        return Page(
+        var page = Page(
             template: .form,
             title: messages.text(form.title),
             status: problem?.slug.status ?? .ok,
@@ -79,6 +81,8 @@ extension Pages {
                 ),
             ]
         )
+        page.formTargets = form.formTargets
+        return page
     }
 
     /// The page that shows the code in place of the one that was used, once.

@@ -211,12 +211,13 @@ extension SignInPages {
     ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let target = ReturnTarget(of: request, among: returnTargets)
         let current = try await confirming(context)
         // Without a password, a new sign-in is the proof.
         guard try await sessions.overview(of: current.account.id).hasPassword else {
-            return Pages.seeOther("/sign-in/mail")
+            return Pages.seeOther(target.carried(by: "/sign-in/mail"))
         }
-        return response(Self.confirmationForm(request.uri.query ?? "", of: current), context)
+        return response(Self.confirmationForm(request.uri.query ?? "", of: current).carrying(target), context)
     }
 
     /// The session to confirm, which may be idle.
@@ -242,9 +243,9 @@ extension SignInPages {
     @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Response {
         let next = context.answers["next"]?.json?.string ?? ""
         let current = try await confirming(context)
-        var context = context
+        var (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
-        return try await answering(context, next: Self.confirmed[next] ?? "/account") { [context] in
+        return try await answering(context, next: Self.confirmed[next] ?? "/account", then: target) { [context] in
             try await session.confirm(request, context)
         } orShow: { _ in
             Self.confirmationForm(next, of: current)

@@ -10,22 +10,22 @@ struct SignInPages: Sendable {
     let pages: Pages
     /// Nil if accounts have no address.
     let emailChange: EmailChangeRoutes?
-    /// Where a person may go after signing in; nil if only to the account.
-    let returnHosts: ForwardAuthHosts?
+    /// Where a person may go after signing in.
+    let returnTargets: ReturnTargets
 
     var sessions: Sessions { session.sessions }
 
     // MARK: Signing in
 
     @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let target = ReturnTarget(of: request, among: returnHosts)
+        let target = ReturnTarget(of: request, among: returnTargets)
         if try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
         let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
         guard sessions.flow.signIn.methods.contains(.password) else {
             return Pages.seeOther(target.carried(by: "/sign-in/mail"))
         }
         let notice = notices[String((request.uri.query ?? "").prefix { $0 != "&" })]
-        return response(signInForm().carrying(target), notice: notice, context)
+        return response(signInForm(target.authorization?.loginHint ?? "").carrying(target), notice: notice, context)
     }
 
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
@@ -47,7 +47,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func signIn(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         let typed = context.answers["identifier"]?.json?.string ?? ""
         return try await answering(context, then: target) {
             try await session.signIn(request, context)
@@ -70,7 +70,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.askingMailForm().carrying(ReturnTarget(of: request, among: returnHosts)), context)
+        response(Self.askingMailForm().carrying(ReturnTarget(of: request, among: returnTargets)), context)
     }
 
     private static func askingMailForm(_ text: [Word] = []) -> FormPage {
@@ -85,7 +85,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.secondFactorForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
+        response(Self.secondFactorForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
     }
 
     private static let secondFactorForm = FormPage(
@@ -99,7 +99,7 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         return try await answering(context, then: target) {
             try await session.enterTOTP(request, context)
         } orShow: { problem in
@@ -108,7 +108,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.recoveryCodeForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
+        response(Self.recoveryCodeForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
     }
 
     private static let recoveryCodeForm = FormPage(
@@ -120,7 +120,7 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         return try await answering(context, then: target) {
             try await session.enterRecoveryCode(request, context)
         } orShow: { problem in
@@ -129,7 +129,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         let typed = context.answers["identifier"]?.json?.string ?? ""
         return try await answering(context, then: target) {
             try await session.mailCode(request, context)
@@ -139,7 +139,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.codeForm.carrying(ReturnTarget(of: request, among: returnHosts)), context)
+        response(Self.codeForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
     }
 
     private static let codeForm = FormPage(
@@ -152,7 +152,7 @@ struct SignInPages: Sendable {
     )
 
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let (context, target) = ReturnTarget.taken(from: context, among: returnHosts)
+        let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         return try await answering(context, then: target) {
             try await session.enterCode(request, context)
         } orShow: { _ in
@@ -205,7 +205,7 @@ struct SignInPages: Sendable {
         _ context: RequestScope,
         next: String = "/account",
         last: FormPage? = nil,
-        then target: ReturnTarget = ReturnTarget(url: nil),
+        then target: ReturnTarget = .account,
         confirming page: String = "",
         _ act: () async throws -> Answer,
         orShow form: (Problem) -> FormPage

@@ -47,6 +47,40 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `the pages of the sign-in pass the request on, without script`() async throws {
+        try await RelyingParty.with { shop in
+            try await Browser(shop.site).signUp()
+            let kim = PageVisitor(shop.site)
+            let page = try await kim.open(shop.url(["login_hint": "kim@example.com"]))
+            #expect(page.path.hasPrefix("/sign-in?return_to=") && page.has("value=\"kim@example.com\""))
+            // Browsers check the redirects that follow a form, too.
+            let policy = page.headers[.contentSecurityPolicy]
+            #expect(policy?.contains("form-action 'self' https://shop.example;") == true)
+            #expect(page.has("&amp;sign-up=1"))
+            let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
+            let form = "identifier=kim&password=a+pass+phrase+of+mine&return_to=\(String(target).formEncoded)"
+            let signedIn = try await kim.send(.post, "/sign-in", form)
+            #expect(signedIn.status == 303 && signedIn.headers[.location] == String(target))
+            let back = try await RelyingParty.Redirect(kim.send(.get, String(target)))
+            #expect(back.address == shop.redirectURI && back.query["code"] != nil)
+        }
+    }
+
+    @Test func `a new proof leads back to the application, too`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = PageVisitor(shop.site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            try TestSupport.Session().letPass("5 minutes")
+            let page = try await kim.open(shop.url(["prompt": "login"]))
+            #expect(page.path.hasPrefix("/account/confirm?return_to="))
+            let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
+            let form = "password=a+pass+phrase+of+mine&next=&return_to=\(String(target).formEncoded)"
+            #expect(try await kim.send(.post, "/account/confirm", form).headers[.location] == String(target))
+            #expect(try await RelyingParty.Redirect(kim.send(.get, String(target))).query["code"] != nil)
+        }
+    }
+
     @Test func `by POST it goes on as by GET`() async throws {
         try await RelyingParty.with { shop in
             let form = RelyingParty.form(shop.parameters())
