@@ -5,7 +5,7 @@ package struct Signups: Sendable {
     package private(set) var flow: Flow
     package let serviceName: String
     let database: Database
-    let keys: KeyRing
+    package let keys: KeyRing
     let hashing: HashingPool
     /// Nil if there is no list.
     let breached: BreachedPasswords?

@@ -264,7 +264,8 @@ struct Server {
             shutdown: shutdown,
             keyMismatch: keyMismatch,
             applications: settings.applications,
-            forwardAuth: forwardAuth(database)
+            forwardAuth: forwardAuth(database),
+            afterSignupURL: settings.afterSignupURL
         )
         let logger = logger
         let limits = ConnectionLimits()

@@ -9,10 +9,18 @@ struct FlowSite: Sendable {
     let uploads: Uploads
     /// Nil if there are no applications.
     let provider: Provider?
+    /// Where the last page of a sign-up leads that no application has begun; nil for the account.
+    let afterSignupURL: String?
 
     /// - Parameter isSecure: whether the service is reached by https.
-    init(_ signups: Signups, isSecure: Bool, assets: Assets, provider: Provider? = nil) {
-        self.provider = provider
+    init(
+        _ signups: Signups,
+        isSecure: Bool,
+        assets: Assets,
+        provider: Provider? = nil,
+        afterSignupURL: String? = nil
+    ) {
+        (self.provider, self.afterSignupURL) = (provider, afterSignupURL)
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)
         sessionCookies = SessionCookies(isSecure: isSecure)

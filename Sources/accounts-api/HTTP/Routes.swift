@@ -38,7 +38,8 @@ struct Routes: Sendable {
         keyMismatch: KeyMismatch? = nil,
         applications: ApplicationRegistry? = nil,
         patience: Patience = Patience(),
-        forwardAuth: ForwardAuth? = nil
+        forwardAuth: ForwardAuth? = nil,
+        afterSignupURL: String? = nil
     ) {
         self.sessions = sessions ?? Sessions(signups: signups)
         self.database = database
@@ -55,7 +56,13 @@ struct Routes: Sendable {
         provider = applications.map { applications in
             Provider(sessions: sessions, registry: applications, signingKeys: keys, issuer: publicURL)
         }
-        signup = FlowSite(signups, isSecure: isSecure, assets: assets, provider: provider)
+        signup = FlowSite(
+            signups,
+            isSecure: isSecure,
+            assets: assets,
+            provider: provider,
+            afterSignupURL: afterSignupURL
+        )
         changes = signups.flow.changes.map { flow in
             FlowSite(signups.following(flow), isSecure: isSecure, assets: assets)
         }

@@ -142,12 +142,13 @@ extension Pages {
     /// - Parameter answer: the committed sign-up.
     private func done(_ answer: JSON, in language: Language) -> Page {
         let application = answer["continue"]
-        let goOn = application?["name"]?.string.map { language.messages.continueTo($0) }
+        let name = application?["name"]?.string
+        let goOn = name.map { language.messages.continueTo($0) } ?? language.messages.text(.goOn)
         return Page(
             template: .done,
             title: language.messages.text(.done),
             members: [
-                .init("account", answer["account"] ?? .object([])), .init("go_on", goOn.map(JSON.string) ?? .null),
+                .init("account", answer["account"] ?? .object([])), .init("go_on", .string(goOn)),
                 .init("next", application?["href"] ?? .null),
             ]
         )

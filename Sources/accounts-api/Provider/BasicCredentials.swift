@@ -9,7 +9,7 @@ struct BasicCredentials {
     init?(_ header: String) {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",
-            let bytes = Data(base64Encoded: String(parts[1]).trimmingWhitespace()),
+            let bytes = Data(base64Encoded: String(parts[1].trimmingWhitespace())),
             let pair = String(validating: bytes, as: UTF8.self), let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
         name = String(pair[..<colon])

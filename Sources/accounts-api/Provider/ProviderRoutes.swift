@@ -95,7 +95,7 @@ struct ProviderRoutes: Sendable {
     private func application(
         of request: Request,
         _ parameters: OAuthParameters
-    ) throws(OAuthError) -> Application {
+    ) throws(OAuthError) -> Accounts.Application {
         if let (id, secret) = try Self.basic(request.headers) {
             guard parameters.clientSecret == nil, parameters["client_id"].map({ $0 == id }) ?? true else {
                 throw OAuthError("invalid_request", "The application authenticates in two ways.")
@@ -165,8 +165,8 @@ extension ProviderRoutes {
             _ method: HTTPRequest.Method,
             _ path: String,
             _ act: Operation.Act,
-            _ status: HTTPResponse.Status = .ok,
-            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response,
+            _ status: HTTPResponse.Status = .ok
         ) -> Operation {
             .init(
                 method,
@@ -180,7 +180,7 @@ extension ProviderRoutes {
             json(.get, ".well-known/openid-configuration", .providerMetadata, metadata),
             json(.get, ".well-known/oauth-authorization-server", .authorizationServerMetadata, metadata),
             json(.post, "oauth/token", .token, token),
-            json(.post, "oauth/par", .pushRequest, .created, push),
+            json(.post, "oauth/par", .pushRequest, push, .created),
             json(.get, "oauth/userinfo", .userInfo, userInfo), json(.post, "oauth/userinfo", .userInfoForm, userInfo),
             json(.post, "oauth/introspect", .introspect, introspect), json(.post, "oauth/revoke", .revoke, revoke),
         ]

@@ -129,6 +129,13 @@ struct SettingTable: Sendable {
         """,
         parse: { try items(of: $0).map(block) }
     )
+    /// Nil if it is not set.
+    let afterSignupURL = Setting<String?>(
+        "AFTER_SIGNUP_URL",
+        default: .empty(nil),
+        "URL to which the last page of a sign-up leads that no application has begun; the page of the account if not set",
+        parse: webURL
+    )
     let forwardAuthHosts = Setting(
         "FORWARD_AUTH_HOSTS",
         default: .empty([]),
@@ -400,6 +407,16 @@ private func host(_ text: String) throws -> String {
         throw InvalidSettingText(text: text, expected: "a host such as app.example.com or localhost:8000")
     }
     return text.lowercased()
+}
+
+/// An absolute URL of a page.
+@Sendable
+private func webURL(_ text: String) throws -> String {
+    let url = URLComponents(string: text)
+    guard let url, ["http", "https"].contains(url.scheme), url.host?.isEmpty == false, url.user == nil else {
+        throw InvalidSettingText(text: text, expected: "http:// or https:// with a host")
+    }
+    return text
 }
 
 /// Scheme, host and port, without a slash at the end.

@@ -20,11 +20,12 @@ struct APIDocumentTests {
     @Test func `the document lists every method and path with its statuses, and no others`() async throws {
         let text = try Self.text()
         try await TestSignups.with { service in
-            let routes = Routes(
+            let routes = try Routes(
                 signups: service.signups,
                 database: service.database,
                 publicURL: "http://localhost:8080",
                 allowedOrigins: [],
+                applications: RelyingParty.registry(service.signups.flow, publicURL: "http://localhost:8080"),
                 forwardAuth: ForwardAuth(
                     hosts: ForwardAuthHosts(["app.example"], publicURL: "http://localhost:8080"),
                     keys: SigningKeys(database: service.database, keys: try KeyRing(TestSignups.keys))

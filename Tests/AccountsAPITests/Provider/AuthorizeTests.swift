@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import HTTPTypes
+import HummingbirdTesting
 import TestSupport
 import Testing
 
@@ -187,7 +188,7 @@ struct AuthorizeTests {
                 #expect(page.status == 200 && page.body.contains("kim@example.com"))
                 #expect(page.body.contains("Continue to Example Shop"))
                 let next = try #require(page.body.firstMatch(of: /href="([^"]+chosen=1)"/)?.1)
-                let path = next.replacing("&amp;", with: "&")
+                let path = String(next).replacing("&amp;", with: "&")
                 #expect(try await RelyingParty.Redirect(kim.send(.get, path)).query["code"] != nil)
             }
         }
@@ -197,9 +198,8 @@ struct AuthorizeTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             let back = try #require(try await shop.authorize(kim).query["return_to"])
-            for path in [back.dropLast(4) + "AAAA", back.dropLast(40), "/oauth/authorize/continue?request=x"] {
-                #expect(try await kim.send(.get, String(path)).status == 404)
-            }
+            let paths = ["\(back.dropLast(4))AAAA", "\(back.dropLast(40))", "/oauth/authorize/continue?request=x"]
+            for path in paths { #expect(try await kim.send(.get, path).status == 404) }
             #expect(try await kim.send(.get, "/oauth/authorize/continue").status == 404)
         }
     }

@@ -26,7 +26,7 @@ struct RelyingParty: Sendable {
             secret_file: shop
             claims: [email, username, display_name]
           - id: reader
-            name: {en: Reader}
+            name: {en: Reader, ko: 리더}
             redirect_uris: [http://127.0.0.1/callback]
             claims: []
             id_token_signing_alg: RS256

@@ -77,7 +77,8 @@ struct SignUpForApplicationTests {
             _ = try await kim.fill(through: "terms")
             let end = try await kim.post("/signup/commit")
             #expect(end.path == "/signup" && end.has("Continue to Example Shop"))
-            let href = try #require(end.html.firstMatch(of: /href="(\/oauth[^"]+)"/)?.1).replacing("&amp;", with: "&")
+            let link = try #require(end.html.firstMatch(of: /href="(\/oauth[^"]+)"/)?.1)
+            let href = String(link).replacing("&amp;", with: "&")
             let back = try await kim.send(.get, href)
             #expect(back.status == 303 && back.headers[.location]?.hasPrefix("\(shop.redirectURI)?code=") == true)
         }
@@ -111,6 +112,18 @@ struct SignUpForApplicationTests {
         ]
         let resumed = try await browser.site.visitor().send(.post, "/signup/resume", resume)
         return try #require(resumed.json["token"]?.string)
+    }
+
+    @Test func `without an application the last page leads to the address of the setting, or to the account`() async throws {
+        for url in ["https://www.example.com/welcome", nil] {
+            try await TestServer.with(afterSignupURL: url) { site in
+                let kim = PageVisitor(site)
+                _ = try await kim.fill(through: "terms", email: url == nil ? "lee@example.com" : "kim@example.com")
+                let end = try await kim.post("/signup/commit")
+                #expect(end.has("href=\"\(url ?? "/account")\""))
+            }
+            try TestSupport.Session().run("DELETE FROM accounts")
+        }
     }
 
     @Test func `a request that is forged or over is left out, and the sign-up goes on`() async throws {

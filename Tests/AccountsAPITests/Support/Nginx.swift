@@ -55,7 +55,8 @@ final class Nginx: Sendable {
 
     deinit {
         process.withLock { process in
-            process.terminate()
+            // The signals that the tests block stay blocked in nginx.
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
         try? FileManager.default.removeItem(at: folder)

@@ -37,6 +37,7 @@ struct TestServer: Sendable {
         waitingRequests: Int = .max,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
+        afterSignupURL: String? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestSignups.with(
@@ -65,7 +66,8 @@ struct TestServer: Sendable {
                     : ForwardAuth(
                         hosts: ForwardAuthHosts(forwardAuthHosts, publicURL: publicURL),
                         keys: SigningKeys(database: service.database, keys: try KeyRing(keys))
-                    )
+                    ),
+                afterSignupURL: afterSignupURL
             )
             let contract = try Contract(routes.description)
             let app = Application(

@@ -48,8 +48,8 @@ struct RefreshTokensTests {
         let order = isThiefFirst ? [1, 0] : [0, 1]
         var ended = false
         for round in 1...3 {
-            for who in order where !ended {
-                switch tokens.present(held[who], at: round * 10 * Self.minute + who * Self.minute) {
+            for (position, who) in order.enumerated() where !ended {
+                switch tokens.present(held[who], at: (round * 10 + position) * Self.minute) {
                 case .exchanged(let number), .repeated(let number): held[who] = number
                 case .reused: ended = true
                 }
