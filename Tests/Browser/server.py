@@ -107,6 +107,8 @@ def serve(flow=None, **settings):
         "SMTP_URL": f"smtp://127.0.0.1:{port}",
         "SERVICE_NAME": "Acme",
         "LOG_FORMAT": "json",
+        # At idle priority, a hash waits for whatever else the machine does.
+        "ARGON2_PRIORITY": "normal",
     }
     environment |= settings
     if flow:
