@@ -1,0 +1,151 @@
+"""A service that knows the example shop, the Apache server of docs/openid.md, and clients that are libraries."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHOP = ROOT / "examples" / "shop"
+sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
+pytest.register_assert_rewrite("person", "relying_party", "visitor")
+
+from apache import Apache
+from browsers import start_browser
+from person import Person
+from relying_party import CALLBACK, RelyingParty
+from running import running
+from server import free_port, serve
+from visitor import Visitor
+
+SECRET = "a secret of the tests, with 38 letters".replace(" ", "-")
+
+# In addition to the shop and the wiki.
+REGISTRATIONS = f"""
+  - id: reader
+    name: {{en: Reader, ko: 리더}}
+    redirect_uris: ['{CALLBACK}']
+    secret_file: secret
+    claims: [email, username]
+  - id: older
+    name: {{en: Older, ko: 올더}}
+    redirect_uris: ['{CALLBACK}']
+    secret_file: secret
+    id_token_signing_alg: RS256
+  - id: phone
+    name: {{en: Phone, ko: 폰}}
+    redirect_uris: ['http://127.0.0.1/callback']
+    claims: [username]
+"""
+
+
+@pytest.fixture(scope="session")
+def folder():
+    """A folder that the user of Apache may pass through."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o711)
+        yield Path(name)
+
+
+@pytest.fixture(scope="session")
+def ports():
+    """The ports of the applications, which are registered before the applications run."""
+    return {"shop": free_port(), "wiki": free_port()}
+
+
+@pytest.fixture(scope="session")
+def document():
+    """The blocks of docs/openid.md, by their language."""
+    text = (ROOT / "docs" / "openid.md").read_text()
+    return lambda language: re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
+
+
+@pytest.fixture(scope="session")
+def site(folder, ports, document):
+    shop = (SHOP / "applications.yaml").read_text().replace("127.0.0.1:5000", f"127.0.0.1:{ports['shop']}")
+    wiki = document("yaml").replace("https://wiki.example", f"http://127.0.0.1:{ports['wiki']}")
+    file = folder / "applications.yaml"
+    file.write_text(
+        shop.replace("secret_file: ", f"secret_file: {SHOP}/")
+        + wiki.removeprefix("applications:\n").replace("/run/secrets/wiki", str(folder / "secret"))
+        + REGISTRATIONS
+    )
+    (folder / "secret").write_text(SECRET)
+    port = free_port()
+    with serve(LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=f"http://localhost:{port}", APPLICATIONS_FILE=str(file)) as site:
+        yield site
+
+
+@pytest.fixture
+def visitor(site):
+    return Visitor(site)
+
+
+@pytest.fixture
+def relying_party(site):
+    """Creates a client of Authlib: relying_party("older")."""
+    return lambda name="reader", secret=SECRET, **options: RelyingParty(site, name, secret, **options)
+
+
+@pytest.fixture(scope="session")
+def wiki(site, folder, ports, document):
+    """Apache with the configuration of docs/openid.md."""
+    wiki = Apache(f"http://127.0.0.1:{ports['wiki']}", folder / "apache", document("apache"))
+    wiki.configure(site.url, SECRET)
+    with running(["/usr/sbin/apache2", "-DFOREGROUND", "-f", wiki.configuration], wiki.url + "/signed-out"):
+        yield wiki
+
+
+@pytest.fixture
+def member(wiki, visitor):
+    """A person who has signed up by a link of the wiki."""
+    callback = visitor.sign_up_at(visitor.redirect(f"{wiki.url}/sign-up"))
+    assert visitor.redirect(callback) == f"{wiki.url}/sign-up"
+    return visitor
+
+
+@pytest.fixture
+def signed_in(person, visitor):
+    """A person whose browser has a session of the service."""
+    visitor.sign_up()
+    person.email = visitor.email
+    person.browser.add_cookie({"name": "session", "value": visitor.http.cookies["session"]})
+    return person
+
+
+class Shop:
+    def __init__(self, url, log):
+        self.url = url
+        self.log = log
+
+
+@pytest.fixture(scope="session")
+def shop(site, folder, ports):
+    """The example, by its one command."""
+    url = f"http://127.0.0.1:{ports['shop']}"
+    settings = {"SHOP_URL": url, "SHOP_LISTEN": url.removeprefix("http://"), "ISSUER": site.url}
+    log = folder / "shop.log"
+    with log.open("w") as output, running([SHOP / "run"], url, env=os.environ | settings, stderr=output):
+        yield Shop(url, log)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    browser = start_browser()
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def person(site, browser):
+    browser.get(site.url + "/health/live")
+    # Also those of the shop, which has another host.
+    browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    browser.execute_script("sessionStorage.clear()")
+    browser.get_log("browser")
+    kim = Person(browser, site, "en")
+    yield kim
+    kim.check_console()
