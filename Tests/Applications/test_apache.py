@@ -25,8 +25,8 @@ def test_a_person_who_is_signed_in_opens_the_wiki_without_a_question(wiki, visit
     callback = visitor.redirect(visitor.redirect(f"{wiki.url}/index"))
     assert parameters(callback)["iss"] == visitor.site.url
     visitor.redirect(callback)
-    page, (_, email, _, _) = shown(visitor.open(f"{wiki.url}/index"))
-    assert (page, email) == ("index", visitor.email)
+    page, (_, email, _, created) = shown(visitor.open(f"{wiki.url}/index"))
+    assert (page, email, created) == ("index", visitor.email, "(null)")
 
 
 def test_a_sign_out_at_the_wiki_ends_the_session_of_the_service(wiki, member):

@@ -23,6 +23,7 @@ def test_authlib_accepts_the_description_of_the_provider(site):
     assert metadata["issuer"] == site.url
     assert metadata["prompt_values_supported"] == ["none", "login", "create", "select_account"]
     assert metadata["backchannel_logout_session_supported"] is True
+    assert {"sub", "email", "email_verified", "preferred_username"} <= set(metadata["claims_supported"])
 
 
 def test_a_person_signs_up_for_an_application(relying_party, visitor):
@@ -37,6 +38,14 @@ def test_a_person_signs_up_for_an_application(relying_party, visitor):
     assert claims["email"] == visitor.email and claims["preferred_username"] == visitor.username
     assert claims["email_verified"] is True and "display_name" not in claims
     assert (claims["acr"], claims["amr"]) == ("aal1", ["pwd"])
+
+
+def test_the_account_is_new_only_in_the_answer_to_its_sign_up(relying_party, visitor):
+    reader = relying_party()
+    url, state = reader.request(prompt="create")
+    first = reader.claims(reader.redeem(visitor.sign_up_at(url), state))
+    again = reader.claims(reader.sign_in(visitor))
+    assert again["sub"] == first["sub"] and "account_created" not in again
 
 
 def test_the_claims_of_an_access_token_are_those_of_the_id_token(relying_party, visitor):

@@ -103,6 +103,26 @@ def test_a_person_without_an_account_goes_on_from_the_sign_in_to_the_sign_up(sho
     assert person.find("#created").is_displayed()
 
 
+def test_a_person_with_an_account_goes_on_from_the_sign_up_to_the_sign_in(shop, person, visitor):
+    visitor.sign_up()
+    person.email = visitor.email
+    open_page(person, shop, "/sign-up")
+    wait_for_page(person, "/signup?request=")
+    person.find("a[href^='/sign-in']").click()
+    type_password(person)
+    wait_for_shop(person, shop)
+
+
+def test_a_person_who_is_signed_in_chooses_whether_to_sign_up_again(shop, signed_in):
+    kim = signed_in
+    open_page(kim, shop, "/sign-up")
+    kim.wait_until(lambda: kim.find("a.main").text == kim.email, "the choice")
+    assert violations(kim) == []
+    kim.find("a.main").click()
+    wait_for_shop(kim, shop)
+    assert claim(kim, "email") == kim.email
+
+
 @pytest.mark.parametrize("answer", ["sign out", "stay"])
 def test_a_sign_out_that_does_not_show_the_session_asks(shop, signed_in, answer):
     kim = signed_in
