@@ -48,6 +48,8 @@ extension Sessions {
             Signups.outdateDrafts(of: id, when: hasChanged),
             "DELETE FROM sessions WHERE account = \(id) AND id <> \(session.id) AND \(hasChanged)",
             "DELETE FROM sign_ins WHERE account = \(id) AND \(hasChanged)",
+            // What applications hold of this session, too: a thief may have copied it.
+            "DELETE FROM grants WHERE session = \(session.id) AND \(hasChanged)",
             "UPDATE sessions SET token_hash = \(token.hash) WHERE id = \(session.id) AND \(hasChanged)",
         ]
         let tell = mail(about: notice, to: session.account, in: language, when: hasChanged)

@@ -24,6 +24,9 @@ package struct Application: Sendable {
     /// The fields whose values it gets.
     package var claims: [FieldName] { fields.map(\.name) }
 
+    /// The names that those values have as claims.
+    var claimNames: [String] { fields.flatMap { $0.kind.claims(.null, of: $0, isProved: true).map(\.name) } }
+
     package func name(in language: Language) -> String {
         names[language] ?? Language.allCases.lazy.compactMap { names[$0] }.first ?? id
     }

@@ -33,7 +33,7 @@ extension Provider {
 
     /// The claims of an access token of this service that has not expired.
     private func accessClaims(of text: String) async throws(ProviderError) -> JSON? {
-        guard let verified = try? await signingKeys.verify(text, type: .accessToken) else { return nil }
+        guard let verified = try await verified(text, .accessToken) else { return nil }
         return verified.isExpired ? nil : verified.claims
     }
 

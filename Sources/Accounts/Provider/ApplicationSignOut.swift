@@ -15,7 +15,7 @@ extension Provider {
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {
-            guard let verified = try? await signingKeys.verify(hint, type: .idToken),
+            guard let verified = try await verified(hint, .idToken),
                 let audience = verified.claims["aud"]?.string, id == nil || id == audience
             else { throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id.")) }
             id = audience

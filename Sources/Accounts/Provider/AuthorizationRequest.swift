@@ -10,18 +10,30 @@ package struct AuthorizationRequest: Hashable, Sendable {
     let scope: String
     /// The code challenge of PKCE, by S256.
     let challenge: String
-    package let prompts: Set<Prompt>
+    package private(set) var prompts: Set<Prompt>
     /// The seconds since when the person must have proved who they are.
     let maxAge: Int?
     package let loginHint: String?
     package let locales: [String]
     /// When the request was made, by the clock of the server.
     package private(set) var madeAt: Date
+    /// Whether the person has made an account for it.
+    private(set) var isAnsweredBySignUp = false
+    /// An ID token of the person whom the application expects, if it wants to show nothing.
+    private(set) var idTokenHint: String?
 
     /// The same request, made at another time.
     func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
+        return request
+    }
+
+    /// The same request after the person has made an account for it: nothing more is asked.
+    func answered(bySignUpAt time: Date) -> AuthorizationRequest {
+        var request = made(at: time)
+        request.isAnsweredBySignUp = true
+        request.prompts.subtract([.create, .selectAccount])
         return request
     }
 
@@ -113,8 +125,9 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
-            locales: Array(parameters.words("ui_locales").prefix(10)),
-            madeAt: now
+            locales: Array(parameters.words("ui_locales").filter { $0.utf8.count <= 35 }.prefix(10)),
+            madeAt: now,
+            idTokenHint: prompts.contains(.none) ? parameters["id_token_hint"] : nil
         )
     }
 
@@ -137,6 +150,7 @@ extension AuthorizationRequest {
             if let text { members.append(.init(name, .string(text))) }
         }
         if let maxAge { members.append(.init("max_age", .integer(maxAge))) }
+        if isAnsweredBySignUp { members.append(.init("signed_up", true)) }
         return .object(members)
     }
 
@@ -159,7 +173,8 @@ extension AuthorizationRequest {
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
             locales: list("locales"),
-            madeAt: Date(timeIntervalSince1970: Double(time) / 1000)
+            madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
+            isAnsweredBySignUp: json["signed_up"] == true
         )
     }
 }

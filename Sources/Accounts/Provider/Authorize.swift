@@ -44,20 +44,26 @@ extension Provider {
         _ session: AccountSession?,
         hasChosen: Bool = false
     ) async throws(AuthorizationError) -> AuthorizationStep {
-        let missing = step(before: request, session, hasChosen)
-        if request.prompts.contains(.none), let missing {
-            let code = missing == .choose ? "account_selection_required" : "login_required"
-            throw .refused(
-                .init(
-                    redirectURI: request.redirectURI,
-                    state: request.state,
-                    error: OAuthError(code, "Nobody is signed in, or not recently enough.")
-                )
-            )
+        var missing = step(before: request, session, hasChosen)
+        if let hint = request.idTokenHint, try await !shows(hint, session?.account) { missing = .signIn }
+        var code: String?
+        if missing == nil, let session { code = try await self.code(for: request, session) }
+        guard let code else {
+            let missing = missing ?? .signIn
+            if request.prompts.contains(.none) { throw .refused(request.refusal(instead: missing)) }
+            return missing
         }
-        if let missing { return missing }
-        guard let session, let code = try await code(for: request, session) else { return .signIn }
         return .redirect(redirect(to: request.redirectURI, [("code", code), ("state", request.state)]))
+    }
+
+    /// Whether the ID token of the application is one of that account. It may have expired.
+    private func shows(_ hint: String, _ account: Account?) async throws(AuthorizationError) -> Bool {
+        do throws(ProviderError) {
+            let subject = try await verified(hint, .idToken)?.claims["sub"]?.string
+            return subject != nil && subject == account.map { "\($0.id)" }
+        } catch {
+            throw .provider(error)
+        }
     }
 
     /// What the person has to do before the request can be answered; nil for nothing.
@@ -70,16 +76,22 @@ extension Provider {
         if session.isIdle { return .confirm }
         // Whoever has signed in or up for this request has chosen by that.
         let isNew = session.createdAt >= request.madeAt
-        let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount])
+        let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount]) || isUnknownProgram(request)
         if asks, !isNew, !hasChosen { return .choose }
-        if request.prompts.contains(.login), session.authTime < request.madeAt { return .confirm }
-        if let maxAge = request.maxAge {
-            let age = session.now.timeIntervalSince(session.authTime)
-            // A proof that was given for this request is recent enough, even for a max_age of 0.
-            if age > Double(maxAge), session.authTime < request.madeAt { return .confirm }
-        }
-        return nil
+        let age = session.now.timeIntervalSince(session.authTime)
+        // A proof that was given for this request is recent enough, even for a max_age of 0.
+        if session.authTime >= request.madeAt, age < Self.recent { return nil }
+        let isOld = request.maxAge.map { age > Double($0) } ?? false
+        return isOld || request.prompts.contains(.login) ? .confirm : nil
     }
+
+    /// Any program of the person's device can ask in the name of a public application there (RFC 8252 §8.6).
+    private func isUnknownProgram(_ request: AuthorizationRequest) -> Bool {
+        application(request.application)?.isPublic == true && !request.redirectURI.hasPrefix("https:")
+    }
+
+    /// The seconds for which a proof counts as given for the request before which it was asked.
+    private static let recent = 600.0
 
     /// A new code; nil if the session has ended meanwhile.
     private func code(
@@ -114,10 +126,22 @@ extension Provider {
     /// fill the table.
     private static func endExcess(of id: ID<Authorization>) -> SQL {
         """
+        WITH held AS (
+            SELECT id, code_use IS NULL AS is_unused,
+                   row_number() OVER (PARTITION BY code_use IS NULL ORDER BY id DESC) AS place
+              FROM authorizations WHERE grant_id = (SELECT grant_id FROM authorizations WHERE id = \(id)))
         DELETE FROM authorizations WHERE id IN (
-            SELECT id FROM authorizations WHERE grant_id = (SELECT grant_id FROM authorizations WHERE id = \(id))
-             ORDER BY id DESC OFFSET \(Authorization.maximum))
+            SELECT id FROM held
+             WHERE place > CASE WHEN is_unused THEN \(Authorization.maximumUnused) ELSE \(Authorization.maximum) END)
         """
+    }
+}
+
+extension AuthorizationRequest {
+    fileprivate func refusal(instead step: AuthorizationStep) -> RefusedRequest {
+        let code = step == .choose ? "account_selection_required" : "login_required"
+        let error = OAuthError(code, "The person would have to do something first.")
+        return RefusedRequest(redirectURI: redirectURI, state: state, error: error)
     }
 }
 

@@ -28,7 +28,15 @@ extension Draft {
     ///   counts as made at that time.
     package func authorization(committedAs account: Account) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
-        return authorization.request.made(at: account.createdAt)
+        return authorization.request.answered(bySignUpAt: account.createdAt)
+    }
+
+    /// Whether the draft has this request already, made at whatever time.
+    fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
+        values.authorization == DraftAuthorization(
+            request.made(at: values.authorization?.request.madeAt ?? request.madeAt),
+            tokenHash: tokenHash
+        )
     }
 
     /// The application that has asked, on this device or another.
@@ -40,6 +48,7 @@ extension Signups {
     package func remember(_ request: AuthorizationRequest, in draft: Draft) async throws(SubmitError) {
         _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
             guard draft.account == nil else { throw .committed }
+            if draft.authorizes(request) || draft.revision >= flow.limits.revisions { return draft }
             var values = draft.values
             values.authorization = DraftAuthorization(request, tokenHash: draft.tokenHash)
             let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in

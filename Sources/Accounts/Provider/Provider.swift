@@ -32,6 +32,8 @@ package enum Authorization {
     static let codeLifetime = Duration.seconds(60)
     /// The number of authorizations of a grant that are kept. Each tab of the application may have one.
     static let maximum = 50
+    /// The number of codes that wait for their use.
+    static let maximumUnused = 10
 }
 
 extension Provider {
@@ -70,6 +72,21 @@ extension String {
             }
         }
     }
+}
+
+extension Provider {
+    /// The token, if it is one of this service. It may have expired.
+    func verified(_ text: String, _ type: JWTType) async throws(ProviderError) -> VerifiedJWT? {
+        do throws(SigningError) {
+            return try await signingKeys.verify(text, type: type)
+        } catch {
+            if case .invalid = error { return nil }
+            throw .signing(error)
+        }
+    }
+
+    /// The names of the claims that applications get of a person.
+    package var claimNames: [String] { Set(registry.current.all.flatMap(\.claimNames)).sorted() }
 }
 
 // MARK: - Texts in addresses and forms

@@ -23,7 +23,8 @@ extension Provider {
         }
         let request = try Self.read(parameters, of: application)
         let token = Token<PushedRequest>(for: ID())
-        let limits = sessions.signups.charges(.starts, of: sessions.signups.network)
+        // An application that has proved who it is asks for all its people from one network.
+        let limits = application.isPublic ? sessions.signups.charges(.starts, of: sessions.signups.network) : []
         let insert: SQL = """
             INSERT INTO pushed_requests (id, token_hash, application, sealed, expires_at)
             SELECT \(token.id), \(token.hash), \(application.id),

@@ -100,7 +100,7 @@ extension Provider {
         if let nonce = request?.nonce { claims.append(.init("nonce", .string(nonce))) }
         claims.append(.init("at_hash", .string(Array(digest.prefix(16)).base64URL)))
         // A commit makes the account and its session in one transaction, which has one time.
-        if request != nil, live.session.createdAt == live.session.account.createdAt {
+        if request?.isAnsweredBySignUp == true, live.session.createdAt == live.session.account.createdAt {
             claims.append(.init("account_created", true))
         }
         return claims + application.claims(of: live.session.account)

@@ -103,7 +103,7 @@ struct Assets: Sendable {
         ("form", PackageResources.form_mustache), ("account", PackageResources.account_mustache),
         ("edit", PackageResources.edit_mustache),
         ("authenticator", PackageResources.authenticator_mustache),
-        ("message", PackageResources.message_mustache), ("label", PackageResources.label_mustache),
+        ("choice", PackageResources.choice_mustache), ("message", PackageResources.message_mustache), ("label", PackageResources.label_mustache),
         ("message-of-field", PackageResources.message_of_field_mustache),
         ("field-input", PackageResources.field_input_mustache),
         ("field-textarea", PackageResources.field_textarea_mustache),

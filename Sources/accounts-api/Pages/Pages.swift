@@ -57,13 +57,14 @@ struct Pages: Sendable {
         """
     }
 
-    /// The origin of an address, in a form that a policy can have; nil for any other text.
+    /// The origin of an address, or the scheme of an app, in a form that a policy can have; nil for any other text.
     private static func origin(_ address: String) -> String? {
-        guard let url = URL(string: address), let scheme = url.scheme, ["https", "http"].contains(scheme),
-            let host = url.host(percentEncoded: true),
-            host.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "-.:[]".utf8.contains($0) })
-        else { return nil }
-        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+        let scheme = address.prefix { $0 != ":" }
+        guard scheme.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }) else { return nil }
+        guard ["https", "http"].contains(scheme) else { return scheme.contains(".") ? "\(scheme):" : nil }
+        let host = address.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }
+        guard host.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "-.:[]".utf8.contains($0) }) else { return nil }
+        return "\(scheme)://\(host)"
     }
 }
 
@@ -135,8 +136,14 @@ extension Pages {
                 .init("languages", .array(languages.count > 1 ? languages : [])),
                 .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
                 .init("request", authorization.map(JSON.string) ?? .null),
+                .init("sign_in", .string(Self.signIn(for: authorization))),
             ]
         )
+    }
+
+    /// The sign-in that goes on with the request of an application, if there is one.
+    private static func signIn(for authorization: String?) -> String {
+        ReturnTarget(url: authorization.map(AuthorizePages.path)).carried(by: "/sign-in")
     }
 
     /// - Parameter answer: the committed sign-up.
@@ -273,7 +280,8 @@ extension Pages {
                 case .expired, nil: .overdue
                 }
             }
-            return response(start(notice: notice, after: problem, in: language), in: language)
+            let ticket = isFirst ? request.uri.queryParameters["request"].map { String($0) } : nil
+            return response(start(notice: notice, after: problem, for: ticket, in: language), in: language)
         case .noSession:
             let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
             return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")

@@ -63,18 +63,21 @@ struct AuthorizePages: Sendable {
 
     static func path(_ ticket: String) -> String { "/oauth/authorize/continue?request=\(ticket)" }
 
-    /// Keeps the request in the sign-up that the browser has, or begins one with it.
+    /// Begins a sign-up with the request. A sign-up that the browser has goes on with it only after a form, which no other
+    /// site can send.
     private func signUp(
         for authorization: AuthorizationRequest,
         _ context: RequestScope,
         _ request: Request
     ) async throws -> Response {
         let token = signup.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
-        if let draft = try await signup.drafts.openDraft(of: token) {
-            try await signup.signups.remember(authorization, in: draft)
-            return Pages.seeOther(signup.purpose.path)
+        let (path, ticket) = (signup.purpose.path, authorization.ticket(provider.keys))
+        guard try await signup.drafts.openDraft(of: token) != nil else {
+            // The cookie of a sign-up that is over would show that one.
+            return Pages.seeOther("\(path)?request=\(ticket)", token == nil ? [:] : [.setCookie: signup.cookie.clear.value])
         }
-        return Pages.seeOther("\(signup.purpose.path)?request=\(authorization.ticket(provider.keys))")
+        let page = FormPage(title: .signUp, action: path, hidden: [("request", ticket)], button: .goOn)
+        return pages.response(pages.form(page, in: context.language), in: context.language)
     }
 
     private func choice(

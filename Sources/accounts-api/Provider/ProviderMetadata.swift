@@ -22,11 +22,10 @@ extension Provider {
             "acr_values_supported": ["aal1", "aal2"],
             "claims_supported": list(
                 ["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "account_created"]
+                    + claimNames
             ),
-            "ui_locales_supported": list(sessions.flow.languages.map(\.rawValue)),
             "claims_parameter_supported": false, "request_parameter_supported": false,
             "request_uri_parameter_supported": false, "authorization_response_iss_parameter_supported": true,
-            "backchannel_logout_supported": true, "backchannel_logout_session_supported": true,
         ]
     }
 }

@@ -92,7 +92,9 @@ struct RelyingParty: Sendable {
     }
 
     func authorize(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> Redirect {
-        try await Redirect(browser.send(.get, url(changes)))
+        let response = try await browser.send(.get, url(changes))
+        guard let chosen = response.body.firstMatch(of: /href="([^"]+chosen=1)"/)?.1 else { return Redirect(response) }
+        return try await Redirect(browser.send(.get, String(chosen).replacing("&amp;", with: "&")))
     }
 
     /// The code for the session of the browser.
