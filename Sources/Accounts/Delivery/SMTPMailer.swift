@@ -19,7 +19,7 @@ package final class SMTPMailer: Mailer {
         let queue = MailQueue()
         self.queue = queue
         thread = DedicatedThread(named: "smtp") {
-            SMTPConnection.block(SIGPIPE)
+            CurlHandle.block(SIGPIPE)
             SMTPConnection(to: server, within: limits).deliver(from: queue)
             queue.finish()
         }
@@ -244,14 +244,6 @@ private struct SMTPConnection: ~Copyable {
         default: return .failure(.temporary(reply: nil, reason: reason))
         }
     }
-
-    /// Blocks a signal on this thread: with `CURLOPT_NOSIGNAL`, the caller must handle `SIGPIPE`.
-    static func block(_ signal: Int32) {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, signal)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
 }
 
 /// The bytes of a message, read in chunks.
@@ -282,34 +274,9 @@ extension Duration {
     }
 }
 
-/// The sole owner of a `CURL *`.
-private struct CurlHandle: ~Copyable {
-    private let raw: UnsafeMutableRawPointer
-    private static let initialization = curl_begin()
-
-    init() {
-        precondition(Self.initialization == CURLE_OK, "cannot initialize libcurl")
-        guard let raw = curl_easy_init() else { preconditionFailure("cannot create a libcurl handle") }
-        self.raw = raw
-    }
-
-    deinit { curl_easy_cleanup(raw) }
-
-    borrowing func set(_ option: CURLoption, _ value: Int) {
-        Self.expectSet(curl_set_long(raw, option, value))
-    }
-
-    /// libcurl copies the string.
-    borrowing func set(_ option: CURLoption, _ value: String) {
-        Self.expectSet(curl_set_string(raw, option, value))
-    }
-
-    private static func expectSet(_ status: CURLcode) {
-        precondition(status == CURLE_OK, "libcurl refused an option: \(String(cString: curl_easy_strerror(status)))")
-    }
-
+extension CurlHandle {
     /// Sends the custom request, over the open connection or a new one. Blocks.
-    borrowing func sendNothing() -> CURLcode {
+    fileprivate borrowing func sendNothing() -> CURLcode {
         Self.expectSet(curl_set_list(raw, CURLOPT_MAIL_RCPT, nil))
         set(CURLOPT_UPLOAD, 0)
         set(CURLOPT_NOBODY, 1)
@@ -317,7 +284,7 @@ private struct CurlHandle: ~Copyable {
     }
 
     /// Sends one message. Blocks.
-    borrowing func send(_ upload: inout Upload, from sender: String, to recipient: String) -> CURLcode {
+    fileprivate borrowing func send(_ upload: inout Upload, from sender: String, to recipient: String) -> CURLcode {
         set(CURLOPT_NOBODY, 0)
         set(CURLOPT_UPLOAD, 1)
         set(CURLOPT_MAIL_FROM, sender)
@@ -332,12 +299,5 @@ private struct CurlHandle: ~Copyable {
             Self.expectSet(curl_set_reader(raw, read, source))
             return curl_easy_perform(raw)
         }
-    }
-
-    /// The last reply code of the server in this transfer; 0 if there was none.
-    var replyCode: Int {
-        var code = 0
-        curl_get_long(raw, CURLINFO_RESPONSE_CODE, &code)
-        return code
     }
 }

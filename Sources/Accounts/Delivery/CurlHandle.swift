@@ -1,0 +1,44 @@
+internal import CCurl
+internal import Foundation
+
+/// The sole owner of a `CURL *`.
+struct CurlHandle: ~Copyable {
+    let raw: UnsafeMutableRawPointer
+    private static let initialization = curl_begin()
+
+    init() {
+        precondition(Self.initialization == CURLE_OK, "cannot initialize libcurl")
+        guard let raw = curl_easy_init() else { preconditionFailure("cannot create a libcurl handle") }
+        self.raw = raw
+    }
+
+    deinit { curl_easy_cleanup(raw) }
+
+    borrowing func set(_ option: CURLoption, _ value: Int) {
+        Self.expectSet(curl_set_long(raw, option, value))
+    }
+
+    /// libcurl copies the string.
+    borrowing func set(_ option: CURLoption, _ value: String) {
+        Self.expectSet(curl_set_string(raw, option, value))
+    }
+
+    static func expectSet(_ status: CURLcode) {
+        precondition(status == CURLE_OK, "libcurl refused an option: \(String(cString: curl_easy_strerror(status)))")
+    }
+
+    /// The last reply code of the server in this transfer; 0 if there was none.
+    var replyCode: Int {
+        var code = 0
+        curl_get_long(raw, CURLINFO_RESPONSE_CODE, &code)
+        return code
+    }
+
+    /// Blocks a signal on this thread: with `CURLOPT_NOSIGNAL`, the caller must handle `SIGPIPE`.
+    static func block(_ signal: Int32) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
