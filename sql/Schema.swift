@@ -35,6 +35,7 @@ package enum Schema {
         Script("0013-past-consents", PackageResources._013_past_consents_sql, isCompatible: true),
         Script("0014-signing-keys", PackageResources._014_signing_keys_sql, isCompatible: true),
         Script("0015-grants", PackageResources._015_grants_sql, isCompatible: true),
+        Script("0016-events", PackageResources._016_events_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
@@ -50,6 +51,13 @@ package enum Schema {
         Script("mail_turn", PackageResources.mail_turn_sql),
         Script("mail_is_next", PackageResources.mail_is_next_sql),
         Script("claim_mail", PackageResources.claim_mail_sql),
+        Script("write_event", PackageResources.write_event_sql),
+        Script("write_account_events", PackageResources.write_account_events_sql),
+        Script("write_session_events", PackageResources.write_session_events_sql),
+        Script("write_factor_events", PackageResources.write_factor_events_sql),
+        Script("write_logout", PackageResources.write_logout_sql),
+        Script("claim_deliveries", PackageResources.claim_deliveries_sql),
+        Script("claim_logouts", PackageResources.claim_logouts_sql),
         Script("undo_account", PackageResources.undo_account_sql),
         Script("pepper_usage", PackageResources.pepper_usage_sql),
         Script("password_hash", PackageResources.password_hash_sql),
@@ -70,5 +78,5 @@ package enum Schema {
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 2
+    package static let functionsVersion = 3
 }

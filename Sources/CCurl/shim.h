@@ -27,3 +27,23 @@ static inline CURLcode curl_get_long(CURL *curl, CURLINFO info, long *value) {
 static inline CURLcode curl_begin(void) {
     return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
+
+/// The bytes must live until the transfer ends.
+static inline CURLcode curl_set_body(CURL *curl, const void *bytes, size_t count) {
+    CURLcode status = curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) count);
+    return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_POSTFIELDS, bytes) : status;
+}
+
+static inline CURLcode curl_set_writer(CURL *curl, curl_write_callback writer, void *target) {
+    CURLcode status = curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, writer);
+    return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_WRITEDATA, target) : status;
+}
+
+static inline CURLcode curl_set_opener(CURL *curl, curl_opensocket_callback opener, void *target) {
+    CURLcode status = curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, opener);
+    return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, target) : status;
+}
+
+static inline CURLcode curl_get_offset(CURL *curl, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(curl, info, value);
+}

@@ -55,6 +55,11 @@ BEGIN
                 ('past_consents',  'SELECT',                         'SELECT'),
                 ('photos',         'SELECT, INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
+                ('applications',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE'),
+                ('events',         'SELECT, UPDATE, DELETE',         'SELECT'),
+                ('event_sequences', NULL,                           NULL),
+                ('deliveries',     'SELECT, UPDATE, DELETE',         'SELECT, INSERT, UPDATE'),
+                ('logouts',        'SELECT, UPDATE, DELETE',         'SELECT'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('limits',         'SELECT, INSERT, UPDATE, DELETE', NULL),
                 ('funnel_daily',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE'),
@@ -95,7 +100,9 @@ BEGIN
                    ('replace_photo', 'accounts_serve'), ('record_consent', 'accounts_serve'),
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
                    ('remove_authenticator', 'accounts_operate'),
-                   ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate')
+                   ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate'),
+                   ('write_event', NULL), ('write_account_events', NULL), ('write_session_events', NULL),
+                   ('write_factor_events', NULL), ('write_logout', NULL)
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

@@ -29,6 +29,18 @@ package final class Metrics: Sendable {
         labels: ["outcome"],
         from: [["dead"], ["delivered"], ["postponed"]]
     )
+    let events = Counter(
+        "accounts_event_attempts_total",
+        "Delivery attempts of events to webhooks.",
+        labels: ["outcome"],
+        from: [["delivered"], ["failed"], ["postponed"]]
+    )
+    let logouts = Counter(
+        "accounts_logout_attempts_total",
+        "Attempts to tell applications of a logout.",
+        labels: ["outcome"],
+        from: [["delivered"], ["failed"], ["postponed"]]
+    )
     let limits = Counter(
         "accounts_limits_reached_total",
         "Requests refused by a rate limit.",
@@ -46,7 +58,7 @@ package final class Metrics: Sendable {
         "accounts_upkeep_failures_total",
         "Failed runs of background work because the database refused it or was unavailable.",
         labels: ["what"],
-        from: [["funnel"], ["imported"], ["outbox"], ["partitions"], ["reaper"]]
+        from: [["events"], ["funnel"], ["imported"], ["outbox"], ["partitions"], ["reaper"]]
     )
     let sweeps = Histogram(
         "accounts_reaper_sweep_duration_seconds",
@@ -62,8 +74,9 @@ package final class Metrics: Sendable {
 
     var families: [Family] {
         let all: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, limits, signIns, erased,
-            failures, sweeps, funnel,
+            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, events, logouts, limits,
+            signIns,
+            erased, failures, sweeps, funnel,
         ]
         return all.map(\.family)
     }

@@ -53,6 +53,11 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
+    /// - Parameter bytes: 4 for IPv4, 16 for IPv6.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
     private static func parsed(_ text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
@@ -63,9 +68,11 @@ package struct IPAddress: Hashable, Sendable {
     package static func isLoopback(host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        guard let bytes = IPAddress(isBracketed ? host.dropFirst().dropLast() : host[...])?.bytes else { return false }
-        return bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1]
+        return IPAddress(isBracketed ? host.dropFirst().dropLast() : host[...])?.isLoopback ?? false
     }
+
+    /// Whether the address is in 127.0.0.0/8, or ::1.
+    var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1] }
 }
 
 /// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one.

@@ -211,6 +211,7 @@ package struct Reaper: Sendable {
         ("address_changes", "expires_at < now()"),
         ("pushed_requests", "expires_at < now()"),
         ("signing_keys", SigningKeyStore.isExpired),
+        ("logouts", "created_at < now() - interval '25 hours'"),
         // Dead mail is kept longer, for operators. Delivered mail has no address any more.
         (
             "outbox",
@@ -252,6 +253,7 @@ package struct Reaper: Sendable {
     /// expired.
     private static let indexedRows: [(table: String, condition: SQL, order: SQL)] = [
         ("sessions", "ends_at < now()", "ends_at"),
+        ("events", "id < draft_id_floor(now() - interval '30 days')", "id"),
         (
             "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
             "last_used_at"

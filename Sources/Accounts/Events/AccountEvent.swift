@@ -1,0 +1,60 @@
+package import Foundation
+
+/// A fact about an account, written by the transaction that made it true.
+package struct AccountEvent: Sendable {
+    package let id: ID<AccountEvent>
+    /// One of ``Webhook/eventTypes``.
+    package let type: String
+    /// Grows with each event of the account.
+    package let sequence: Int
+    package let createdAt: Date
+    package let account: ID<Account>
+
+    /// - Parameter columns: id, type, sequence, time and account.
+    init(_ columns: inout Columns) throws(DatabaseError) {
+        id = try columns.next()
+        type = try columns.next()
+        sequence = try columns.next()
+        createdAt = try columns.next()
+        account = try columns.next()
+    }
+
+    /// The members of the event in a webhook and in a list.
+    ///
+    /// - Parameter account: the account as it is now; nil if it was erased.
+    package func members(about account: Account?, for subscriber: EventSubscriber) -> [JSON.Member] {
+        let claims = account.map(subscriber.claims) ?? []
+        let members = members([.init("id", .string(self.account.description))] + claims)
+        // The standard recommends at most 20 kB.
+        return JSON.object(members).bytes.count <= 20_000
+            ? members : self.members([.init("id", .string(self.account.description))])
+    }
+
+    private func members(_ account: [JSON.Member]) -> [JSON.Member] {
+        [
+            .init("type", .string(type)), .init("timestamp", .string(createdAt.timestamp)),
+            .init("sequence", .integer(sequence)), .init("data", ["account": .object(account)]),
+        ]
+    }
+}
+
+extension Database {
+    /// The accounts of the events that still exist.
+    func accounts(of events: [AccountEvent]) async throws(DatabaseError) -> [ID<Account>: Account] {
+        if events.isEmpty { return [:] }
+        let ids = JSON.array(Set(events.map(\.account)).map { .string($0.description) })
+        let rows = try await read(
+            """
+            SELECT id, \(Account.columns) FROM accounts
+             WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(\(ids.text)::jsonb)::uuid))
+            """
+        )
+        var accounts: [ID<Account>: Account] = [:]
+        for row in rows {
+            var columns = row.columns
+            let account = try Account(&columns)
+            accounts[account.id] = account
+        }
+        return accounts
+    }
+}

@@ -1,0 +1,150 @@
+internal import CCurl
+internal import Foundation
+
+/// Sends requests with libcurl, on threads of its own, over connections that are reused.
+///
+/// The address is checked when the socket is opened, so no name can change its address between the check and the
+/// connection. Redirects are not followed, and of a response at most 4 KiB are read.
+package final class CurlTransport: EventTransport {
+    private let pool: WorkPool<CurlWorker>
+    package let capacity: Int
+
+    /// - Parameter allowsLoopback: whether applications on this machine may be reached, and without TLS. Only for
+    ///   development.
+    package convenience init(allowsLoopback: Bool) {
+        self.init(allowsLoopback: allowsLoopback, timeout: .seconds(15))
+    }
+
+    /// - Parameter timeout: for a whole request, with the lookup of the name.
+    init(allowsLoopback: Bool, capacity: Int = 32, timeout: Duration) {
+        self.capacity = capacity
+        pool = WorkPool(
+            named: "events",
+            (0..<capacity).map { _ in CurlWorker(allowsLoopback: allowsLoopback, timeout: timeout) },
+            queue: capacity,
+            maximumWait: .seconds(60),
+            priority: .normal,
+            finished: { _ in },
+            rejected: {}
+        )
+    }
+
+    package func post(_ request: EventRequest) async -> EventOutcome {
+        do throws(WorkRejection) {
+            return try await pool.run { $0.post(request) }
+        } catch {
+            return .failed("the server is stopping or busy")
+        }
+    }
+
+    /// Lets running requests finish, and blocks until the threads have ended.
+    package func shutdown() {
+        pool.shutdown()
+    }
+}
+
+/// What the callbacks of libcurl need to know, and what they find out.
+private struct TransferState {
+    let allowsLoopback: Bool
+    let needsLoopback: Bool
+    var isRefused = false
+    var received = 0
+
+    static let maximumResponse = 4096
+
+    mutating func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
+        guard let address = IPAddress(address) else { return false }
+        let isAllowed = address.isLoopback ? allowsLoopback : !needsLoopback && address.isPublic
+        if !isAllowed { isRefused = true }
+        return isAllowed
+    }
+}
+
+/// One handle of libcurl.
+///
+/// `@unchecked`, because a handle must not be used by two threads at once: each belongs to one thread of a pool.
+private final class CurlWorker: @unchecked Sendable {
+    private let curl = CurlHandle()
+    private let allowsLoopback: Bool
+
+    init(allowsLoopback: Bool, timeout: Duration) {
+        self.allowsLoopback = allowsLoopback
+        curl.set(CURLOPT_PROTOCOLS_STR, allowsLoopback ? "https,http" : "https")
+        curl.set(CURLOPT_FOLLOWLOCATION, 0)
+        // Ignore a proxy from the environment: it would connect to addresses that nobody has checked.
+        curl.set(CURLOPT_PROXY, "")
+        curl.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        curl.set(CURLOPT_SSL_VERIFYPEER, 1)
+        curl.set(CURLOPT_SSL_VERIFYHOST, 2)
+        curl.set(CURLOPT_TIMEOUT_MS, Int(timeout / .milliseconds(1)))
+        curl.set(CURLOPT_MAXAGE_CONN, 60)
+        // Applications are few, but each thread may talk to all of them.
+        curl.set(CURLOPT_MAXCONNECTS, 4)
+        curl.set(CURLOPT_NOSIGNAL, 1)
+        curl.set(CURLOPT_USERAGENT, "accounts-api/\(serviceVersion)")
+    }
+
+    func post(_ request: EventRequest) -> EventOutcome {
+        CurlHandle.block(SIGPIPE)
+        var state = TransferState(
+            allowsLoopback: allowsLoopback,
+            needsLoopback: !request.url.lowercased().hasPrefix("https://")
+        )
+        curl.set(CURLOPT_URL, request.url)
+        let status = curl.post(request, &state)
+        let response = curl.replyCode
+        // The rest of a long response was not read. 1xx is no response.
+        guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
+            let reason = state.isRefused ? "the address is not public" : String(cString: curl_easy_strerror(status))
+            return .failed(reason)
+        }
+        return .answered(status: response, retryAfter: curl.retryAfter)
+    }
+}
+
+extension CurlHandle {
+    /// Sends one request. Blocks.
+    fileprivate borrowing func post(_ request: EventRequest, _ state: inout TransferState) -> CURLcode {
+        // libcurl would otherwise wait for `100 Continue` before a long body.
+        let headers = (request.headers + ["Expect:"]).reduce(nil as UnsafeMutablePointer<curl_slist>?) { list, header in
+            curl_slist_append(list, header) ?? list
+        }
+        defer { curl_slist_free_all(headers) }
+        Self.expectSet(curl_set_list(raw, CURLOPT_HTTPHEADER, headers))
+        defer { Self.expectSet(curl_set_list(raw, CURLOPT_HTTPHEADER, nil)) }
+        return withUnsafeMutablePointer(to: &state) { state in
+            Self.expectSet(curl_set_opener(raw, open, state))
+            Self.expectSet(curl_set_writer(raw, write, state))
+            return request.body.withUnsafeBytes { body in
+                Self.expectSet(curl_set_body(raw, body.baseAddress, body.count))
+                return curl_easy_perform(raw)
+            }
+        }
+    }
+
+    /// The `Retry-After` of the last response in seconds; 0 if it had none.
+    fileprivate var retryAfter: Int {
+        var seconds: curl_off_t = 0
+        curl_get_offset(raw, CURLINFO_RETRY_AFTER, &seconds)
+        return Int(seconds)
+    }
+}
+
+/// Opens a socket only to an allowed address.
+private let open: curl_opensocket_callback = { state, _, address in
+    guard let state, let address else { return -1 }
+    // The address may be longer than its type.
+    let bytes = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
+    let isAllowed = state.assumingMemoryBound(to: TransferState.self).pointee
+        .allows(bytes.assumingMemoryBound(to: sockaddr.self))
+    guard isAllowed else { return -1 }
+    let (family, type, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
+}
+
+/// Counts the bytes of the response, and ends the transfer when there are too many.
+private let write: curl_write_callback = { _, size, count, state in
+    guard let state = state?.assumingMemoryBound(to: TransferState.self) else { return 0 }
+    state.pointee.received += size * count
+    return state.pointee.received > TransferState.maximumResponse ? 0 : size * count
+}

@@ -1,0 +1,237 @@
+internal import Foundation
+package import Logging
+internal import ServiceLifecycle
+
+/// Tells applications of events, and of grants that have ended. Any number of servers may do so at once.
+///
+/// An application gets the events of one account one after another, and those of several accounts at the same time.
+/// Applications share the requests of a server evenly, so a slow one does not hold up the others.
+package struct EventSender: Sendable {
+    private let subscribers: @Sendable () -> [EventSubscriber]
+    private let queue: EventQueue
+    private let transport: any EventTransport
+    private let issuer: String
+    private let signLogout: SignLogout
+    private let metrics: Metrics
+    private let logger: Logger
+    private let wakeups: AsyncStream<Void>
+    private let wakeup: AsyncStream<Void>.Continuation
+
+    /// Signs the claims of a logout token for the application with that id. The type in the header is `logout+jwt`.
+    package typealias SignLogout = @Sendable (_ claims: [JSON.Member], _ application: String) async throws -> String
+
+    /// - Parameters:
+    ///   - subscribers: the applications as they are now; ``Database/store(_:)`` has stored them.
+    ///   - issuer: `iss` of logout tokens.
+    package init(
+        subscribers: @escaping @Sendable () -> [EventSubscriber],
+        database: Database,
+        transport: any EventTransport,
+        issuer: String,
+        signLogout: @escaping SignLogout,
+        metrics: Metrics = Metrics(),
+        logger: Logger
+    ) {
+        self.subscribers = subscribers
+        queue = EventQueue(database: database)
+        self.transport = transport
+        self.issuer = issuer
+        self.signLogout = signLogout
+        self.metrics = metrics
+        self.logger = logger
+        (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Makes one attempt for each delivery that is due now, one after another, and returns their number. ``run()`` makes
+    /// several at a time.
+    package func deliverDue() async throws(DatabaseError) -> Int {
+        let tasks = try await claim(for: ActiveEndpoints())
+        for task in tasks { try await perform(task) }
+        return tasks.count
+    }
+
+    /// One attempt that was claimed.
+    private enum Attempt: Sendable {
+        case delivery(EventQueue.Delivery, about: Account?, EventSubscriber)
+        case logout(EventQueue.Logout, EventSubscriber)
+
+        var endpoint: ActiveEndpoints.Endpoint {
+            switch self {
+            case .delivery(_, _, let subscriber): .webhook(subscriber.id)
+            case .logout(_, let subscriber): .logout(subscriber.id)
+            }
+        }
+    }
+
+    /// Claims what there are places for.
+    private func claim(for active: ActiveEndpoints) async throws(DatabaseError) -> [Attempt] {
+        let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
+        let webhooks = subscribers.values.filter { $0.webhook != nil }.map(\.id)
+        let logouts = subscribers.values.filter { $0.backchannelLogoutURI != nil }.map(\.id)
+        let places = active.places(webhooks: webhooks, logouts: logouts, of: transport.capacity)
+        var attempts: [Attempt] = []
+        for logout in try await queue.claimLogouts(places.logouts) {
+            if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
+        }
+        let deliveries = try await queue.claimDeliveries(places.webhooks)
+        let accounts = try await queue.database.accounts(of: deliveries.map(\.event))
+        for delivery in deliveries {
+            guard let subscriber = subscribers[delivery.application] else { continue }
+            attempts.append(.delivery(delivery, about: accounts[delivery.event.account], subscriber))
+        }
+        return attempts
+    }
+
+    private func perform(_ attempt: Attempt) async throws(DatabaseError) {
+        switch attempt {
+        case .delivery(let delivery, let account, let subscriber): try await deliver(delivery, account, subscriber)
+        case .logout(let logout, let subscriber): try await deliver(logout, subscriber)
+        }
+    }
+
+    // MARK: - Webhooks
+
+    private func deliver(
+        _ delivery: EventQueue.Delivery,
+        _ account: Account?,
+        _ subscriber: EventSubscriber
+    ) async throws(DatabaseError) {
+        guard let endpoint = subscriber.webhook else { return }
+        let request = EventRequest.webhook(
+            delivery.event,
+            about: account,
+            to: endpoint,
+            of: subscriber,
+            at: Date()
+        )
+        let outcome = await transport.post(request)
+        guard let failure = Failure(outcome) else {
+            metrics.events.add(1, "delivered")
+            return try await queue.finish(delivery)
+        }
+        let delay = RetrySchedule.delay(after: delivery.attempts).map { max($0, failure.retryAfter) }
+        metrics.events.add(1, delay == nil ? "failed" : "postponed")
+        logger.log(
+            level: delay == nil || failure.isGone ? .error : .warning,
+            failure.isGone ? "an application has switched its webhook off" : "event not delivered",
+            metadata: [
+                "event": "\(delivery.event.id)", "application": "\(subscriber.id)", "reason": "\(failure.reason)",
+                "attempt": "\(delivery.attempts)",
+            ]
+        )
+        try await queue.postpone(
+            delivery,
+            failure.reason,
+            by: delay,
+            pausing: failure.pause,
+            turnsOff: failure.isGone
+        )
+    }
+
+    // MARK: - Back-channel logout
+
+    private static let logoutLifetime = TimeInterval(24 * 3600)
+
+    /// Only what may be over soon is tried again: a failed connection, and an error of the server (Back-Channel Logout
+    /// 1.0, section 2.8). Each attempt has a token of its own.
+    private func deliver(_ logout: EventQueue.Logout, _ subscriber: EventSubscriber) async throws(DatabaseError) {
+        guard let url = subscriber.backchannelLogoutURI else { return }
+        let outcome: EventOutcome
+        do {
+            outcome = await transport.post(.logout(try await signLogout(claims(of: logout), subscriber.id), to: url))
+        } catch {
+            outcome = .failed("cannot sign the logout token")
+        }
+        guard let failure = Failure(outcome) else {
+            metrics.logouts.add(1, "delivered")
+            return try await queue.finish(logout)
+        }
+        let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, failure.retryAfter) }
+        let isInTime = logout.now.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
+        let metadata: Logger.Metadata = [
+            "sid": "\(logout.sid.uuidString.lowercased())", "application": "\(subscriber.id)",
+            "reason": "\(failure.reason)",
+        ]
+        if let delay, isInTime, failure.isRecoverable {
+            metrics.logouts.add(1, "postponed")
+            logger.warning("logout not delivered", metadata: metadata)
+            return try await queue.postpone(logout, failure.reason, by: delay)
+        }
+        metrics.logouts.add(1, "failed")
+        logger.error("an application does not know of a logout", metadata: metadata)
+        try await queue.finish(logout)
+    }
+
+    private func claims(of logout: EventQueue.Logout) -> [JSON.Member] {
+        let now = Int(Date().timeIntervalSince1970)
+        return [
+            .init("iss", .string(issuer)), .init("aud", .string(logout.application)), .init("iat", .integer(now)),
+            .init("exp", .integer(now + 120)), .init("jti", .string(UUID().uuidString.lowercased())),
+            .init("events", ["http://schemas.openid.net/event/backchannel-logout": [:]]),
+            .init("sub", .string(logout.account.description)),
+            .init("sid", .string(logout.sid.uuidString.lowercased())),
+        ]
+    }
+}
+
+/// Why an attempt has failed.
+private struct Failure {
+    let reason: String
+    let status: Int?
+    /// What the application asks for, in seconds; at most a day.
+    let retryAfter: Int
+
+    /// Nil for a success, which is any status of 2xx.
+    init?(_ outcome: EventOutcome) {
+        switch outcome {
+        case .answered(200...299, _): return nil
+        case .answered(let status, let retryAfter):
+            (reason, self.status) = ("answered \(status)", status)
+            self.retryAfter = min(max(retryAfter, 0), 86_400)
+        case .failed(let reason): (self.reason, status, retryAfter) = (reason, nil, 0)
+        }
+    }
+
+    var isGone: Bool { status == 410 }
+
+    /// For how many seconds the application gets nothing, because it has too much to do; at most an hour.
+    var pause: Int { [429, 502, 503, 504].contains(status) ? min(max(retryAfter, 5), 3600) : 0 }
+
+    var isRecoverable: Bool { status.map { $0 >= 500 } ?? true }
+}
+
+extension EventSender: Service {
+    /// Delivers what is due: each second, and after each delivery. Ends after the deliveries that are under way.
+    package func run() async {
+        let active = ActiveEndpoints()
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await _ in Ticks(every: .seconds(1)).cancelOnGracefulShutdown() { wakeup.yield() }
+            }
+            for await _ in wakeups.cancelOnGracefulShutdown() {
+                if Task.isShuttingDownGracefully { break }
+                let attempts = await retrying { () throws(DatabaseError) in try await claim(for: active) } ?? []
+                for attempt in attempts {
+                    active.begin(attempt.endpoint)
+                    group.addTask {
+                        await retrying { () throws(DatabaseError) in try await perform(attempt) }
+                        active.end(attempt.endpoint)
+                        wakeup.yield()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Logs a failure, and returns nil: the claim ends by itself, and a later one tries again.
+    @discardableResult
+    private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
+        do throws(DatabaseError) {
+            return try await work()
+        } catch {
+            metrics.failures.add(1, "events")
+            logger.warning("cannot process the events, will retry", metadata: ["reason": "\(error)"])
+            return nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+-- The trigger of `accounts`. An import writes no event: the applications know its accounts from elsewhere.
+--
+-- Runs as the owner of the tables, as write_event does.
+
+CREATE OR REPLACE FUNCTION write_account_events() RETURNS trigger LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NEW.flow <> 'import' THEN
+            PERFORM write_event(NEW.id, 'account.created');
+        END IF;
+    ELSIF TG_OP = 'DELETE' THEN
+        -- A commit that is undone, or an import whose identifier is taken: the account has never existed.
+        IF OLD.xmin = pg_current_xact_id()::xid THEN
+            DELETE FROM events WHERE account = OLD.id;
+        ELSE
+            PERFORM write_event(OLD.id, 'account.erased');
+        END IF;
+        DELETE FROM event_sequences WHERE account = OLD.id;
+    ELSE
+        IF (NEW.email, NEW.username, NEW.profile) IS DISTINCT FROM (OLD.email, OLD.username, OLD.profile) THEN
+            PERFORM write_event(NEW.id, 'account.updated');
+        END IF;
+        IF NEW.email IS DISTINCT FROM OLD.email THEN
+            -- An address that the account leaves stays reserved for it, and one that is taken back from it does not.
+            PERFORM write_event(NEW.id, CASE
+                WHEN OLD.email IS NULL OR EXISTS (
+                    SELECT FROM identifiers WHERE kind = 'email' AND value = OLD.email AND account = NEW.id)
+                THEN 'email.changed' ELSE 'email.restored' END);
+        END IF;
+        IF (NEW.disabled_at IS NULL) <> (OLD.disabled_at IS NULL) THEN
+            PERFORM write_event(NEW.id, CASE WHEN NEW.disabled_at IS NULL THEN 'account.enabled' ELSE 'account.disabled' END);
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;

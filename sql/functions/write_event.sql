@@ -1,0 +1,26 @@
+-- Writes an event about an account, and its deliveries, if an application wants to hear of it.
+--
+-- Runs as the owner of the tables, as all functions do that write events: no server can invent one. The search path is
+-- that of the migration: the schema of the tables, and no temporary tables before it.
+
+CREATE OR REPLACE FUNCTION write_event(account uuid, type text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    number bigint;
+    -- A UUID of version 7: milliseconds since 1970, then random bits (RFC 9562, section 5.7).
+    new_id uuid := (lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
+                    || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid;
+BEGIN
+    IF NOT EXISTS (SELECT FROM applications WHERE write_event.type = ANY (events)) THEN
+        RETURN;
+    END IF;
+    INSERT INTO event_sequences (account, last) VALUES (write_event.account, 1)
+    ON CONFLICT (account) DO UPDATE SET last = event_sequences.last + 1
+    RETURNING last INTO number;
+    INSERT INTO events (id, account, sequence, type) VALUES (new_id, write_event.account, number, write_event.type);
+    INSERT INTO deliveries (event, application, account, sequence)
+    SELECT new_id, id, write_event.account, number FROM applications
+     WHERE has_webhook AND write_event.type = ANY (events);
+END
+$$;

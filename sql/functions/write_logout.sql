@@ -1,0 +1,12 @@
+-- The trigger of `grants`: notes that the application has to be told, if it wants to.
+--
+-- Runs as the owner of the tables, as write_event does.
+
+CREATE OR REPLACE FUNCTION write_logout() RETURNS trigger LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO logouts (sid, application, account)
+    SELECT OLD.id, id, OLD.account FROM applications WHERE id = OLD.application AND backchannel_logout;
+    RETURN NULL;
+END
+$$;
