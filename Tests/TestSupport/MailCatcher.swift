@@ -57,7 +57,7 @@ package final class MailCatcher: Sendable {
     package struct Stopped: Error {}
 
     package let port: Int
-    private let process: CatcherProcess
+    private let process: ScriptProcess
     private let lines: AsyncStream<Data>
 
     /// The URL of the server: `smtp://127.0.0.1:PORT`.
@@ -65,7 +65,7 @@ package final class MailCatcher: Sendable {
 
     /// Starts the script with the interpreter that `PYTHON` names, and returns when it accepts connections.
     package static func start(_ options: Option...) async throws -> MailCatcher {
-        let process = try CatcherProcess(arguments: options.flatMap(\.arguments))
+        let process = try ScriptProcess("mail-catcher", arguments: options.flatMap(\.arguments))
         let lines = process.lines
         for await line in lines {
             let port = try JSONDecoder().decode([String: Int].self, from: line)["port"]
@@ -74,7 +74,7 @@ package final class MailCatcher: Sendable {
         throw Stopped()
     }
 
-    private init(port: Int, process: CatcherProcess, lines: AsyncStream<Data>) {
+    private init(port: Int, process: ScriptProcess, lines: AsyncStream<Data>) {
         self.port = port
         self.process = process
         self.lines = lines
@@ -105,13 +105,14 @@ package final class MailCatcher: Sendable {
     }
 }
 
-/// The running script and the lines that it prints. Without references the script is ended.
-private final class CatcherProcess: Sendable {
+/// A running script of `scripts/` and the lines that it prints. Without references the script is ended.
+final class ScriptProcess: Sendable {
     let lines: AsyncStream<Data>
     private let process: Mutex<Process>
 
-    init(arguments: [String]) throws {
-        let script = Repository.root.appending(path: "scripts/mail-catcher")
+    /// Starts the script with the interpreter that `PYTHON` names.
+    init(_ name: String, arguments: [String]) throws {
+        let script = Repository.root.appending(path: "scripts/\(name)")
         let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
         var ends: [Int32] = [-1, -1]
         // Close-on-exec, because a process that another test starts meanwhile would keep the socket open.
@@ -129,7 +130,7 @@ private final class CatcherProcess: Sendable {
 
         let (lines, continuation) = AsyncStream.makeStream(of: Data.self)
         self.lines = lines
-        _ = DedicatedThread(named: "mail-catcher") {
+        _ = DedicatedThread(named: name) {
             let file = fdopen(readingEnd, "r")
             var line: UnsafeMutablePointer<CChar>?
             var capacity = 0

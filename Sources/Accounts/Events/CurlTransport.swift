@@ -95,7 +95,7 @@ private final class CurlWorker: @unchecked Sendable {
         let response = curl.replyCode
         // The rest of a long response was not read. 1xx is no response.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
-            let reason = state.isRefused ? "the address is not public" : String(cString: curl_easy_strerror(status))
+            let reason = state.isRefused ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
             return .failed(reason)
         }
         return .answered(status: response, retryAfter: curl.retryAfter)
@@ -113,8 +113,8 @@ extension CurlHandle {
         Self.expectSet(curl_set_list(raw, CURLOPT_HTTPHEADER, headers))
         defer { Self.expectSet(curl_set_list(raw, CURLOPT_HTTPHEADER, nil)) }
         return withUnsafeMutablePointer(to: &state) { state in
-            Self.expectSet(curl_set_opener(raw, open, state))
-            Self.expectSet(curl_set_writer(raw, write, state))
+            Self.expectSet(curl_set_opener(raw, { openSocket(to: $2, $0) }, state))
+            Self.expectSet(curl_set_writer(raw, { countBytes($1 * $2, $3) }, state))
             return request.body.withUnsafeBytes { body in
                 Self.expectSet(curl_set_body(raw, body.baseAddress, body.count))
                 return curl_easy_perform(raw)
@@ -130,9 +130,9 @@ extension CurlHandle {
     }
 }
 
-/// Opens a socket only to an allowed address.
-private let open: curl_opensocket_callback = { state, _, address in
-    guard let state, let address else { return -1 }
+/// Opens a socket only to an allowed address; -1 for another.
+private func openSocket(to address: UnsafeMutableRawPointer?, _ state: UnsafeMutableRawPointer?) -> Int32 {
+    guard let state, let address = address?.assumingMemoryBound(to: curl_sockaddr.self) else { return -1 }
     // The address may be longer than its type.
     let bytes = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let isAllowed = state.assumingMemoryBound(to: TransferState.self).pointee
@@ -143,8 +143,8 @@ private let open: curl_opensocket_callback = { state, _, address in
 }
 
 /// Counts the bytes of the response, and ends the transfer when there are too many.
-private let write: curl_write_callback = { _, size, count, state in
+private func countBytes(_ count: Int, _ state: UnsafeMutableRawPointer?) -> Int {
     guard let state = state?.assumingMemoryBound(to: TransferState.self) else { return 0 }
-    state.pointee.received += size * count
-    return state.pointee.received > TransferState.maximumResponse ? 0 : size * count
+    state.pointee.received += count
+    return state.pointee.received > TransferState.maximumResponse ? 0 : count
 }

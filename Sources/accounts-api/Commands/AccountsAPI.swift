@@ -23,9 +23,9 @@ struct AccountsAPI: AsyncParsableCommand {
         version: "\(serviceVersion)\n\(Libraries.text)",
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, SessionCommands.self,
-            AuditCommands.self, OutboxCommands.self, KeyCommands.self, FlowCommands.self, ApplicationCommands.self,
-            Argon2Commands.self, SettingsReference.self, ProblemsCommand.self, Healthcheck.self,
-            ImageWorkerCommand.self,
+            AuditCommands.self, OutboxCommands.self, EventCommands.self, KeyCommands.self, FlowCommands.self,
+            ApplicationCommands.self, Argon2Commands.self, SettingsReference.self, ProblemsCommand.self,
+            Healthcheck.self, ImageWorkerCommand.self,
         ]
     )
 

@@ -400,7 +400,7 @@ extension SMTPLimits {
 }
 
 /// A server on a free port that accepts connections and sends nothing.
-private final class SilentServer: Sendable {
+final class SilentServer: Sendable {
     let url: String
     private let socket: Int32
 

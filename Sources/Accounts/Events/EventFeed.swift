@@ -1,0 +1,72 @@
+internal import Foundation
+
+/// A position in the list of all events, which an application keeps and does not read.
+package struct EventCursor: Hashable, Sendable {
+    /// The transaction of the event, and its id.
+    fileprivate let xid: String
+    fileprivate let event: UUID
+
+    /// Before all events.
+    package static let start = EventCursor(
+        xid: "0",
+        event: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    )
+
+    fileprivate init(xid: String, event: UUID) {
+        (self.xid, self.event) = (xid, event)
+    }
+
+    /// Nil if no list has ended with this text.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", maxSplits: 1)
+        guard parts.count == 2, let xid = UInt64(parts[0]), let event = ID<AccountEvent>(String(parts[1])) else {
+            return nil
+        }
+        self.init(xid: "\(xid)", event: event.rawValue)
+    }
+
+    package var text: String { "\(xid)-\(event.uuidString.lowercased())" }
+}
+
+extension Database {
+    /// The maximum number of events in one list.
+    package static let maximumEvents = 100
+
+    /// The events after the cursor that the application wants to hear of, and the cursor after them.
+    ///
+    /// An event is listed only when all transactions that began before its own have ended, so that none appears before a
+    /// cursor that was given. So the newest events may be missing for a moment.
+    ///
+    /// - Parameter limit: from 1 to ``maximumEvents``.
+    package func events(
+        for subscriber: EventSubscriber,
+        after cursor: EventCursor,
+        limit: Int
+    ) async throws(DatabaseError) -> (events: [JSON], next: EventCursor) {
+        let types = JSON.array(subscriber.events.map(JSON.string)).text
+        let rows = try await read(
+            """
+            SELECT xid::text, id, type, sequence, created_at, account FROM events
+             WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event))
+               AND xid < pg_snapshot_xmin(pg_current_snapshot())
+               AND type = ANY (ARRAY(SELECT jsonb_array_elements_text(\(types)::jsonb)))
+             ORDER BY xid, id LIMIT \(limit)
+            """
+        )
+        var (events, next) = ([] as [AccountEvent], cursor)
+        for row in rows {
+            var columns = row.columns
+            let xid: String = try columns.next()
+            let event = try AccountEvent(&columns)
+            events.append(event)
+            next = EventCursor(xid: xid, event: event.id.rawValue)
+        }
+        let accounts = try await accounts(of: events)
+        let bodies = events.map { event in
+            JSON.object(
+                [.init("id", .string("\(event.id)"))] + event.members(about: accounts[event.account], for: subscriber)
+            )
+        }
+        return (bodies, next)
+    }
+}

@@ -1,0 +1,33 @@
+import Accounts
+import ArgumentParser
+import Foundation
+
+extension EventCommands {
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delivers events to the webhook of an application once more.",
+            discussion: """
+                An event keeps its id, by which the application can tell that it has received it before.
+
+                EXAMPLE
+                  accounts-api events replay shop --since 6h
+                """
+        )
+
+        @Argument(help: "The application's id.") var application: String
+        @Option(help: "How far to go back, such as 6h; at most 30d, after which events are deleted.")
+        var since: Period
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let start = Date() - since.duration / .seconds(1)
+            let count = try await flags.withOperator(writesAudit: true) {
+                try await $0.replayEvents(of: application, since: start)
+            }
+            guard let count else { throw NotFound(description: "no application \(application) with a webhook") }
+            print(
+                flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "event"))"
+            )
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("The list of events", .freshDatabase)
+struct EventFeedTests {
+    private let session: TestSupport.Session
+    private let shop = EventSubscriber(id: "shop", events: ["account.updated"])
+
+    init() throws {
+        session = try TestSupport.Session()
+    }
+
+    private func cause(_ type: String = "account.updated", _ connection: TestSupport.Session? = nil) throws -> String {
+        let account = ID<Account>()
+        try (connection ?? session).query("SELECT write_event(\(account), \(type))")
+        return "\(account)"
+    }
+
+    /// Waits for the end of all transactions of the server that began before, also in the databases of other tests.
+    private func waitUntilListed() async throws {
+        try await session.wait(
+            for: "SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) > (SELECT max(xid) FROM events)"
+        )
+    }
+
+    private func accounts(_ events: [JSON]) -> [String] {
+        events.compactMap { $0["data"]?["account"]?["id"]?.string }
+    }
+
+    @Test func `an application pages through the events that it wants`() async throws {
+        try await TestSignups.with { service in
+            let blog = EventSubscriber(id: "blog", events: ["account.erased"])
+            try await service.database.store([shop, blog])
+            var caused: [String] = []
+            for _ in 1...5 { caused.append(try cause()) }
+            _ = try cause("account.erased")
+            try await waitUntilListed()
+            var (seen, cursor) = ([] as [String], EventCursor.start)
+            while true {
+                let (events, next) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                if events.isEmpty {
+                    #expect(next == cursor)
+                    break
+                }
+                #expect(events.count <= 2 && events.allSatisfy { $0["type"] == "account.updated" })
+                seen += accounts(events)
+                cursor = try #require(EventCursor(next.text))
+            }
+            #expect(seen == caused)
+        }
+    }
+
+    @Test func `an event that is committed late is not skipped`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            let slow = try TestSupport.Session()
+            try slow.run("BEGIN")
+            let late = try cause("account.updated", slow)
+            let early = try cause()
+            let before = try await service.database.events(for: shop, after: .start, limit: 100)
+            #expect(before.events.isEmpty)
+            try slow.run("COMMIT")
+            try await waitUntilListed()
+            let after = try await service.database.events(for: shop, after: before.next, limit: 100)
+            #expect(accounts(after.events) == [late, early])
+        }
+    }
+
+    @Test(arguments: ["", "1", "-", "x-0198c0de-0000-7000-8000-000000000001", "1-x", "-1-2", "99999999999999999999-1"])
+    func `a text that is no cursor is refused`(text: String) {
+        #expect(EventCursor(text) == nil)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Events as an operator sees them", .freshDatabase)
+struct EventOperatorTests {
+    private let session: TestSupport.Session
+    private let shop = EventSubscriber(
+        id: "shop",
+        events: ["account.updated"],
+        webhook: Webhook(url: "https://shop.example", events: ["account.updated"], secrets: [])
+    )
+
+    init() throws {
+        session = try TestSupport.Session()
+    }
+
+    @Test func `a retry switches the webhook on, and makes everything due`() async throws {
+        try await TestSignups.with { service in
+            let mina = Operator(service.signups, name: "mina")
+            try await service.database.store([shop])
+            for _ in 1...2 { try session.run("SELECT write_event(gen_random_uuid(), 'account.updated')") }
+            try session.run(
+                """
+                UPDATE applications SET state = 'off', failures = 9, paused_until = now() + interval '1 hour';
+                UPDATE deliveries SET state = 'failed', attempts = 10, due_at = now() + interval '1 hour',
+                                      last_error = 'answered 500'
+                """
+            )
+            let failed = try await mina.events(isUndelivered: true, limit: 10)
+            #expect(failed.map { $0.waiting?.state } == ["failed", "failed"])
+            #expect(failed.map { $0.waiting?.lastError } == ["answered 500", "answered 500"])
+            let count1 = try await mina.retryEvents(of: "blog")
+            #expect(count1 == nil)
+            let count2 = try await mina.retryEvents(of: "shop")
+            #expect(count2 == 2)
+            #expect(try session.number(of: "applications WHERE state = 'on' AND paused_until <= now()") == 1)
+            #expect(try session.number(of: "deliveries WHERE state = 'waiting' AND due_at <= now()") == 2)
+            #expect(try session.number(of: "audit WHERE act = 'retry events' AND operator = 'mina'") == 1)
+        }
+    }
+
+    @Test func `a replay delivers events of the last time once more`() async throws {
+        try await TestSignups.with { service in
+            let mina = Operator(service.signups, name: "mina")
+            try await service.database.store([shop])
+            for _ in 1...3 { try session.run("SELECT write_event(gen_random_uuid(), 'account.updated')") }
+            try session.run("DELETE FROM deliveries")
+            let delivered = try await mina.events(isUndelivered: false, limit: 10)
+            #expect(delivered.count == 3 && delivered.allSatisfy { $0.waiting == nil })
+            let undelivered = try await mina.events(isUndelivered: true, limit: 10)
+            #expect(undelivered.isEmpty)
+            let count3 = try await mina.replayEvents(of: "shop", since: Date() + 60)
+            #expect(count3 == 0)
+            let count4 = try await mina.replayEvents(of: "shop", since: Date() - 60)
+            #expect(count4 == 3)
+            let count5 = try await mina.replayEvents(of: "shop", since: Date() - 60)
+            #expect(count5 == 3)
+            #expect(try session.number(of: "deliveries") == 3)
+            #expect(try session.number(of: "audit WHERE act = 'replay events'") == 3)
+        }
+    }
+}

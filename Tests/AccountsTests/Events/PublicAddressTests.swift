@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("Public addresses")
+struct PublicAddressTests {
+    @Test(arguments: [
+        "1.1.1.1", "93.184.216.34", "172.15.0.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1",
+    ])
+    func `an address of the public internet is allowed`(text: String) throws {
+        #expect(try #require(IPAddress(text)).isPublic)
+    }
+
+    @Test(arguments: [
+        "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254", "169.254.169.254",
+        "172.16.0.1", "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1",
+        "203.0.113.1", "224.0.0.1", "239.255.255.255", "255.255.255.255", "168.63.129.16",
+        "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1", "3fff::1",
+        // IPv4 in IPv6: mapped, compatible, NAT64, 6to4, Teredo.
+        "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "fec0::1",
+    ])
+    func `an address that is near, or contains another one, is refused`(text: String) throws {
+        #expect(try !#require(IPAddress(text)).isPublic)
+    }
+
+    @Test func `a mapped address in the bytes of a socket is refused`() {
+        let public4: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF, 1, 1, 1, 1]
+        #expect(!IPAddress(bytes: public4).isPublic)
+        let loopback: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF, 127, 0, 0, 1]
+        #expect(!IPAddress(bytes: loopback).isPublic && !IPAddress(bytes: loopback).isLoopback)
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// A running `scripts/webhook-receiver`, which verifies webhooks with the library of Standard Webhooks.
+package final class WebhookReceiver: Sendable {
+    /// A request as it arrived.
+    package struct Request: Decodable, Sendable {
+        package let path: String
+        package let body: String
+        /// Whether the library has accepted the signature and the time.
+        package let valid: Bool
+    }
+
+    /// The receiver has stopped.
+    package struct Stopped: Error {}
+
+    package let port: Int
+    private let process: ScriptProcess
+
+    package var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Returns when it accepts connections.
+    ///
+    /// - Parameter secret: `whsec_` and Base64.
+    package static func start(secret: String) async throws -> WebhookReceiver {
+        let process = try ScriptProcess("webhook-receiver", arguments: ["--secret", secret])
+        for await line in process.lines {
+            let port = try JSONDecoder().decode([String: Int].self, from: line)["port"]
+            if let port { return WebhookReceiver(port: port, process: process) }
+        }
+        throw Stopped()
+    }
+
+    private init(port: Int, process: ScriptProcess) {
+        (self.port, self.process) = (port, process)
+    }
+
+    /// Stops the receiver, and returns the requests that have arrived.
+    package func stop() async throws -> [Request] {
+        process.end()
+        var requests: [Request] = []
+        for await line in process.lines { requests.append(try JSONDecoder().decode(Request.self, from: line)) }
+        return requests
+    }
+}
