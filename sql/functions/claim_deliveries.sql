@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb)
                    account uuid)
     LANGUAGE plpgsql
     -- A plan made while the table is small would read all of it, and would be kept.
-    SET enable_seqscan = off SET enable_sort = off SET jit = off
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off
+    SET enable_mergejoin = off SET jit = off
     SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -25,7 +26,7 @@ BEGIN
              WHERE application = asked.id AND state = 'waiting' AND due_at <= now() AND NOT EXISTS (
                        SELECT FROM deliveries AS earlier
                         WHERE earlier.application = asked.id AND earlier.account = one.account
-                          AND earlier.sequence < one.sequence AND earlier.state = 'waiting')
+                          AND earlier.sequence < one.sequence AND earlier.state <> 'failed')
              ORDER BY due_at LIMIT asked.count FOR UPDATE SKIP LOCKED
         ), claimed AS (
             UPDATE deliveries SET attempts = attempts + 1, due_at = now() + interval '2 minutes'

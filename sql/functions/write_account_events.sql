@@ -29,7 +29,8 @@ BEGIN
                 THEN 'email.changed' ELSE 'email.restored' END);
         END IF;
         IF (NEW.disabled_at IS NULL) <> (OLD.disabled_at IS NULL) THEN
-            PERFORM write_event(NEW.id, CASE WHEN NEW.disabled_at IS NULL THEN 'account.enabled' ELSE 'account.disabled' END);
+            PERFORM write_event(
+                NEW.id, CASE WHEN NEW.disabled_at IS NULL THEN 'account.enabled' ELSE 'account.disabled' END);
         END IF;
     END IF;
     RETURN NULL;

@@ -60,7 +60,8 @@ struct EventQueue: Sendable {
         let rows = try await database.transaction(
             Self.withoutFlush,
             """
-            SELECT application, sid, account, attempts, created_at, now() FROM claim_logouts(\(Self.json(places))::jsonb)
+            SELECT application, sid, account, attempts, created_at, now()
+              FROM claim_logouts(\(Self.json(places))::jsonb)
             """
         )[1]
         var logouts: [Logout] = []
@@ -120,7 +121,7 @@ struct EventQueue: Sendable {
         // Those behind it wait for it. They are due with it, so that no claim reads them before.
         let waiting: SQL = """
             UPDATE deliveries SET due_at = now() + make_interval(secs => \(delay))
-             WHERE application = \(delivery.application) AND account = \(delivery.event.account) AND state = 'waiting'
+             WHERE application = \(delivery.application) AND account = \(delivery.event.account) AND state <> 'failed'
                AND sequence > \(delivery.event.sequence) AND due_at < now() + make_interval(secs => \(delay))
             """
         // From the fifth failure in a row, the application is down, and gets a request only now and then.
