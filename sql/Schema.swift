@@ -73,10 +73,11 @@ package enum Schema {
         Script("remove_authenticator", PackageResources.remove_authenticator_sql),
         Script("replace_photo", PackageResources.replace_photo_sql),
         Script("record_consent", PackageResources.record_consent_sql),
+        Script("end_reused_authorization", PackageResources.end_reused_authorization_sql),
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 3
+    package static let functionsVersion = 2
 }

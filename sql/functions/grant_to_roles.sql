@@ -99,7 +99,7 @@ BEGIN
                    ('restore_address', 'accounts_serve'), ('release_addresses', 'accounts_serve'),
                    ('replace_photo', 'accounts_serve'), ('record_consent', 'accounts_serve'),
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
-                   ('remove_authenticator', 'accounts_operate'),
+                   ('remove_authenticator', 'accounts_operate'), ('end_reused_authorization', 'accounts_serve'),
                    ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate'),
                    ('write_event', NULL), ('write_account_events', NULL), ('write_session_events', NULL),
                    ('write_factor_events', NULL), ('write_logout', NULL)

@@ -9,10 +9,13 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case recoveryCodesReplaced = "recovery-codes-replaced"
     case recoveryCodeUsed = "recovery-code-used"
     case usernameChanged = "username-changed"
+    case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
 
     /// Whether the change has ended all sessions of the account but one, and the account is still there.
     var endsOtherSessions: Bool {
-        ![.authenticatorRemovedByOperator, .recoveryCodeUsed, .usernameChanged, .accountErased].contains(self)
+        ![
+            .authenticatorRemovedByOperator, .recoveryCodeUsed, .usernameChanged, .applicationSignedOut, .accountErased,
+        ].contains(self)
     }
 }

@@ -403,6 +403,14 @@ struct English: Messages {
             case .recoveryCodeUsed:
                 ("A recovery code was used", "A recovery code of your account was used in place of your app.")
             case .usernameChanged: ("Your username was changed", "The username of your account was changed.")
+            case .applicationSignedOut:
+                (
+                    "An application was signed out",
+                    """
+                    A key that keeps you signed in at an application was used twice, so somebody may have copied it. \
+                    That application was signed out.
+                    """
+                )
             case .accountErased: ("Your account was deleted", "Your account was deleted, with everything in it.")
             }
         let isErased = notice == .accountErased

@@ -376,6 +376,13 @@ struct Korean: Messages {
             case .recoveryCodesReplaced: ("복구 코드 재발급 안내", "계정의 복구 코드가 새로 발급되었습니다.")
             case .recoveryCodeUsed: ("복구 코드 사용 안내", "인증 앱 대신 계정의 복구 코드가 사용되었습니다.")
             case .usernameChanged: ("사용자 이름 변경 안내", "계정의 사용자 이름이 변경되었습니다.")
+            case .applicationSignedOut:
+                (
+                    "앱 로그아웃 안내",
+                    """
+                    앱의 로그인을 유지하는 키가 두 번 사용되어, 누군가 복사했을 수 있습니다. 해당 앱에서 로그아웃되었습니다.
+                    """
+                )
             case .accountErased: ("탈퇴 완료 안내", "계정과 계정의 모든 정보가 삭제되었습니다.")
             }
         let isErased = notice == .accountErased

@@ -17,14 +17,17 @@ extension Provider {
         if let hint = parameters["id_token_hint"] {
             guard let verified = try await verified(hint, .idToken),
                 let audience = verified.claims["aud"]?.string, id == nil || id == audience
-            else { throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id.")) }
+            else {
+                throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id."))
+            }
             id = audience
             grant = verified.claims["sid"]?.string.flatMap { ID($0) }
         }
         let application = id.flatMap { self.application($0) }
         var target: String?
         if let uri = parameters["post_logout_redirect_uri"] {
-            guard let application, application.postLogoutRedirectURIs.contains(where: { $0.utf8.elementsEqual(uri.utf8) })
+            guard let application,
+                application.postLogoutRedirectURIs.contains(where: { $0.utf8.elementsEqual(uri.utf8) })
             else {
                 throw .oauth(
                     .invalidRequest("The post_logout_redirect_uri is not registered for the application.")

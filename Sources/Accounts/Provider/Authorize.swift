@@ -106,7 +106,9 @@ extension Provider {
     }
 
     /// Returns a row unless the session has ended.
-    private func insert(_ code: Token<Authorization>, for request: AuthorizationRequest, _ session: AccountSession) -> SQL {
+    private func insert(_ code: Token<Authorization>, for request: AuthorizationRequest, _ session: AccountSession)
+        -> SQL
+    {
         """
         WITH held AS (
             INSERT INTO grants (id, session, application, account)

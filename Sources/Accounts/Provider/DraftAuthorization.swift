@@ -33,10 +33,11 @@ extension Draft {
 
     /// Whether the draft has this request already, made at whatever time.
     fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
-        values.authorization == DraftAuthorization(
-            request.made(at: values.authorization?.request.madeAt ?? request.madeAt),
-            tokenHash: tokenHash
-        )
+        values.authorization
+            == DraftAuthorization(
+                request.made(at: values.authorization?.request.madeAt ?? request.madeAt),
+                tokenHash: tokenHash
+            )
     }
 
     /// The application that has asked, on this device or another.

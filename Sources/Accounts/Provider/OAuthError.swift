@@ -13,7 +13,10 @@ package struct OAuthError: Error, Hashable, Sendable {
 
     static func invalidRequest(_ description: String) -> OAuthError { OAuthError("invalid_request", description) }
     static func invalidGrant(_ description: String) -> OAuthError { OAuthError("invalid_grant", description) }
-    package static let invalidClient = OAuthError("invalid_client", "The application is unknown, or its secret is wrong.")
+    package static let invalidClient = OAuthError(
+        "invalid_client",
+        "The application is unknown, or its secret is wrong."
+    )
 
     package var json: JSON { ["error": .string(code), "error_description": .string(description)] }
 }

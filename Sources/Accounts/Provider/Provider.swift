@@ -108,4 +108,5 @@ extension Provider {
         return (try? keys.open(sealed, for: Self.target)).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    private static let target = SealedPlace(table: "sign_out_targets", row: [])}
+    private static let target = SealedPlace(table: "sign_out_targets", row: [])
+}

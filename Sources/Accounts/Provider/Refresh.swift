@@ -21,7 +21,7 @@ extension Provider {
             var next = tokens
             switch next.present(token.number, at: now) {
             case .reused:
-                try await end(live.id)
+                try await endReused(live)
                 throw .oauth(Self.uselessToken)
             case .repeated(let number):
                 return try await self.tokens(for: live, to: application, answering: nil, refreshNumber: number)
@@ -32,6 +32,22 @@ extension Provider {
             }
         }
         throw .database(.unavailable("a refresh token was exchanged by too many requests at once"))
+    }
+
+    /// Ends the authorization, because somebody may have copied its tokens, and tells the person and the application.
+    private func endReused(_ live: LiveAuthorization) async throws(ProviderError) {
+        let (account, hasEnded) = (live.session.account, Signups.flag("reused"))
+        try await converting(to: ProviderError.database) { () throws(DatabaseError) in
+            let locale = try await database.read("SELECT locale FROM accounts WHERE id = \(account.id)").first?
+                .decode(String.self)
+            let languages = sessions.flow.languages
+            let language = languages.first { $0.rawValue == locale } ?? languages[0]
+            _ = try await database.transaction(
+                ["SELECT \(Signups.setFlag("reused", "end_reused_authorization(\(live.id))"))"]
+                    + sessions.mail(about: .applicationSignedOut, to: account, in: language, when: hasEnded)
+            )
+        }
+        sessions.signups.outbox.wakeSender()
     }
 
     /// Each failed attempt means that another request has succeeded.

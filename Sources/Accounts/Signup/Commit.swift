@@ -221,11 +221,11 @@ extension CommitPlan {
         let place = SealedPlace.draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
         let sealed = values.authorization.map { _ in signups.keys.seal(values.sealable, for: place) } ?? []
         return """
-        UPDATE \(signups.table(of: draft.id))
-           SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = \(sealed),
-               email_digest = NULL
-          FROM \(owner) WHERE drafts.id = \(draft.id)
-        """
+            UPDATE \(signups.table(of: draft.id))
+               SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = \(sealed),
+                   email_digest = NULL
+              FROM \(owner) WHERE drafts.id = \(draft.id)
+            """
     }
 
     /// Inserts the identifiers that no other account has. The primary key decides races: a statement waits for a

@@ -161,6 +161,15 @@ struct Server {
             logger: logger
         )
         if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
+        // Transactions write what these want to hear, also if that is nothing any more.
+        try await database.store(settings.applications?.current.subscribers ?? [])
+        let transport = settings.applications.map { _ in
+            CurlTransport(allowsLoopback: settings.publicURL.hasPrefix("http://"))
+        }
+        if keyMismatch == nil, let applications = settings.applications, let transport {
+            let sender = eventSender(to: applications, over: transport, database, metrics)
+            configuration.services.append(.init(service: sender))
+        }
         if let address = settings.metricsListen {
             let monitor = Monitor(of: signups, version: serviceVersion)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
@@ -174,7 +183,7 @@ struct Server {
         let group = ServiceGroup(configuration: configuration)
         do {
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await handle(signals, shutdown, group) }
+                tasks.addTask { await handle(signals, shutdown, group, database) }
                 tasks.addTask { await tryImages(images) }
                 try await group.run()
                 tasks.cancelAll()
@@ -187,6 +196,28 @@ struct Server {
         hashing.shutdown()
         breached?.shutdown()
         images.shutdown()
+        transport?.shutdown()
+    }
+
+    private func eventSender(
+        to applications: ApplicationRegistry,
+        over transport: CurlTransport,
+        _ database: Database,
+        _ metrics: Metrics
+    ) -> EventSender {
+        let keys = SigningKeys(database: database, keys: settings.keys)
+        return EventSender(
+            subscribers: { applications.current.subscribers },
+            database: database,
+            transport: transport,
+            issuer: settings.publicURL,
+            signLogout: { claims, application in
+                let algorithm = applications.current[application]?.signingAlgorithm ?? .es256
+                return try await keys.sign(claims, type: .logoutToken, by: algorithm)
+            },
+            metrics: metrics,
+            logger: logger
+        )
     }
 
     /// The time of a failed sign-in: longer than a check of any stored hash, whose cost may be that of another time.
@@ -213,11 +244,16 @@ struct Server {
 
     /// Reloads the applications on SIGHUP. Starts a graceful shutdown on the first other signal, after the shutdown delay,
     /// and exits immediately on the second.
-    private func handle(_ signals: UnixSignalsSequence, _ shutdown: ShutdownSignal, _ group: ServiceGroup) async {
+    private func handle(
+        _ signals: UnixSignalsSequence,
+        _ shutdown: ShutdownSignal,
+        _ group: ServiceGroup,
+        _ database: Database
+    ) async {
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
                 if signal == .sighup {
-                    tasks.addTask { await settings.applications?.reload(logger) }
+                    tasks.addTask { await settings.applications?.reload(logger, storingIn: database) }
                     continue
                 }
                 if shutdown.isUnderWay {

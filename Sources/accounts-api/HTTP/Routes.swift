@@ -128,6 +128,7 @@ struct Routes: Sendable {
             operations +=
                 ProviderRoutes(provider: provider).operations
                 + AuthorizePages(provider: provider, session: session, signup: signup).operations
+                + EventRoutes(applications: provider.registry, database: database).operations
         }
         return operations
     }

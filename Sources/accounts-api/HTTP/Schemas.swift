@@ -15,7 +15,10 @@ struct Schemas {
                 "Commit",
                 Self.object(
                     ["account": Self.reference("Account")],
-                    optional: ["session": Self.reference("Session"), "token": Self.string, "device": Self.string]
+                    optional: [
+                        "session": Self.reference("Session"), "token": Self.string, "device": Self.string,
+                        "continue": Self.continuation,
+                    ]
                 )
             ),
             .init(
@@ -72,7 +75,10 @@ struct Schemas {
 
     private static let start: JSON = [
         "type": "object", "additionalProperties": false,
-        "properties": ["transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]]],
+        "properties": [
+            "transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]],
+            "request": ["type": ["string", "null"]],
+        ],
     ]
 
     private static let resume: JSON = [
@@ -133,6 +139,7 @@ struct Schemas {
                 "missing": Self.names, "steps": Self.list(of: Self.reference("StepSummary")),
                 "values": values(at: .draft), "cleared": Self.names, "recovery_codes": Self.names,
                 "account": Self.reference("Account"),
+                "continue": Self.continuation,
                 "token": Self.string,
             ],
             then: ["expires_at": Self.instant, "expires_in": Self.count]

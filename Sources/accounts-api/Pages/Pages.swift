@@ -52,9 +52,9 @@ struct Pages: Sendable {
     private static func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
         let targets = formTargets.compactMap(Self.origin).map { " \($0)" }.joined()
         return """
-        default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
-        form-action 'self'\(targets); base-uri 'none'; object-src 'none'; frame-ancestors 'none'
-        """
+            default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
+            form-action 'self'\(targets); base-uri 'none'; object-src 'none'; frame-ancestors 'none'
+            """
     }
 
     /// The origin of an address, or the scheme of an app, in a form that a policy can have; nil for any other text.

@@ -74,7 +74,10 @@ struct AuthorizePages: Sendable {
         let (path, ticket) = (signup.purpose.path, authorization.ticket(provider.keys))
         guard try await signup.drafts.openDraft(of: token) != nil else {
             // The cookie of a sign-up that is over would show that one.
-            return Pages.seeOther("\(path)?request=\(ticket)", token == nil ? [:] : [.setCookie: signup.cookie.clear.value])
+            return Pages.seeOther(
+                "\(path)?request=\(ticket)",
+                token == nil ? [:] : [.setCookie: signup.cookie.clear.value]
+            )
         }
         let page = FormPage(title: .signUp, action: path, hidden: [("request", ticket)], button: .goOn)
         return pages.response(pages.form(page, in: context.language), in: context.language)
@@ -183,7 +186,7 @@ struct AuthorizePages: Sendable {
 }
 
 extension UnanswerableRequest {
-    var problem: Problem { Problem(.malformedRequest, detail, [.init("error", "invalid_request")]) }
+    var problem: Problem { Problem(.malformedRequest, "invalid_request: \(detail)") }
 }
 
 extension AuthorizationError: ProblemConvertible {

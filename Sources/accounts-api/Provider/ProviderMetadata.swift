@@ -21,11 +21,15 @@ extension Provider {
             "prompt_values_supported": list(AuthorizationRequest.Prompt.allCases.map(\.rawValue)),
             "acr_values_supported": ["aal1", "aal2"],
             "claims_supported": list(
-                ["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "account_created"]
+                [
+                    "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash",
+                    "account_created",
+                ]
                     + claimNames
             ),
             "claims_parameter_supported": false, "request_parameter_supported": false,
             "request_uri_parameter_supported": false, "authorization_response_iss_parameter_supported": true,
+            "backchannel_logout_supported": true, "backchannel_logout_session_supported": true,
         ]
     }
 }

@@ -58,17 +58,23 @@ struct ProviderRoutes: Sendable {
 
     @Sendable func userInfo(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard context.credentials.hasBearer, let text = context.credentials.text else {
-            return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"])
+            return Self.unauthorized("Bearer")
         }
         guard let token = try await provider.active(text), let claims = provider.userInfo(token) else {
-            let error = OAuthError("invalid_token", "The access token has expired, or its session has ended.")
-            return Answer(
-                json: error.json,
-                status: .unauthorized,
-                headers: [.wwwAuthenticate: "Bearer error=\"\(error.code)\", error_description=\"\(error.description)\""]
-            ).response
+            return Self.unauthorized(
+                "Bearer error=\"invalid_token\", error_description=\"\(Self.invalidToken.description)\""
+            )
         }
         return Answer(json: claims).response
+    }
+
+    private static let invalidToken = OAuthError(
+        "invalid_token",
+        "There is no access token, or it has expired, or its session has ended."
+    )
+
+    private static func unauthorized(_ challenge: String) -> Response {
+        Answer(json: invalidToken.json, status: .unauthorized, headers: [.wwwAuthenticate: challenge]).response
     }
 
     // MARK: Documents
@@ -119,7 +125,8 @@ struct ProviderRoutes: Sendable {
     /// The id and the secret of HTTP Basic, each encoded as in a form (RFC 6749 §2.3.1).
     private static func basic(_ headers: HTTPFields) throws(OAuthError) -> (id: String, secret: String)? {
         guard let header = headers[.authorization], header.lowercased().hasPrefix("basic ") else { return nil }
-        guard let pair = BasicCredentials(header), let id = pair.name.formDecoded, let secret = pair.password.formDecoded
+        guard let pair = BasicCredentials(header), let id = pair.name.formDecoded,
+            let secret = pair.password.formDecoded
         else { throw .invalidClient }
         return (id, secret)
     }
@@ -152,7 +159,7 @@ extension OAuthError {
 extension ProviderError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .oauth(let error): Problem(.malformedRequest, error.description, [.init("error", .string(error.code))])
+        case .oauth(let error): Problem(.malformedRequest, "\(error.code): \(error.description)")
         case .limited(let reached): .limited(reached)
         case .signing(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -166,13 +173,14 @@ extension ProviderRoutes {
             _ path: String,
             _ act: Operation.Act,
             _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response,
-            _ status: HTTPResponse.Status = .ok
+            _ status: HTTPResponse.Status = .ok,
+            _ body: Operation.Shape = .anything
         ) -> Operation {
             .init(
                 method,
                 path,
                 act,
-                responses: [status: .anything, .badRequest: .oauthError, .unauthorized: .oauthError],
+                responses: [status: body, .badRequest: .oauthError, .unauthorized: .oauthError],
                 .application(handle)
             )
         }
@@ -182,7 +190,8 @@ extension ProviderRoutes {
             json(.post, "oauth/token", .token, token),
             json(.post, "oauth/par", .pushRequest, push, .created),
             json(.get, "oauth/userinfo", .userInfo, userInfo), json(.post, "oauth/userinfo", .userInfoForm, userInfo),
-            json(.post, "oauth/introspect", .introspect, introspect), json(.post, "oauth/revoke", .revoke, revoke),
+            json(.post, "oauth/introspect", .introspect, introspect),
+            json(.post, "oauth/revoke", .revoke, revoke, .ok, .nothing),
         ]
     }
 }

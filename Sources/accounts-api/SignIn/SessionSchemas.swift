@@ -2,6 +2,9 @@ import Accounts
 
 /// The schemas of the bodies that sign people in and out.
 extension Schemas {
+    /// Where the person goes after the sign-up, if that is not the account.
+    static let continuation = object(["href": string], optional: ["application": string, "name": string])
+
     static let sessions: [JSON.Member] = [
         .init(
             "SignIn",

@@ -35,7 +35,9 @@ struct ApplicationSignOutTests {
             for more in [["client_id": "shop"], ["id_token_hint": hint]] {
                 let page = try await kim.send(.get, url(target.merging(more) { $1 }))
                 #expect(page.status == 200 && page.isPage)
-                #expect(page.headers[.contentSecurityPolicy]?.contains("form-action 'self' https://shop.example;") == true)
+                #expect(
+                    page.headers[.contentSecurityPolicy]?.contains("form-action 'self' https://shop.example;") == true
+                )
                 #expect(try await kim.send(.get, "/session").status == 200)
             }
             let page = try await kim.send(.get, url(target.merging(["client_id": "shop"]) { $1 }))
@@ -56,7 +58,8 @@ struct ApplicationSignOutTests {
             let refused = [
                 ["id_token_hint": hint, "post_logout_redirect_uri": "https://evil.example/"],
                 ["id_token_hint": hint, "post_logout_redirect_uri": "https://shop.example"],
-                ["post_logout_redirect_uri": "https://shop.example/"], ["id_token_hint": access], ["id_token_hint": "x"],
+                ["post_logout_redirect_uri": "https://shop.example/"], ["id_token_hint": access],
+                ["id_token_hint": "x"],
                 ["id_token_hint": hint, "client_id": "reader"],
             ]
             for parameters in refused {

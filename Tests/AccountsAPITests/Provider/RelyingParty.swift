@@ -15,6 +15,8 @@ struct RelyingParty: Sendable {
 
     static let secrets = ["the-secret-of-the-shop-0123456789abcdef", "the-secret-of-the-shop-before-0123456789"]
 
+    static let webhookSecret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+
     /// A confidential application, and a public one.
     static let file = """
         applications:
@@ -25,6 +27,7 @@ struct RelyingParty: Sendable {
             initiate_login_uri: https://shop.example/login
             secret_file: shop
             claims: [email, username, display_name]
+            webhook: {url: https://shop.example/hooks, events: [account.created, refresh.reused], secret_file: hooks}
           - id: reader
             name: {en: Reader, ko: 리더}
             redirect_uris: [http://127.0.0.1/callback]
@@ -34,8 +37,8 @@ struct RelyingParty: Sendable {
 
     static func registry(_ flow: Flow, publicURL: String) throws -> ApplicationRegistry {
         try ApplicationRegistry { () throws(ApplicationsFileError) in
-            try Applications.parse(file, file: "applications.yaml", flow: flow, publicURL: publicURL) { _ in
-                SecretFile(lines: secrets)
+            try Applications.parse(file, file: "applications.yaml", flow: flow, publicURL: publicURL) { path in
+                SecretFile(lines: path.hasSuffix("hooks") ? [webhookSecret] : secrets)
             }
         }
     }

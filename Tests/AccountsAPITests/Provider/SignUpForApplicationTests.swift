@@ -115,13 +115,16 @@ struct SignUpForApplicationTests {
     private func moved(_ browser: Browser) async throws -> String {
         #expect(try await browser.send(.post, "/signup/handoff").status == 202)
         let resume: JSON = [
-            "code": .string(try await browser.site.linkCode()), "attempt": "an-attempt-of-the-phone", "transport": "bearer",
+            "code": .string(try await browser.site.linkCode()), "attempt": "an-attempt-of-the-phone",
+            "transport": "bearer",
         ]
         let resumed = try await browser.site.visitor().send(.post, "/signup/resume", resume)
         return try #require(resumed.json["token"]?.string)
     }
 
-    @Test func `without an application the last page leads to the address of the setting, or to the account`() async throws {
+    @Test func `without an application the last page leads to the address of the setting, or to the account`()
+        async throws
+    {
         for url in ["https://www.example.com/welcome", nil] {
             try await TestServer.with(afterSignupURL: url) { site in
                 let kim = PageVisitor(site)

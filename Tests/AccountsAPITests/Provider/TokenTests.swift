@@ -93,7 +93,8 @@ struct TokenTests {
             let kim = Browser(shop.site)
             try await kim.signUp()
             let changes = [
-                ["redirect_uri": "https://shop.example/other?from=accounts"], ["code_verifier": String(repeating: "a", count: 43)],
+                ["redirect_uri": "https://shop.example/other?from=accounts"],
+                ["code_verifier": String(repeating: "a", count: 43)],
             ]
             for change in changes {
                 let code = try await shop.code(kim)
@@ -173,7 +174,12 @@ struct TokenTests {
             let twice = Array("grant_type=refresh_token&grant_type=refresh_token".utf8)
             let refused = try await shop.site.send(.post, "/oauth/token", bytes: twice, headers)
             #expect(refused.status == 400 && refused.json["error"] == "invalid_request")
-            let json = try await shop.site.send(.post, "/oauth/token", bytes: Array("{}".utf8), [.contentType: "text/plain"])
+            let json = try await shop.site.send(
+                .post,
+                "/oauth/token",
+                bytes: Array("{}".utf8),
+                [.contentType: "text/plain"]
+            )
             #expect(json.status == 400 && json.json["error"] == "invalid_request")
         }
     }
@@ -212,6 +218,10 @@ struct TokenTests {
             )
             let thief = try await shop.refresh(stolen)
             #expect(thief.status == 400 && thief.json["error"] == "invalid_grant")
+            #expect(
+                try TestSupport.Session().query("SELECT FROM outbox WHERE template = 'application-signed-out'").count
+                    == 1
+            )
             let owner = try #require(newest.json["refresh_token"]?.string)
             #expect(try await shop.refresh(owner).json["error"] == "invalid_grant")
             #expect(try await shop.userInfo(newest.json["access_token"]?.string ?? "").status == 401)

@@ -2,13 +2,17 @@ import Accounts
 import Logging
 
 extension ApplicationRegistry {
-    /// Reloads the applications on a thread of its own, because a disk may block, and logs what has happened.
-    func reload(_ logger: Logger) async {
+    /// Reloads the applications on a thread of its own, because a disk may block, and logs what has happened. Transactions
+    /// then write what the new applications want to hear.
+    func reload(_ logger: Logger, storingIn database: Database) async {
         await withCheckedContinuation { finished in
             _ = DedicatedThread(named: "applications") {
                 self.reloadAndLog(logger)
                 finished.resume()
             }
+        }
+        do throws(DatabaseError) { try await database.store(current.subscribers) } catch {
+            logger.error("events follow the applications of before; reload again", metadata: ["reason": "\(error)"])
         }
     }
 

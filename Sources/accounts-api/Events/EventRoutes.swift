@@ -1,0 +1,47 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// Lists events for an application that cannot receive them, or that compares what it has received.
+struct EventRoutes: Sendable {
+    let applications: ApplicationRegistry
+    let database: Database
+
+    /// `GET /events?after=CURSOR&limit=100`, with the application's id and secret by HTTP Basic.
+    @Sendable func list(_ request: Request, _ context: RequestScope) async throws -> Response {
+        guard let credentials = request.headers[.authorization].flatMap({ BasicCredentials($0) }),
+            let application = applications.current[credentials.name],
+            application.accepts(secret: credentials.password)
+        else { return OAuthError.invalidClient.response }
+        let query = request.uri.queryParameters
+        let cursor = query["after"].map { EventCursor(String($0)) } ?? .start
+        let limit = query["limit"].map { Int($0) ?? 0 } ?? Database.maximumEvents
+        guard let cursor, (1...Database.maximumEvents).contains(limit) else {
+            let maximum = Database.maximumEvents
+            throw Problem(
+                .malformedRequest,
+                "The cursor is not one of this list, or the limit is not from 1 to \(maximum)."
+            )
+        }
+        let subscriber = applications.current.subscribers.first { $0.id == application.id }
+        guard let subscriber else { return OAuthError.invalidClient.response }
+        let (events, next) = try await database.events(for: subscriber, after: cursor, limit: limit)
+        return Answer(json: ["events": .array(events), "next": .string(next.text)]).response
+    }
+
+    var operations: [Operation] {
+        [
+            .init(
+                .get,
+                "events",
+                .listEvents,
+                responses: [.ok: .anything, .unauthorized: .oauthError],
+                .application(list)
+            )
+        ]
+    }
+}
+
+extension Operation.Act {
+    static let listEvents = Self("listEvents", "Returns the events that the application wants to hear of")
+}

@@ -1,0 +1,47 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The list of events for an application", .freshDatabase)
+struct EventRoutesTests {
+    private func list(_ shop: RelyingParty, _ query: String = "", secret: String = RelyingParty.secrets[0]) async throws
+        -> Response
+    {
+        let basic = Data("\(shop.id):\(secret)".utf8).base64EncodedString()
+        return try await shop.site.send(.get, "/events\(query)", [.authorization: "Basic \(basic)"])
+    }
+
+    @Test func `an application reads the events that it wants, once each`() async throws {
+        try await RelyingParty.with { shop in
+            let registry = try RelyingParty.registry(shop.site.service.signups.flow, publicURL: "http://localhost:8080")
+            try await shop.site.service.database.store(registry.current.subscribers)
+            let commit = try #require(await Browser(shop.site).signUp().commit)
+            let first = try await list(shop)
+            guard case .array(let events)? = first.json["events"] else { throw Missing() }
+            #expect(events.map { $0["type"] } == ["account.created"])
+            #expect(events.first?["data"]?["account"]?["id"] == commit.json["account"]?["id"])
+            #expect(events.first?["data"]?["account"]?["email"] == "kim@example.com")
+            let next = try #require(first.json["next"]?.string)
+            let later = try await list(shop, "?after=\(next)&limit=10")
+            #expect(later.json["events"] == [] && later.json["next"]?.string == next)
+        }
+    }
+
+    @Test func `nobody reads them without the secret, or with a cursor of another form`() async throws {
+        try await RelyingParty.with { shop in
+            let refused = [
+                try await list(shop, secret: "wrong"), try await list(shop.reader, secret: ""),
+                try await shop.site.send(.get, "/events"),
+            ]
+            #expect(refused.map(\.status) == [401, 401, 401])
+            for query in ["?after=x", "?limit=0", "?limit=101", "?limit=x"] {
+                let malformed = try await list(shop, query)
+                #expect(malformed.status == 400, "\(query)")
+            }
+        }
+    }
+}
