@@ -57,7 +57,7 @@ BEGIN
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('applications',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE'),
                 ('events',         'SELECT, UPDATE, DELETE',         'SELECT'),
-                ('event_sequences', NULL,                           NULL),
+                ('event_sequences', NULL,                           'SELECT'),
                 ('deliveries',     'SELECT, UPDATE, DELETE',         'SELECT, INSERT, UPDATE'),
                 ('logouts',        'SELECT, UPDATE, DELETE',         'SELECT'),
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),

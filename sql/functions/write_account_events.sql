@@ -18,7 +18,11 @@ BEGIN
         END IF;
         DELETE FROM event_sequences WHERE account = OLD.id;
     ELSE
-        IF (NEW.email, NEW.username, NEW.profile) IS DISTINCT FROM (OLD.email, OLD.username, OLD.profile) THEN
+        -- One transaction may change the account by several statements.
+        IF (NEW.email, NEW.username, NEW.profile) IS DISTINCT FROM (OLD.email, OLD.username, OLD.profile)
+           AND NOT EXISTS (
+               SELECT FROM events
+                WHERE account = NEW.id AND type = 'account.updated' AND xid = pg_current_xact_id()) THEN
             PERFORM write_event(NEW.id, 'account.updated');
         END IF;
         IF NEW.email IS DISTINCT FROM OLD.email THEN
