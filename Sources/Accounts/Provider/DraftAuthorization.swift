@@ -12,7 +12,7 @@ package struct DraftAuthorization: Hashable, Sendable {
 
     init?(json: JSON) {
         guard let request = json["request"].flatMap({ AuthorizationRequest(json: $0) }),
-            let hash = json["token"]?.string.flatMap({ [UInt8](canonicalBase64URL: $0.utf8) })
+            let hash = json["token"]?.string.flatMap({ [UInt8].fromBase64URL($0.utf8) })
         else { return nil }
         self.init(request, tokenHash: hash)
     }

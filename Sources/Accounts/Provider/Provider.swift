@@ -104,7 +104,7 @@ extension Provider {
     package func seal(target: String) -> String { keys.seal(Array(target.utf8), for: Self.target).base64URL }
 
     package func open(target: String) -> String? {
-        guard let sealed = [UInt8](canonicalBase64URL: target.utf8) else { return nil }
+        guard let sealed = [UInt8].fromBase64URL(target.utf8) else { return nil }
         return (try? keys.open(sealed, for: Self.target)).flatMap { String(validating: $0, as: UTF8.self) }
     }
 

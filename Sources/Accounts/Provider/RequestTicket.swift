@@ -11,7 +11,7 @@ extension AuthorizationRequest {
 
     /// Nil for any text that is not a ``ticket(_:)`` of the last hour.
     package init?(ticket text: String, _ keys: KeyRing, at now: Date = Date()) {
-        guard text.utf8.count < 8192, let bytes = [UInt8](canonicalBase64URL: text.utf8), bytes.count > 16
+        guard text.utf8.count < 8192, let bytes = [UInt8].fromBase64URL(text.utf8), bytes.count > 16
         else { return nil }
         let id = bytes.withUnsafeBytes { ID<AuthorizationRequest>(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
         guard let plaintext = try? keys.open(Array(bytes.dropFirst(16)), for: .request(id)),

@@ -8,7 +8,7 @@ extension [UInt8] {
 
     /// Reads ``base64URL``. Returns nil for any other text, also for one that only differs in unused bits or padding, so
     /// that no two texts are the same bytes.
-    init?(canonicalBase64URL text: some Collection<UInt8>) {
+    static func fromBase64URL(_ text: some Collection<UInt8>) -> [UInt8]? {
         let base64 = text.map { character in
             switch character {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
@@ -18,7 +18,7 @@ extension [UInt8] {
         }
         let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - base64.count % 4) % 4)
         guard let data = Data(base64Encoded: Data(base64 + padding)) else { return nil }
-        self = Array(data)
-        guard base64URL.utf8.elementsEqual(text) else { return nil }
+        let bytes = Array(data)
+        return bytes.base64URL.utf8.elementsEqual(text) ? bytes : nil
     }
 }

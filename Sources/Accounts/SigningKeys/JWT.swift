@@ -32,9 +32,9 @@ struct JWT {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumBytes else { return nil }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = [UInt8](canonicalBase64URL: parts[0]),
-            let payload = [UInt8](canonicalBase64URL: parts[1]),
-            let signature = [UInt8](canonicalBase64URL: parts[2]),
+        guard parts.count == 3, let header = [UInt8].fromBase64URL(parts[0]),
+            let payload = [UInt8].fromBase64URL(parts[1]),
+            let signature = [UInt8].fromBase64URL(parts[2]),
             case .object(let members)? = try? JSON.read(header), members.count == 3,
             let algorithm = members.text("alg").flatMap(SigningAlgorithm.init), let kid = members.text("kid"),
             members.text("typ") == type.headerType

@@ -57,7 +57,7 @@ struct PublicSigningKey: Sendable {
     /// Reads ``jwk``. Returns nil for anything else.
     init?(_ jwk: JSON) {
         func number(_ name: String) -> [UInt8]? {
-            (jwk[name]?.string).flatMap { [UInt8](canonicalBase64URL: Array($0.utf8)) }
+            (jwk[name]?.string).flatMap { [UInt8].fromBase64URL(Array($0.utf8)) }
         }
         if let x = number("x"), let y = number("y"), let key = try? P256.Signing.PublicKey(rawRepresentation: x + y) {
             self.init(key)

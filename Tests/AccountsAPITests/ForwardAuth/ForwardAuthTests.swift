@@ -79,7 +79,7 @@ struct ForwardAuthTests {
             let token = try await Self.token(site)
             let identity = try #require(try await Self.ask(site, Self.nginx, session: token).headers[.identity])
             let header = try #require(identity.split(separator: ".").first)
-            let bytes = try #require([UInt8](canonicalBase64URL: Array(header.utf8)))
+            let bytes = try #require([UInt8].fromBase64URL(Array(header.utf8)))
             let kid = try #require(try JSON.read(bytes)["kid"])
             let published = try await site.send(.get, "/oauth/keys")
             #expect(published.status == 200)

@@ -106,7 +106,7 @@ struct JWTTests {
         let text = try JWT.sign([.init("sub", "kim")], type: .idToken, by: key(algorithm))
         let parts = text.split(separator: ".").map(String.init)
         let other = Array(#"{"sub":"lee"}"#.utf8).base64URL
-        let signature = try #require([UInt8](canonicalBase64URL: Array(parts[2].utf8)))
+        let signature = try #require([UInt8].fromBase64URL(Array(parts[2].utf8)))
         let forged = [
             "\(parts[0]).\(other).\(parts[2])", "\(parts[0]).\(parts[1])", "\(text).", ".\(text)",
             "\(text).\(parts[2])",
@@ -135,7 +135,7 @@ struct JWTTests {
         ] as [(String, [UInt8]?)]
     )
     func `base64url has no padding, no other alphabet and no unused bits`(text: String, bytes: [UInt8]?) {
-        #expect([UInt8](canonicalBase64URL: Array(text.utf8)) == bytes)
+        #expect([UInt8].fromBase64URL(Array(text.utf8)) == bytes)
         if let bytes { #expect(bytes.base64URL == text) }
     }
 

@@ -35,7 +35,7 @@ struct SigningKeysTests {
 
     private func kid(of token: String) throws -> String {
         let header = try #require(token.split(separator: ".").first)
-        let bytes = try #require([UInt8](canonicalBase64URL: Array(header.utf8)))
+        let bytes = try #require([UInt8].fromBase64URL(Array(header.utf8)))
         return try #require(try JSON.read(bytes)["kid"]?.string)
     }
 
