@@ -11,10 +11,7 @@ struct RandomLivesTests {
 
     /// Every run uses other seeds. `SEED=… swift test --filter RandomLives` runs the given seed alone.
     @Test func `a thousand random lives of accounts behave as the model predicts`() async throws {
-        // A life hashes three passwords or so. With the parameters of the other tests, this alone took minutes, and kept the
-        // workers that they share busy.
-        let hashing = try HashingPool(parameters: Argon2Tests.cheap, workers: 2, queue: 64)
-        try await TestSignups.with(flow: Life.flow, connections: 9, hashing: hashing) { service in
+        try await TestSignups.with(flow: Life.flow, connections: 9) { service in
             let first = Self.seed ?? .random(in: 0...UInt64(Int64.max))
             let count = Self.seed == nil ? Self.lives : 1
             let logs = await withTaskGroup(of: [LifeLog].self) { group in
