@@ -79,6 +79,12 @@ def site(folder, ports, document):
         yield site
 
 
+@pytest.fixture(scope="session", autouse=True)
+def receiver(shop):
+    """The shop hears of every sign-up. If it began later, the service would wait before the next attempt."""
+    return shop
+
+
 @pytest.fixture
 def visitor(site):
     return Visitor(site)

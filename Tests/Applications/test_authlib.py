@@ -1,7 +1,9 @@
 """Authlib as an application, with tokens that joserfc and PyJWT verify."""
 
 import base64
+import html
 import json
+import re
 
 import pytest
 import requests
@@ -68,7 +70,12 @@ def test_an_older_application_gets_rs256(relying_party, visitor):
 def test_an_app_without_a_secret_listens_on_any_port(relying_party, visitor):
     visitor.sign_up()
     phone = relying_party("phone", secret=None, callback="http://127.0.0.1:49152/callback")
-    tokens = phone.sign_in(visitor)
+    url, state = phone.request()
+    # Any program of the device could ask for this, so the person is asked.
+    page = visitor.open(url).text
+    assert "Continue to Phone" in page
+    chosen = html.unescape(re.search(r'href="([^"]+chosen=1)"', page)[1])
+    tokens = phone.redeem(visitor.redirect(requests.compat.urljoin(url, chosen)), state)
     assert phone.claims(tokens)["preferred_username"] == visitor.username
     assert phone.introspect(tokens["access_token"])["error"] == "invalid_client"
     assert phone.client.refresh_token(phone.metadata["token_endpoint"], tokens["refresh_token"])["access_token"]
