@@ -25,10 +25,10 @@ package final class Session: Sendable {
         try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
     }
 
-    /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` after 30 seconds.
+    /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` after that time.
     @discardableResult
-    package func wait(for statement: SQL) async throws -> Row {
-        let deadline = ContinuousClock.now + .seconds(30)
+    package func wait(for statement: SQL, atMost time: Duration = .seconds(30)) async throws -> Row {
+        let deadline = ContinuousClock.now + time
         while true {
             if let row = try query(statement).first { return row }
             guard ContinuousClock.now < deadline else { throw WaitTimeout(statement: "\(statement)") }
@@ -49,6 +49,15 @@ package final class Session: Sendable {
                  WHERE datname = current_database() AND wait_event_type = 'Lock' LIMIT 1
                 """
         ).decode(Int.self)
+    }
+
+    /// Waits until the list of events has those that are stored: it ends before the first transaction that is open, also
+    /// in the database of another test.
+    package func waitUntilEventsAreListed() async throws {
+        _ = try await wait(
+            for: "SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) > (SELECT max(xid) FROM events)",
+            atMost: .seconds(300)
+        )
     }
 
     /// Moves all stored times into the past, as if `time` had passed. `time` is a PostgreSQL interval.
@@ -79,5 +88,5 @@ package final class Session: Sendable {
 package struct WaitTimeout: Error, CustomStringConvertible {
     let statement: String
 
-    package var description: String { "no row after 30 seconds: \(statement)" }
+    package var description: String { "no row in time: \(statement)" }
 }

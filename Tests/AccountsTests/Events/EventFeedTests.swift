@@ -19,13 +19,6 @@ struct EventFeedTests {
         return "\(account)"
     }
 
-    /// Waits for the end of all transactions of the server that began before, also in the databases of other tests.
-    private func waitUntilListed() async throws {
-        try await session.wait(
-            for: "SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) > (SELECT max(xid) FROM events)"
-        )
-    }
-
     private func accounts(_ events: [JSON]) -> [String] {
         events.compactMap { $0["data"]?["account"]?["id"]?.string }
     }
@@ -37,7 +30,7 @@ struct EventFeedTests {
             var caused: [String] = []
             for _ in 1...5 { caused.append(try cause()) }
             _ = try cause("account.erased")
-            try await waitUntilListed()
+            try await session.waitUntilEventsAreListed()
             var (seen, cursor) = ([] as [String], EventCursor.start)
             while true {
                 let (events, next) = try await service.database.events(for: shop, after: cursor, limit: 2)
@@ -63,7 +56,7 @@ struct EventFeedTests {
             let before = try await service.database.events(for: shop, after: .start, limit: 100)
             #expect(before.events.isEmpty)
             try slow.run("COMMIT")
-            try await waitUntilListed()
+            try await session.waitUntilEventsAreListed()
             let after = try await service.database.events(for: shop, after: before.next, limit: 100)
             #expect(accounts(after.events) == [late, early])
         }
