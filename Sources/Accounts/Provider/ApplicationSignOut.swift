@@ -4,8 +4,6 @@ internal import Foundation
 package struct SignOutRequest: Hashable, Sendable {
     /// Where the browser goes afterwards; nil if that is not registered, or the application is not known.
     package let target: String?
-    /// Nil if the request does not tell which application asks.
-    package let application: String?
     /// The grant of the hint; nil without a hint of this service.
     let grant: ID<Grant>?
 }
@@ -27,7 +25,7 @@ extension Provider {
         var target: String?
         if let uri = parameters["post_logout_redirect_uri"] {
             guard let application,
-                application.postLogoutRedirectURIs.contains(where: { $0.utf8.elementsEqual(uri.utf8) })
+                application.allows(postLogoutRedirectURI: uri)
             else {
                 throw .oauth(
                     .invalidRequest("The post_logout_redirect_uri is not registered for the application.")
@@ -36,10 +34,10 @@ extension Provider {
             let state = parameters["state"].map { "state=\($0.formEncoded)" }
             target = state.map { uri + (uri.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + $0 } ?? uri
         }
-        return SignOutRequest(target: target, application: application?.id, grant: grant)
+        return SignOutRequest(target: target, grant: grant)
     }
 
-    /// Whether the hint shows that the session of the browser is meant, so that nobody needs to be asked.
+    /// Whether the hint is of the session of the browser. Then the person need not be asked.
     package func concerns(_ request: SignOutRequest, _ session: AccountSession) async throws(ProviderError) -> Bool {
         guard let grant = request.grant else { return false }
         return try await converting(to: ProviderError.database) { () throws(DatabaseError) in

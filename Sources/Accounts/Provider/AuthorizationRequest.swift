@@ -14,7 +14,6 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The seconds since when the person must have proved who they are.
     let maxAge: Int?
     package let loginHint: String?
-    package let locales: [String]
     /// When the request was made, by the clock of the server.
     package private(set) var madeAt: Date
     /// Whether the person has made an account for it.
@@ -125,7 +124,6 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
-            locales: Array(parameters.words("ui_locales").filter { $0.utf8.count <= 35 }.prefix(10)),
             madeAt: now,
             idTokenHint: prompts.contains(.none) ? parameters["id_token_hint"] : nil
         )
@@ -144,7 +142,6 @@ extension AuthorizationRequest {
             .init("scope", .string(scope)), .init("challenge", .string(challenge)),
             .init("prompts", .array(prompts.map { .string($0.rawValue) })),
             .init("made_at", .integer(Int(madeAt.timeIntervalSince1970 * 1000))),
-            .init("locales", .array(locales.map(JSON.string))),
         ]
         for (name, text) in [("state", state), ("nonce", nonce), ("login_hint", loginHint)] {
             if let text { members.append(.init(name, .string(text))) }
@@ -172,7 +169,6 @@ extension AuthorizationRequest {
             prompts: Set(list("prompts").compactMap { Prompt(rawValue: $0) }),
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
-            locales: list("locales"),
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true
         )

@@ -20,13 +20,18 @@ struct AuthorizePages: Sendable {
         }
     }
 
-    /// The same by POST. A cookie of ours comes with a GET from another site, but not with a POST.
     @Sendable func authorizeForm(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: Self.maximumBytes)
+        try await Self.repeated(request, at: "/oauth/authorize")
+    }
+
+    /// Sends the browser to the path with the form as its query. Browsers send the session's cookie with a GET from another
+    /// site, but not with a POST.
+    private static func repeated(_ request: Request, at path: String) async throws -> Response {
+        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: maximumBytes)
         let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
         guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw Problem(.malformedRequest, "The body is not application/x-www-form-urlencoded.") }
-        return Pages.seeOther("/oauth/authorize?\(query)")
+        return Pages.seeOther("\(path)?\(query)")
     }
 
     private static let maximumBytes = 8192
@@ -139,11 +144,7 @@ struct AuthorizePages: Sendable {
     }
 
     @Sendable func signOutForm(_ request: Request, _ context: RequestScope) async throws -> Response {
-        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: Self.maximumBytes)
-        let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
-        guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw Problem(.malformedRequest, "The body is not application/x-www-form-urlencoded.") }
-        return Pages.seeOther("/oauth/logout?\(query)")
+        try await Self.repeated(request, at: "/oauth/logout")
     }
 
     /// Asks first, unless the application shows that it means this session (RP-Initiated Logout 1.0 §2).
