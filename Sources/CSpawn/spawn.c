@@ -12,9 +12,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int connected_sockets(int sockets[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets);
+}
 
 int spawn_alone(const char *program, char *const arguments[], char *const environment[], int descriptor) {
     posix_spawn_file_actions_t actions;

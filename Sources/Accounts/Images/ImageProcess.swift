@@ -31,9 +31,7 @@ final class ImageProcess: Sendable {
     func photo(of image: [UInt8]) throws(ImageError) -> Photo {
         if image.count > ImageFile.maximumBytes { throw .fault(.tooLarge) }
         var sockets: [Int32] = [-1, -1]
-        // Close-on-exec, because other threads may start processes meanwhile.
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &sockets) == 0 else { throw .noWorker(Self.reason("socketpair")) }
+        guard connected_sockets(&sockets) == 0 else { throw .noWorker(Self.reason("socketpair")) }
         let ourSocket = sockets[0]
         defer { close(ourSocket) }
         let child = try start(with: sockets[1])

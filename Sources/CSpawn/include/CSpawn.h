@@ -1,6 +1,11 @@
 // Processes without privileges. This header uses no system types: if two imported modules included the same
 // system header, every Swift file that uses its types would have to import both.
 
+/// Makes two sockets that are connected to each other, and that a program started by another thread does not inherit.
+///
+/// - Returns: 0, or -1 with `errno`.
+int connected_sockets(int sockets[2]);
+
 /// Starts a program with the descriptor as its standard input and output, /dev/null as its standard error, no other
 /// descriptor, and the default action for every signal.
 ///
