@@ -14,7 +14,8 @@ struct AuthenticatorPages: Sendable {
     @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await signIn.required(context)
         guard current.isConfirmed else { return Self.confirm }
-        return pages.response(try await page(for: current, in: context.language), in: context.language)
+        let target = ReturnTarget(of: request, among: signIn.returnTargets)
+        return pages.response(try await page(for: current, then: target, in: context.language), in: context.language)
     }
 
     @Sendable func add(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -43,7 +44,7 @@ struct AuthenticatorPages: Sendable {
         _ context: RequestScope,
         _ handle: (Request, SessionContext) async throws -> Answer
     ) async throws -> Response {
-        var context = context
+        var (context, target) = ReturnTarget.taken(from: context, among: signIn.returnTargets)
         let current = try await signIn.required(context)
         context.session = current
         do {
@@ -51,7 +52,7 @@ struct AuthenticatorPages: Sendable {
             guard let codes = answer.json?["recovery_codes"] else {
                 return Pages.seeOther("/account?saved", answer.headers)
             }
-            var page = pages.recoveryCodes(codes, next: "/account", in: context.language)
+            var page = pages.recoveryCodes(codes, next: target.url ?? "/account", in: context.language)
             page.headers.add(answer.headers)
             return pages.response(page, in: context.language)
         } catch {
@@ -63,13 +64,14 @@ struct AuthenticatorPages: Sendable {
             if problem.slug == .confirmationRequired { return Self.confirm }
             guard problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
-            let page = try await page(for: current, after: problem, in: context.language)
+            let page = try await page(for: current, then: target, after: problem, in: context.language)
             return pages.response(page, in: context.language)
         }
     }
 
     private func page(
         for session: AccountSession,
+        then target: ReturnTarget,
         after problem: Problem? = nil,
         in language: Language
     ) async throws -> Page {
@@ -77,6 +79,7 @@ struct AuthenticatorPages: Sendable {
             try await sessions.enrolment(of: session),
             isSet: try await sessions.overview(of: session.account.id).hasAuthenticator,
             isRequired: sessions.flow.requiresAuthenticator,
+            then: target,
             after: problem,
             in: language
         )
@@ -117,10 +120,12 @@ extension Pages {
     /// - Parameters:
     ///   - isSet: whether the account has an app already.
     ///   - isRequired: whether every account must have one.
+    ///   - target: where the person goes afterwards.
     fileprivate func authenticator(
         _ enrolment: Enrolment,
         isSet: Bool,
         isRequired: Bool,
+        then target: ReturnTarget,
         after problem: Problem?,
         in language: Language
     ) -> Page {
@@ -143,6 +148,7 @@ extension Pages {
             notice: problem?.notice(in: language),
             members: [
                 .init("is_replaced", .bool(isSet)), .init("is_removable", .bool(!isRequired)),
+                .init("return_to", target.url.map(JSON.string) ?? nil),
                 .init("step", .object(step)), .init("field", .object(field)),
                 .init("secret_groups", .array(enrolment.secret.inGroups(of: 4).map(JSON.string))),
             ]

@@ -110,7 +110,9 @@ struct SessionRoutes: Sendable {
     ) -> Answer {
         switch progress {
         case .session(let new):
-            var answer = Answer(json: ["account": Representations.account(new.session.account), "next": nil])
+            var answer = Answer(
+                json: ["account": Representations.account(new.session.account), "next": next(of: new.session)]
+            )
             answer.status = status
             answer.add(new, isBearer: isBearer, cookies)
             return answer
@@ -137,8 +139,16 @@ struct SessionRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: SessionContext) async throws -> Answer {
         Answer(json: [
-            "account": Representations.account(context.session.account), "next": nil, "session": context.session.json,
+            "account": Representations.account(context.session.account), "next": next(of: context.session),
+            "session": context.session.json,
         ])
+    }
+
+    /// What a signed-in person must do next. An account that was imported, or whose app an operator has removed, may
+    /// lack the app that the flow requires; with one, nobody has a session of one factor.
+    private func next(of session: AccountSession) -> JSON {
+        let lacksAuthenticator = sessions.flow.requiresAuthenticator && session.assurance == .aal1
+        return lacksAuthenticator ? SignInStep.setUpAuthenticator.json : nil
     }
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Answer {

@@ -246,6 +246,7 @@ struct SignInPages: Sendable {
         case .code: "/sign-in/code"
         case .password: "/sign-in?known"
         case .signIn: "/sign-in"
+        case .setUpAuthenticator: "/account/authenticator"
         case .mailCode, .confirm, nil: nil
         }
     }

@@ -65,6 +65,8 @@ enum SignInStep: String {
     case mailCode = "mail-code"
     case code, password, confirm
     case secondFactor = "totp"
+    /// Every account must have an app, and this one has none.
+    case setUpAuthenticator = "authenticator"
 
     private var href: String {
         switch self {
@@ -72,10 +74,11 @@ enum SignInStep: String {
         case .mailCode, .code: "/session/code"
         case .secondFactor: "/session/totp"
         case .confirm: "/session/confirm"
+        case .setUpAuthenticator: "/account/totp"
         }
     }
 
-    fileprivate var json: JSON { ["step": .string(rawValue), "href": .string(href)] }
+    var json: JSON { ["step": .string(rawValue), "href": .string(href)] }
 }
 
 extension JSON.Member {

@@ -79,6 +79,27 @@ struct WaysInTests {
         }
     }
 
+    /// As after an import, or after an operator has removed a lost app.
+    @Test func `an account without the app that the flow requires is asked to set one up`() async throws {
+        let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "")
+        try await TestServer.with(flow: flow) { site in
+            try await Browser(site).signUp(hasAuthenticator: true)
+            try Session().run("DELETE FROM recovery_codes; DELETE FROM authenticators")
+            let next: JSON = ["step": "authenticator", "href": "/account/totp"]
+            let kim = Browser(site)
+            #expect(try await kim.signIn().json["next"] == next)
+            #expect(try await kim.send(.get, "/session").json["next"] == next)
+            let person = PageVisitor(site)
+            let page = try await person.post("/sign-in", "identifier=kim&password=a+pass+phrase+of+mine")
+            #expect(page.path == "/account/authenticator")
+            let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
+            let added = try await kim.send(.put, "/account/totp", ["code": .string(SignedUp(secret: secret).code)])
+            #expect(added.status == 200)
+            let session = try await kim.send(.get, "/session").json
+            #expect(session["next"] == .null && session["session"]?["assurance"] == "aal2")
+        }
+    }
+
     @Test func `beside an app, the minimum of the flow is enough`() async throws {
         let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "").replacing(
             "min: 15",
