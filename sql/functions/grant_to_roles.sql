@@ -88,6 +88,9 @@ BEGIN
         END IF;
     END LOOP;
 
+    -- Only functions of the owner of the tables may call it.
+    REVOKE ALL ON FUNCTION write_event FROM PUBLIC;
+
     -- These functions run as the owner of the tables.
     FOR routine, grantee IN
         SELECT oid, user_of_it
@@ -101,8 +104,8 @@ BEGIN
                    ('rename_account', 'accounts_serve'), ('imported_kinds', 'accounts_serve'),
                    ('remove_authenticator', 'accounts_operate'), ('end_reused_authorization', 'accounts_serve'),
                    ('import_accounts', 'accounts_operate'), ('erase_account', 'accounts_operate'),
-                   ('write_event', NULL), ('write_account_events', NULL), ('write_session_events', NULL),
-                   ('write_factor_events', NULL), ('write_logout', NULL)
+                   ('write_account_events', NULL), ('write_session_events', NULL), ('write_factor_events', NULL),
+                   ('write_logout', NULL)
                ) AS listed (name, user_of_it) ON proname = name
          WHERE prosecdef AND pg_function_is_visible(oid)
     LOOP

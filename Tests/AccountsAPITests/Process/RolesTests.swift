@@ -348,7 +348,7 @@ struct RolesTests {
                 "SELECT proconfig = '{\"search_path=public, pg_temp\"}' FROM pg_proc WHERE prosecdef"
             )
             let arePinned = try settings.map { try $0.decode(Bool.self) }
-            #expect(arePinned == Array(repeating: true, count: 23))
+            #expect(arePinned == Array(repeating: true, count: 22))
         }
     }
 
