@@ -73,17 +73,17 @@ enum SignInEnumeration {
                     tag: Array(repeating: UInt8(round), count: 32)
                 )
                 let stored = kind.method.map { StoredPassword(argon2, over: $0) } ?? StoredPassword(argon2)
-                try database.query(
+                _ = try database.query(
                     """
                     INSERT INTO accounts (id, email, profile, locale, flow, disabled_at)
                     SELECT \(id), \(address), '{}', 'en', 'default@1', CASE WHEN \(kind == .disabled) THEN now() END
                     """
                 )
-                try database.query("INSERT INTO identifiers VALUES ('email', \(address), \(id))")
-                try database.query("INSERT INTO credentials VALUES (\(id), 'password', \(stored.rawValue))")
+                _ = try database.query("INSERT INTO identifiers VALUES ('email', \(address), \(id))")
+                _ = try database.query("INSERT INTO credentials VALUES (\(id), 'password', \(stored.rawValue))")
                 if kind == .authenticator {
                     let sealed = keys.seal(Array(repeating: 0, count: 20), for: .authenticator(of: id))
-                    try database.query("INSERT INTO authenticators VALUES (\(id), \(sealed), 0)")
+                    _ = try database.query("INSERT INTO authenticators VALUES (\(id), \(sealed), 0)")
                 }
             }
         }
