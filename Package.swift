@@ -156,7 +156,7 @@ if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil,
             name: "Benchmarks",
             dependencies: ["CArgon2", .target(name: server.name)] + server.dependencies,
             path: "Tests/Benchmarks",
-            exclude: ["Yardsticks/steps.lua"],
+            exclude: ["Yardsticks/requests.lua"],
             swiftSettings: settings
         ),
     ]

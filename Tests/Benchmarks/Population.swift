@@ -69,9 +69,11 @@ enum Population {
     }
 
     /// A file with a token on each line.
-    static func file(of tokens: [Token<Draft>]) throws -> URL {
+    static func file(of tokens: [Token<Draft>]) throws -> URL { try file(of: tokens.map(\.text)) }
+
+    static func file(of tokens: [String]) throws -> URL {
         let file = FileManager.default.temporaryDirectory.appending(path: "tokens-\(UUID())")
-        try Data(tokens.map { $0.text + "\n" }.joined().utf8).write(to: file)
+        try Data(tokens.map { $0 + "\n" }.joined().utf8).write(to: file)
         return file
     }
 

@@ -9,28 +9,34 @@ struct Load {
     let p50, p99: Duration
 }
 
-/// wrk with steps: each connection sends the next step as soon as it has the response.
+/// wrk with requests of one kind: each connection sends the next one as soon as it has the response.
 struct Wrk {
+    /// The kinds of requests in `requests.lua`.
+    enum Kind: String, CaseIterable {
+        case step, session, check, refresh
+    }
+
     let port: Int
-    /// A file with a token on each line.
+    /// A file with a token on each line: of drafts, sessions or families of refresh tokens.
     let tokens: URL
+    var kind = Kind.step
 
     func run(connections: Int, for time: Duration) throws -> Load {
         let text = try output(
             of: "wrk",
             [
                 "--threads=1", "--connections=\(connections)", "--duration=\(time.components.seconds)s",
-                "--timeout=30s", "--script=Tests/Benchmarks/Yardsticks/steps.lua", "http://127.0.0.1:\(port)", "--",
-                tokens.path,
+                "--timeout=30s", "--script=Tests/Benchmarks/Yardsticks/requests.lua", "http://127.0.0.1:\(port)", "--",
+                kind.rawValue, tokens.path,
             ]
         )
         guard
             let line = text.firstMatch(
-                of: /steps: ([0-9]+) in ([0-9]+) us, ([0-9]+) failed, p50 ([0-9.]+), p99 ([0-9.]+)/
+                of: /requests: ([0-9]+) in ([0-9]+) us, ([0-9]+) failed, p50 ([0-9.]+), p99 ([0-9.]+)/
             ),
             let count = Double(line.1), let took = Double(line.2), let p50 = Double(line.4), let p99 = Double(line.5)
         else { throw Service.Failure(description: "wrk: \(text)") }
-        guard line.3 == "0", count > 0 else { throw Service.Failure(description: "steps were refused: \(text)") }
+        guard line.3 == "0", count > 0 else { throw Service.Failure(description: "requests were refused: \(text)") }
         return Load(
             count: count,
             rate: count / took * 1_000_000,
