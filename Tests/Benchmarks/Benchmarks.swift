@@ -27,6 +27,7 @@ enum Benchmarks {
         case "sign-ins": try await SignIns.measure()
         case "erasure": try Erasure.measure()
         case "refreshes": try Refreshes.measure()
+        case "events": try EventDelivery.measure()
         case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()
         case "serve": try await serve(with: Connections(rawValue: arguments[1])!)
