@@ -28,6 +28,7 @@ enum Benchmarks {
         case "erasure": try Erasure.measure()
         case "refreshes": try Refreshes.measure()
         case "events": try EventDelivery.measure()
+        case "triggers": try EventTriggers.measure()
         case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()
         case "serve": try await serve(with: Connections(rawValue: arguments[1])!)
