@@ -35,6 +35,7 @@ enum SignIns {
         try await measureRate(sessions, hashing)
         try await measureGuesses(sessions, administrator)
         try await measureChecks(sessions, administrator)
+        try await measureErasure(signups, administrator, logger)
         await database.shutdown()
         hashing.shutdown()
     }
@@ -185,6 +186,49 @@ enum SignIns {
         table.print(under: "Guesses at the password of one account; at most 100 may be evaluated")
     }
 
+    /// Inserts sessions of one account, without checks and triggers.
+    private static func insert(_ number: Int, endingIn lifetime: String, _ database: borrowing Connection) throws {
+        try database.run("SET session_replication_role = replica")
+        _ = try database.query(
+            """
+            INSERT INTO sessions (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
+            SELECT gen_random_uuid(), account, sha256(gen_random_uuid()::text::bytea), 1, 'pwd', true, '14 days',
+                   now() + \(lifetime)::interval, decode(repeat(md5(number::text), 6), 'hex')
+              FROM generate_series(1, \(number)) AS number, (SELECT id AS account FROM accounts LIMIT 1) AS one
+            """
+        )
+        try database.run("RESET session_replication_role")
+    }
+
+    // MARK: Expired sessions
+
+    /// How many expired sessions the reaper erases, with their triggers, beside those that are left.
+    private static func measureErasure(
+        _ signups: Signups,
+        _ database: borrowing Connection,
+        _ logger: Logger
+    ) async throws {
+        let expired = 1_000_000
+        let left = try database.query("SELECT count(*) FROM sessions").only.decode(Int.self)
+        try insert(expired, endingIn: "-1 minute", database)
+        try database.run("VACUUM ANALYZE sessions")
+        let start = ContinuousClock.now
+        let erased = try await Reaper(signups: signups, logger: logger).sweep().rows
+        let took = (ContinuousClock.now - start) / .seconds(1)
+        let rest = try database.query("SELECT count(*) FROM sessions").only.decode(Int.self)
+        guard erased >= expired, rest == left else {
+            throw Service.Failure(description: "\(rest) sessions are left, not \(left)")
+        }
+        var table = Table("expired", "not expired", "seconds", "erased a second")
+        table.append(
+            "\(expired)",
+            "\(left)  ",
+            String(format: "%.0f  ", took),
+            String(format: "%.0f  ", Double(expired) / took)
+        )
+        table.print(under: "Erasing expired sessions")
+    }
+
     // MARK: Checks of a session
 
     private static func measureChecks(_ sessions: Sessions, _ database: borrowing Connection) async throws {
@@ -192,15 +236,7 @@ enum SignIns {
         var existing = 0
         for size in [10_000, 1_000_000, 10_000_000] {
             if let largest = ProcessInfo.processInfo.environment["SESSIONS"].flatMap(Int.init), size > largest { break }
-            _ = try database.query(
-                """
-                INSERT INTO sessions (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
-                SELECT gen_random_uuid(), account, sha256(number::text::bytea), 1, 'pwd', true, '14 days',
-                       now() + interval '30 days', decode(repeat(md5(number::text), 6), 'hex')
-                  FROM generate_series(1, \(size - existing)) AS number,
-                       (SELECT id AS account FROM accounts LIMIT 1) AS one
-                """
-            )
+            try insert(size - existing, endingIn: "30 days", database)
             existing = size
             let tokens = (0..<64).map { _ in Token(for: ID<AccountSession>()) }
             for token in tokens {
