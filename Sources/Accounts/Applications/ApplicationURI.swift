@@ -54,6 +54,16 @@ struct ApplicationURI {
         return nil
     }
 
+    /// The origin of a registered URI as browsers write it (RFC 6454 §6.1): in lower case, without a default port. Nil for a
+    /// URI with the scheme of an app.
+    static func origin(of uri: String) -> String? {
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
+            let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
+            return scheme + (authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...])
+        }
+        return nil
+    }
+
     private func isEncrypted(_ scheme: Substring, _ host: Substring) -> Bool {
         scheme == "https"
             || scheme == "http" && (["127.0.0.1", "[::1]"].contains(host) || allowsLocalhost && host == "localhost")

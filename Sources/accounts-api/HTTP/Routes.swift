@@ -156,8 +156,9 @@ struct Routes: Sendable {
 extension Routes {
     func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
+        let applicationCORS = ApplicationCORS(applications: applications)
         // Middleware, the outermost first.
-        router.add(middleware: CORS(allowedOrigins: allowedOrigins))
+        router.add(middleware: CORS(allowedOrigins: allowedOrigins, applications: applicationCORS))
         router.add(middleware: securityHeaders)
         router.add(middleware: RequestLog(signups: signups, proxies: proxies))
         router.add(
@@ -168,7 +169,7 @@ extension Routes {
         )
         router.add(middleware: RequestDeadline(patience: patience))
         router.add(middleware: URILimit())
-        router.add(middleware: CORSPreflight(allowedOrigins: allowedOrigins))
+        router.add(middleware: CORSPreflight(allowedOrigins: allowedOrigins, applications: applicationCORS))
         let operations = operations
         for operation in operations { add(operation, to: router) }
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {

@@ -79,12 +79,8 @@ struct ProviderRoutes: Sendable {
 
     // MARK: Documents
 
-    /// Scripts of any site may read it: it is the same for everybody.
     @Sendable func metadata(_ request: Request, _ context: RequestScope) -> Response {
-        Answer(
-            json: provider.metadata,
-            headers: [.cacheControl: "public, max-age=300", .accessControlAllowOrigin: "*"]
-        ).response
+        Answer(json: provider.metadata, headers: [.cacheControl: "public, max-age=300"]).response
     }
 
     // MARK: Requests and answers

@@ -8,10 +8,7 @@ struct SigningKeyRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let lifetime = SigningKeys.publishedLifetime.seconds
-        return Answer(
-            json: try await keys.published,
-            headers: [.cacheControl: "public, max-age=\(lifetime)", .accessControlAllowOrigin: "*"]
-        )
+        return Answer(json: try await keys.published, headers: [.cacheControl: "public, max-age=\(lifetime)"])
     }
 
     var operations: [Operation] {

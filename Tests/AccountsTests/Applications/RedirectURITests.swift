@@ -117,4 +117,25 @@ struct RedirectURITests {
     func `the scheme of an app has a full stop, and one slash after it`(uri: String) {
         #expect(ApplicationURI(allowsLocalhost: false).mistake(in: uri, allowsAppScheme: true) != nil)
     }
+
+    @Test(
+        arguments: [
+            ("https://shop.example/callback", "https://shop.example"),
+            ("https://Shop.example:443/a?b=https://evil.example", "https://shop.example"),
+            ("https://shop.example:8443", "https://shop.example:8443"), ("http://127.0.0.1:80/x", "http://127.0.0.1"),
+            ("http://[::1]:7000/callback?a=1", "http://[::1]:7000"), ("com.example.app:/callback", nil),
+        ] as [(String, String?)]
+    )
+    func `the origin of a URI is as browsers write it`(uri: String, origin: String?) {
+        #expect(ApplicationURI.origin(of: uri) == origin)
+    }
+
+    @Test func `only scripts of public applications are a part of one`() throws {
+        let native = try Applications.test(Self.native)
+        #expect(native.allows(origin: "http://127.0.0.1") && native.allows(origin: "http://[::1]:7000"))
+        for origin in ["", "null", "http://[::1]", "http://127.0.0.1:7000", "com.example.app:", "http://127.0.0.1/"] {
+            #expect(!native.allows(origin: origin), "\(origin)")
+        }
+        #expect(try !Applications.test(Self.confidential).allows(origin: "https://shop.example"))
+    }
 }

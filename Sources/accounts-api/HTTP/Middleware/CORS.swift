@@ -1,12 +1,18 @@
 import HTTPTypes
 import Hummingbird
 
-/// Allows scripts of the sites in `ALLOWED_ORIGINS` to read the answers. Answers to other sites have no CORS headers.
+/// Allows scripts of the sites in `ALLOWED_ORIGINS` to read the answers, and those of applications some of them. Answers to
+/// other sites have no CORS headers.
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
+    let applications: ApplicationCORS
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var response = try await next(request, context)
+        if let access = applications.access(of: request, at: context.endpointPath) {
+            access.allowReading(in: &response.headers)
+            return response
+        }
         guard let origin = request.headers[.origin], allowedOrigins.contains(origin) else { return response }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowCredentials] = "true"

@@ -1,15 +1,20 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` (Fetch Standard, “CORS-preflight
-/// fetch”). It runs inside the middleware that adds headers, so that this answer has them too.
+/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` and for applications (Fetch Standard,
+/// “CORS-preflight fetch”). It runs inside the middleware that adds headers, so that this answer has them too.
 struct CORSPreflight: RouterMiddleware {
     let allowedOrigins: Set<String>
+    let applications: ApplicationCORS
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
-            let origin = request.headers[.origin], allowedOrigins.contains(origin)
+            let origin = request.headers[.origin]
         else { return try await next(request, context) }
+        if let access = applications.access(of: request, at: context.endpointPath) {
+            return Response(status: .noContent, headers: access.preflight)
+        }
+        guard allowedOrigins.contains(origin) else { return try await next(request, context) }
         return Response(
             status: .noContent,
             headers: [
