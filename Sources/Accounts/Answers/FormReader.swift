@@ -6,13 +6,15 @@ extension Answers {
     ///   - secretMembers: names whose texts are secrets, decoded directly into memory that is wiped.
     ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings.
     ///   - maximumValues: the maximum number of pairs.
+    ///   - allowsBareNames: whether a name without `=` is one with an empty text, and nothing between two `&` is left out.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
         several: Set<String> = [],
-        maximumValues: Int = .max
+        maximumValues: Int = .max,
+        allowsBareNames: Bool = false
     ) throws(MalformedBody) -> Answers {
-        var reader = FormReader(bytes: bytes)
+        var reader = FormReader(bytes: bytes, allowsBareNames: allowsBareNames)
         var members = FormMembers(several: several, maximumValues: maximumValues)
         while let pair = try reader.nextPair() {
             let name = try reader.text(pair.name)
@@ -64,18 +66,24 @@ struct FormMembers {
 /// Reads the bytes of a form in one pass, by the rules of ``Answers/readForm(_:secretMembers:several:maximumValues:)``.
 private struct FormReader {
     let bytes: UnsafeRawBufferPointer
+    let allowsBareNames: Bool
     private var position = 0
 
-    init(bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
+    init(bytes: UnsafeRawBufferPointer, allowsBareNames: Bool) {
+        (self.bytes, self.allowsBareNames) = (bytes, allowsBareNames)
     }
 
     /// The positions of the name and the value of the next pair; nil at the end.
     mutating func nextPair() throws(MalformedBody) -> (name: Range<Int>, value: Range<Int>)? {
-        if bytes.isEmpty || position > bytes.count { return nil }
+        if allowsBareNames { while position < bytes.count, bytes[position] == UInt8(ascii: "&") { position += 1 } }
+        if bytes.isEmpty || position > bytes.count || allowsBareNames && position == bytes.count { return nil }
         let start = position
         let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
         guard let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) else {
+            if allowsBareNames {
+                position = end + 1
+                return (start..<end, end..<end)
+            }
             throw MalformedBody(reason: end == bytes.count ? .unexpectedEnd : .unexpectedByte, offset: end)
         }
         position = end + 1

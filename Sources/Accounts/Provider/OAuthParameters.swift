@@ -3,10 +3,16 @@
 package struct OAuthParameters: Sendable {
     private let answers: Answers
 
-    /// Throws `invalid_request` for a parameter that occurs twice (RFC 6749 §3.1), and for text that is not a form.
+    /// Throws `invalid_request` for a parameter that occurs twice (RFC 6749 §3.1), and for text that is not a form. A name
+    /// without `=` is a parameter without a value, and an `&` too many changes nothing.
     package init(form bytes: UnsafeRawBufferPointer) throws(OAuthError) {
         do throws(MalformedBody) {
-            answers = try Answers.readForm(bytes, secretMembers: ["client_secret"], maximumValues: 100)
+            answers = try Answers.readForm(
+                bytes,
+                secretMembers: ["client_secret"],
+                maximumValues: 100,
+                allowsBareNames: true
+            )
         } catch {
             throw error.reason == .duplicateName
                 ? .invalidRequest("A parameter occurs more than once.")

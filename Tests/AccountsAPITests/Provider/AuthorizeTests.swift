@@ -147,6 +147,25 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `a parameter without a value counts as left out, and none may occur twice`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            for more in ["&", "&&display", "&login_hint&max_age=", "&prompt"] {
+                let redirect = try await RelyingParty.Redirect(kim.send(.get, shop.url() + more))
+                #expect(redirect.query["code"] != nil, "\(more)")
+            }
+            for more in ["&state", "&display&display=", "&nonce=&"] {
+                let refused = try await kim.send(.get, shop.url() + more)
+                #expect(refused.status == 400 && refused.headers[.location] == nil, "\(more)")
+            }
+            let form = Array("&grant_type=refresh_token&&refresh_token=x&client_id=reader&scope".utf8)
+            let headers: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+            let answer = try await shop.site.send(.post, "/oauth/token", bytes: form, headers)
+            #expect(answer.json["error"] == "invalid_grant")
+        }
+    }
+
     // MARK: Prompts
 
     @Test func `prompt=none shows nothing`() async throws {

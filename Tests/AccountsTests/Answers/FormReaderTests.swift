@@ -13,10 +13,17 @@ struct FormReaderTests {
         _ bytes: [UInt8],
         secret: Set<String> = [],
         several: Set<String> = [],
-        maximumValues: Int = .max
+        maximumValues: Int = .max,
+        allowsBareNames: Bool = false
     ) throws(MalformedBody) -> Answers {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
-            try Answers.readForm(bytes, secretMembers: secret, several: several, maximumValues: maximumValues)
+            try Answers.readForm(
+                bytes,
+                secretMembers: secret,
+                several: several,
+                maximumValues: maximumValues,
+                allowsBareNames: allowsBareNames
+            )
         }
     }
 
@@ -55,6 +62,27 @@ struct FormReaderTests {
         offset: Int
     ) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) { try read(text) }
+    }
+
+    @Test(
+        arguments: [
+            ("a", ["a": ""]), ("a&b=c", ["a": "", "b": "c"]), ("a=b&", ["a": "b"]), ("&", [:]), ("", [:]),
+            ("&&a=b&&c", ["a": "b", "c": ""]), ("%61", ["a": ""]),
+        ] as [(String, JSON)]
+    )
+    func `where bare names are allowed, they are texts that are empty`(text: String, json: JSON) throws {
+        let answers = try read(Array(text.utf8), allowsBareNames: true)
+        #expect(answers.json == json)
+    }
+
+    @Test(
+        arguments: [("a&a", .duplicateName, 2), ("a=1&&a", .duplicateName, 5), ("%&a", .malformedEscape, 0)]
+            as [(String, MalformedBody.Reason, Int)]
+    )
+    func `bare names are read as strictly as others`(text: String, reason: MalformedBody.Reason, offset: Int) {
+        #expect(throws: MalformedBody(reason: reason, offset: offset)) {
+            try read(Array(text.utf8), allowsBareNames: true)
+        }
     }
 
     @Test func `bytes that are not UTF-8 are refused and not repaired`() {
