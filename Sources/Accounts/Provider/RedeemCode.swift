@@ -21,7 +21,7 @@ extension Provider {
             try await end(live.id)
             throw .oauth(Self.uselessCode)
         }
-        return try await tokens(for: live, to: application, answering: request, refreshNumber: 0)
+        return try await tokens(for: live, to: application, answering: request, scope: live.scope, refreshNumber: 0)
     }
 
     private static let uselessCode = OAuthError.invalidGrant(

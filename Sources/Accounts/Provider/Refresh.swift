@@ -15,23 +15,31 @@ extension Provider {
             guard let (live, tokens, now) = try await refreshable(token, by: application),
                 token.isGenuine(nonce: live.nonce, keys)
             else { throw .oauth(Self.uselessToken) }
-            guard Set(parameters.words("scope")).isSubset(of: live.scope.split(separator: " ").map(String.init)) else {
-                throw .oauth(OAuthError("invalid_scope", "The scope has more than was granted."))
-            }
+            let scope = try Self.scope(parameters.words("scope"), of: live)
             var next = tokens
             switch next.present(token.number, at: now) {
             case .reused:
                 try await endReused(live)
                 throw .oauth(Self.uselessToken)
             case .repeated(let number):
-                return try await self.tokens(for: live, to: application, answering: nil, refreshNumber: number)
+                return try await self.tokens(for: live, to: application, scope: scope, refreshNumber: number)
             case .exchanged(let number):
                 if try await write(next, replacing: tokens, of: live) {
-                    return try await self.tokens(for: live, to: application, answering: nil, refreshNumber: number)
+                    return try await self.tokens(for: live, to: application, scope: scope, refreshNumber: number)
                 }
             }
         }
         throw .database(.unavailable("a refresh token was exchanged by too many requests at once"))
+    }
+
+    /// The scope of the new access token: what was granted, or less if the application asks for less. The refresh token keeps
+    /// what was granted (RFC 6749 §6).
+    private static func scope(_ asked: [String], of live: LiveAuthorization) throws(ProviderError) -> String {
+        let granted = live.scope.split(separator: " ").map(String.init)
+        guard Set(asked).isSubset(of: granted) else {
+            throw .oauth(OAuthError("invalid_scope", "The scope has more than was granted."))
+        }
+        return asked.isEmpty ? live.scope : granted.filter(asked.contains).joined(separator: " ")
     }
 
     /// Ends the authorization, because somebody may have copied its tokens, and tells the person and the application.

@@ -39,20 +39,22 @@ struct LiveAuthorization: Sendable {
 extension Provider {
     /// - Parameters:
     ///   - request: that of the code; nil when a token is refreshed.
+    ///   - scope: that of the access token.
     ///   - refreshNumber: the number of the refresh token.
     func tokens(
         for live: LiveAuthorization,
         to application: Application,
-        answering request: AuthorizationRequest?,
+        answering request: AuthorizationRequest? = nil,
+        scope: String,
         refreshNumber: Int
     ) async throws(ProviderError) -> IssuedTokens {
-        let access = try await sign(accessClaims(of: live, for: application), .accessToken, for: application)
+        let access = try await sign(accessClaims(of: live, for: application, scope), .accessToken, for: application)
         let id = try await sign(identityClaims(of: live, for: application, access, request), .idToken, for: application)
         let refresh = RefreshToken(refreshNumber, of: live.id, nonce: live.nonce, keys)
         return IssuedTokens(json: [
             "access_token": .string(access), "token_type": "Bearer",
             "expires_in": .integer(Self.accessTokenLifetime), "refresh_token": .string(refresh.text),
-            "id_token": .string(id), "scope": .string(live.scope),
+            "id_token": .string(id), "scope": .string(scope),
         ])
     }
 
@@ -80,11 +82,15 @@ extension Provider {
     }
 
     /// RFC 9068 §2.2. The `jti` begins with the id of the authorization, which tells whether the token is still good.
-    private func accessClaims(of live: LiveAuthorization, for application: Application) -> [JSON.Member] {
+    private func accessClaims(
+        of live: LiveAuthorization,
+        for application: Application,
+        _ scope: String
+    ) -> [JSON.Member] {
         let audience = registry.current.issuerAudience.first ?? issuer
         return claims(of: live, for: audience, Self.accessTokenLifetime) + [
             .init("client_id", .string(application.id)), .init("jti", .string("\(live.id).\(ID<IssuedTokens>())")),
-            .init("scope", .string(live.scope)),
+            .init("scope", .string(scope)),
         ]
     }
 

@@ -243,6 +243,35 @@ struct TokenTests {
         }
     }
 
+    @Test func `a refresh may ask for less, and never for more`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let first = try await shop.signIn(kim, ["scope": "openid profile email"])
+            var token = try #require(first.json["refresh_token"]?.string)
+            func refresh(_ scope: String) async throws -> Response {
+                let form = ["grant_type": "refresh_token", "refresh_token": token, "scope": scope]
+                let answer = try await shop.post("/oauth/token", form)
+                if let next = answer.json["refresh_token"]?.string { token = next }
+                return answer
+            }
+            let steps = [
+                ("email openid", "openid email"), ("openid", "openid"), ("", "openid profile email"),
+                // The refresh token keeps what was granted.
+                ("openid profile email", "openid profile email"),
+            ]
+            for (asked, given) in steps {
+                let answer = try await refresh(asked)
+                #expect(answer.status == 200 && answer.json["scope"]?.string == given)
+                #expect(answer.claims(of: "access_token")["scope"]?.string == given)
+            }
+            for wider in ["openid offline_access", "admin"] {
+                let refused = try await refresh(wider)
+                #expect(refused.status == 400 && refused.json["error"] == "invalid_scope")
+            }
+        }
+    }
+
     @Test(arguments: ["sign out", "erase", "disable", "expire", "idle", "change the password"])
     func `all tokens end with the session`(end: String) async throws {
         try await RelyingParty.with { shop in
