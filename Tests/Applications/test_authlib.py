@@ -74,7 +74,7 @@ def test_an_app_without_a_secret_listens_on_any_port(relying_party, visitor):
     # Any program of the device could ask for this, so the person is asked.
     page = visitor.open(url).text
     assert "Continue to Phone" in page
-    chosen = html.unescape(re.search(r'href="([^"]+chosen=1)"', page)[1])
+    chosen = html.unescape(re.search(r'class="button main" href="([^"]+)"', page)[1])
     tokens = phone.redeem(visitor.redirect(requests.compat.urljoin(url, chosen)), state)
     assert phone.claims(tokens)["preferred_username"] == visitor.username
     assert phone.introspect(tokens["access_token"])["error"] == "invalid_client"

@@ -295,6 +295,7 @@ struct English: Messages {
         case .signOut: "Sign out"
         case .signOutThere: "Sign out there"
         case .chooseAccount: "Choose an account"
+        case .signInAnother: "Sign in as someone else"
         case .signUpAnother: "Create another account"
         case .signOutTitle: "Do you want to sign out?"
         case .signOutText: "You will be signed out here and in the applications that you opened from this browser."

@@ -277,6 +277,7 @@ struct Korean: Messages {
         case .signOut: "로그아웃"
         case .signOutThere: "해당 기기 로그아웃"
         case .chooseAccount: "계정 선택"
+        case .signInAnother: "다른 계정으로 로그인"
         case .signUpAnother: "다른 계정 만들기"
         case .signOutTitle: "로그아웃하시겠어요?"
         case .signOutText: "이 브라우저와, 이 브라우저에서 연 앱에서 모두 로그아웃돼요."

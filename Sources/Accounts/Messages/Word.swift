@@ -34,7 +34,7 @@ package enum Word: String, CaseIterable, Sendable {
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
     // Applications.
-    case chooseAccount, signUpAnother, signOutTitle, signOutText
+    case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText
     // What went wrong.
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,

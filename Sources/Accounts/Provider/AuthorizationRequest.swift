@@ -18,6 +18,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package private(set) var madeAt: Date
     /// Whether the person has made an account for it.
     private(set) var isAnsweredBySignUp = false
+    /// The session with whose account the person has said to go on.
+    private(set) var chosen: ID<AccountSession>?
     /// An ID token of the person whom the application expects, if it wants to show nothing.
     private(set) var idTokenHint: String?
 
@@ -25,6 +27,13 @@ package struct AuthorizationRequest: Hashable, Sendable {
     func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
+        return request
+    }
+
+    /// The same request after the person has said to go on with the account of that session.
+    package func choosing(_ session: AccountSession) -> AuthorizationRequest {
+        var request = self
+        request.chosen = session.id
         return request
     }
 
@@ -147,6 +156,7 @@ extension AuthorizationRequest {
             if let text { members.append(.init(name, .string(text))) }
         }
         if let maxAge { members.append(.init("max_age", .integer(maxAge))) }
+        if let chosen { members.append(.init("chosen", .string("\(chosen)"))) }
         if isAnsweredBySignUp { members.append(.init("signed_up", true)) }
         return .object(members)
     }
@@ -170,7 +180,8 @@ extension AuthorizationRequest {
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
-            isAnsweredBySignUp: json["signed_up"] == true
+            isAnsweredBySignUp: json["signed_up"] == true,
+            chosen: json["chosen"]?.string.flatMap { ID($0) }
         )
     }
 }

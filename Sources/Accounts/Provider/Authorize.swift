@@ -36,15 +36,12 @@ extension Provider {
 
     /// Answers the request, or says what the person has to do first.
     ///
-    /// - Parameters:
-    ///   - session: that of the browser; nil if there is none.
-    ///   - hasChosen: whether the person has said to go on with that account.
+    /// - Parameter session: that of the browser; nil if there is none.
     package func authorize(
         _ request: AuthorizationRequest,
-        _ session: AccountSession?,
-        hasChosen: Bool = false
+        _ session: AccountSession?
     ) async throws(AuthorizationError) -> AuthorizationStep {
-        var missing = step(before: request, session, hasChosen)
+        var missing = step(before: request, session)
         if let hint = request.idTokenHint, try await !shows(hint, session?.account) { missing = .signIn }
         var code: String?
         if missing == nil, let session { code = try await self.code(for: request, session) }
@@ -67,17 +64,13 @@ extension Provider {
     }
 
     /// What the person has to do before the request can be answered; nil for nothing.
-    private func step(
-        before request: AuthorizationRequest,
-        _ session: AccountSession?,
-        _ hasChosen: Bool
-    ) -> AuthorizationStep? {
+    private func step(before request: AuthorizationRequest, _ session: AccountSession?) -> AuthorizationStep? {
         guard let session else { return request.prompts.contains(.create) ? .signUp : .signIn }
         if session.isIdle { return .confirm }
         // Whoever has signed in or up for this request has chosen by that.
-        let isNew = session.createdAt >= request.madeAt
+        let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id
         let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount]) || isUnknownProgram(request)
-        if asks, !isNew, !hasChosen { return .choose }
+        if asks, !hasChosen { return .choose }
         let age = session.now.timeIntervalSince(session.authTime)
         // A proof that was given for this request is recent enough, even for a max_age of 0.
         if session.authTime >= request.madeAt, age < Self.recent { return nil }

@@ -43,26 +43,22 @@ struct AuthorizePages: Sendable {
             throw Problem(.notFound, "The request of the application is over. Start again at the application.")
         }
         if query["sign-up"] != nil { return try await signUp(for: authorization, context, request) }
-        return try await redirecting {
-            try await goOn(with: authorization, context, request, hasChosen: query["chosen"] != nil)
-        }
+        return try await redirecting { try await goOn(with: authorization, context, request) }
     }
 
     private func goOn(
         with authorization: AuthorizationRequest,
         _ context: RequestScope,
-        _ request: Request,
-        hasChosen: Bool = false
+        _ request: Request
     ) async throws -> Response {
         let current = try await current(context)
-        let ticket = authorization.ticket(provider.keys)
-        let back = Self.path(ticket).formEncoded
-        switch try await provider.authorize(authorization, current, hasChosen: hasChosen) {
+        let target = ReturnTarget(authorization, provider.keys)
+        switch try await provider.authorize(authorization, current) {
         case .redirect(let uri): return Pages.seeOther(uri)
-        case .signIn: return Pages.seeOther("/sign-in?return_to=\(back)")
-        case .confirm: return Pages.seeOther("/account/confirm?return_to=\(back)")
+        case .signIn: return Pages.seeOther(target.carried(by: "/sign-in"))
+        case .confirm: return Pages.seeOther(target.carried(by: "/account/confirm"))
         case .signUp: return try await signUp(for: authorization, context, request)
-        case .choose: return choice(authorization, ticket, current?.account, context.language)
+        case .choose: return choice(authorization, current, context.language)
         }
     }
 
@@ -90,18 +86,20 @@ struct AuthorizePages: Sendable {
 
     private func choice(
         _ authorization: AuthorizationRequest,
-        _ ticket: String,
-        _ account: Account?,
+        _ session: AccountSession?,
         _ language: Language
     ) -> Response {
-        let path = Self.path(ticket)
-        let name = account?.email ?? account?.username ?? ""
+        let name = session?.account.email ?? session?.account.username ?? ""
+        let target = ReturnTarget(authorization, provider.keys)
+        // The choice is encrypted in the address, so that only this page can make it.
+        let chosen = session.map { authorization.choosing($0) } ?? authorization
         let page = Page(
             template: .choice,
             title: language.messages.text(.chooseAccount),
             members: [
-                .init("account", .string(name)), .init("next", .string("\(path)&chosen=1")),
-                .init("sign_up", .string("\(path)&sign-up=1")),
+                .init("account", .string(name)), .init("next", .string(Self.path(chosen.ticket(provider.keys)))),
+                .init("sign_in", .string(target.carried(by: SignInPages.signInAnew))),
+                .init("sign_up", .string("\(target.url ?? "")&sign-up=1")),
                 .init(
                     "go_on",
                     .string(

@@ -45,6 +45,11 @@ struct ReturnTargets: Sendable {
 }
 
 extension ReturnTarget {
+    /// Where the request of an application goes on.
+    init(_ authorization: AuthorizationRequest, _ keys: KeyRing) {
+        self.init(url: AuthorizePages.path(authorization.ticket(keys)), authorization: authorization)
+    }
+
     /// The target in the query of a page.
     init(of request: Request, among targets: ReturnTargets) {
         self = targets.target(request.uri.queryParameters[Substring(Self.name)].map { String($0) })

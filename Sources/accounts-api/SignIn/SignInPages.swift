@@ -17,9 +17,13 @@ struct SignInPages: Sendable {
 
     // MARK: Signing in
 
+    /// The page for a person who is signed in, and wants to sign in with another account.
+    static let signInAnew = "/sign-in?anew"
+
     @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
-        if try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
+        let isAnew = request.uri.queryParameters["anew"] != nil
+        if !isAnew, try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
         let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
         guard sessions.flow.signIn.methods.contains(.password) else {
             return Pages.seeOther(target.carried(by: "/sign-in/mail"))
