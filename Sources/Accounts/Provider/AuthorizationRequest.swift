@@ -20,13 +20,20 @@ package struct AuthorizationRequest: Hashable, Sendable {
     private(set) var isAnsweredBySignUp = false
     /// The session with whose account the person has said to go on.
     private(set) var chosen: ID<AccountSession>?
-    /// An ID token of the person whom the application expects, if it wants to show nothing.
-    private(set) var idTokenHint: String?
+    /// The account that the application expects, by its `id_token_hint`.
+    private(set) var expected: ID<Account>?
 
     /// The same request, made at another time.
     func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
+        return request
+    }
+
+    /// The same request, answered for that account only.
+    func expecting(_ account: ID<Account>) -> AuthorizationRequest {
+        var request = self
+        request.expected = account
         return request
     }
 
@@ -133,8 +140,7 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
-            madeAt: now,
-            idTokenHint: prompts.contains(.none) ? parameters["id_token_hint"] : nil
+            madeAt: now
         )
     }
 
@@ -156,6 +162,7 @@ extension AuthorizationRequest {
             if let text { members.append(.init(name, .string(text))) }
         }
         if let maxAge { members.append(.init("max_age", .integer(maxAge))) }
+        if let expected { members.append(.init("expected", .string("\(expected)"))) }
         if let chosen { members.append(.init("chosen", .string("\(chosen)"))) }
         if isAnsweredBySignUp { members.append(.init("signed_up", true)) }
         return .object(members)
@@ -181,7 +188,8 @@ extension AuthorizationRequest {
             loginHint: json["login_hint"]?.string,
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true,
-            chosen: json["chosen"]?.string.flatMap { ID($0) }
+            chosen: json["chosen"]?.string.flatMap { ID($0) },
+            expected: json["expected"]?.string.flatMap { ID($0) }
         )
     }
 }

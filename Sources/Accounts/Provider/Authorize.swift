@@ -6,6 +6,8 @@ package enum AuthorizationStep: Hashable, Sendable {
     case redirect(String)
     /// The person signs in first.
     case signIn
+    /// Another person than the one who is signed in signs in first.
+    case signInAnew
     /// The person proves again who they are first.
     case confirm
     /// The person signs up first.
@@ -21,7 +23,7 @@ extension Provider {
             throw .unanswerable(.init(detail: "The client_id is missing, or is not the one of an application."))
         }
         guard let uri = parameters["request_uri"] else {
-            return try AuthorizationRequest(parameters, of: application)
+            return try await read(parameters, of: application)
         }
         guard let token = PushedRequest.token(uri) else {
             throw .unanswerable(.init(detail: "The request_uri is not one of this server."))
@@ -41,8 +43,11 @@ extension Provider {
         _ request: AuthorizationRequest,
         _ session: AccountSession?
     ) async throws(AuthorizationError) -> AuthorizationStep {
-        var missing = step(before: request, session)
-        if let hint = request.idTokenHint, try await !shows(hint, session?.account) { missing = .signIn }
+        let missing = step(before: request, session)
+        if missing == .signInAnew, let session, session.createdAt >= request.madeAt {
+            // Another person than the expected one has signed in for the request.
+            throw .refused(request.refusal(instead: .signInAnew))
+        }
         var code: String?
         if missing == nil, let session { code = try await self.code(for: request, session) }
         guard let code else {
@@ -53,19 +58,10 @@ extension Provider {
         return .redirect(redirect(to: request.redirectURI, [("code", code), ("state", request.state)]))
     }
 
-    /// Whether the ID token of the application is one of that account. It may have expired.
-    private func shows(_ hint: String, _ account: Account?) async throws(AuthorizationError) -> Bool {
-        do throws(ProviderError) {
-            let subject = try await verified(hint, .idToken)?.claims["sub"]?.string
-            return subject != nil && subject == account.map { "\($0.id)" }
-        } catch {
-            throw .provider(error)
-        }
-    }
-
     /// What the person has to do before the request can be answered; nil for nothing.
     private func step(before request: AuthorizationRequest, _ session: AccountSession?) -> AuthorizationStep? {
         guard let session else { return request.prompts.contains(.create) ? .signUp : .signIn }
+        if let expected = request.expected, expected != session.account.id { return .signInAnew }
         if session.isIdle { return .confirm }
         // Whoever has signed in or up for this request has chosen by that.
         let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id

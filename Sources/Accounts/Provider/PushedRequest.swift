@@ -21,7 +21,7 @@ extension Provider {
         guard parameters["request_uri"] == nil else {
             throw .oauth(.invalidRequest("A pushed request has no request_uri."))
         }
-        let request = try Self.read(parameters, of: application)
+        let request = try await readDirectly(parameters, of: application)
         let token = Token<PushedRequest>(for: ID())
         // An application that has proved who it is asks for all its people from one network.
         let limits = application.isPublic ? sessions.signups.charges(.starts, of: sessions.signups.network) : []
@@ -41,12 +41,12 @@ extension Provider {
     }
 
     /// The application asks directly, so that every error is its answer.
-    private static func read(
+    private func readDirectly(
         _ parameters: OAuthParameters,
         of application: Application
-    ) throws(ProviderError) -> AuthorizationRequest {
+    ) async throws(ProviderError) -> AuthorizationRequest {
         do throws(AuthorizationError) {
-            return try AuthorizationRequest(parameters, of: application)
+            return try await read(parameters, of: application)
         } catch {
             switch error {
             case .unanswerable(let unanswerable): throw .oauth(.invalidRequest(unanswerable.detail))

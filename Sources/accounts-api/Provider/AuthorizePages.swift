@@ -56,6 +56,7 @@ struct AuthorizePages: Sendable {
         switch try await provider.authorize(authorization, current) {
         case .redirect(let uri): return Pages.seeOther(uri)
         case .signIn: return Pages.seeOther(target.carried(by: "/sign-in"))
+        case .signInAnew: return Pages.seeOther(target.carried(by: SignInPages.signInAnew))
         case .confirm: return Pages.seeOther(target.carried(by: "/account/confirm"))
         case .signUp: return try await signUp(for: authorization, context, request)
         case .choose: return choice(authorization, current, context.language)

@@ -96,8 +96,13 @@ struct RelyingParty: Sendable {
 
     func authorize(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> Redirect {
         let response = try await browser.send(.get, url(changes))
-        guard let chosen = response.body.firstMatch(of: /href="([^"]+chosen=1)"/)?.1 else { return Redirect(response) }
-        return try await Redirect(browser.send(.get, String(chosen).replacing("&amp;", with: "&")))
+        guard let chosen = Self.choice(on: response) else { return Redirect(response) }
+        return try await Redirect(browser.send(.get, chosen))
+    }
+
+    /// The link with which the person goes on with the account that is signed in; nil on any other page.
+    static func choice(on page: Response) -> String? {
+        page.body.firstMatch(of: /class="button main" href="(\/oauth\/authorize\/continue[^"]+)"/).map { String($0.1) }
     }
 
     /// The code for the session of the browser.

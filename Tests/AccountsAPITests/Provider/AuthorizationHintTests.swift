@@ -1,0 +1,163 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The person whom an application expects", .freshDatabase)
+struct AuthorizationHintTests {
+    /// Two people, and the ID token that the shop has of the first one.
+    private func people(_ shop: RelyingParty) async throws -> (kim: Browser, lee: Browser, hint: String) {
+        let (kim, lee) = (Browser(shop.site), Browser(shop.site))
+        try await kim.signUp()
+        try await lee.signUp("lee@example.com", "lee")
+        let hint = try #require(try await shop.signIn(kim).json["id_token"]?.string)
+        return (kim, lee, hint)
+    }
+
+    @Test func `the expected person goes straight back`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, _, hint) = try await people(shop)
+            for prompt in [nil, "none"] {
+                let redirect = try await shop.authorize(kim, ["prompt": prompt, "id_token_hint": hint])
+                #expect(redirect.query["code"] != nil)
+            }
+        }
+    }
+
+    @Test func `another person signs in as the expected one, and only then goes back with a code`() async throws {
+        try await RelyingParty.with { shop in
+            let (_, lee, hint) = try await people(shop)
+            try TestSupport.Session().letPass("5 minutes")
+            let silent = try await shop.authorize(lee, ["prompt": "none", "id_token_hint": hint])
+            #expect(silent.query["error"] == "login_required")
+            let asked = try await shop.authorize(lee, ["id_token_hint": hint])
+            let back = try #require(asked.query["return_to"])
+            #expect(asked.address == "/sign-in" && asked.query["anew"] != nil)
+            // Without the sign-in the person goes no further.
+            #expect(try await RelyingParty.Redirect(lee.send(.get, back)).address == "/sign-in")
+            #expect(try await lee.signIn().status == 201)
+            #expect(try await RelyingParty.Redirect(lee.send(.get, back)).query["code"] != nil)
+        }
+    }
+
+    @Test func `who signs in as somebody else goes back with an error`() async throws {
+        try await RelyingParty.with { shop in
+            let (_, lee, hint) = try await people(shop)
+            try await lee.send(.delete, "/session")
+            let asked = try await shop.authorize(lee, ["id_token_hint": hint])
+            #expect(asked.address == "/sign-in" && asked.query["anew"] == nil)
+            let back = try #require(asked.query["return_to"])
+            #expect(try await lee.signIn("lee@example.com").status == 201)
+            let redirect = try await RelyingParty.Redirect(lee.send(.get, back))
+            #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "login_required")
+            #expect(redirect.query["state"] == "a state &=?")
+        }
+    }
+
+    @Test(arguments: [nil, "none", "login", "select_account"])
+    func `what is no ID token for the application is an error, also in a pushed request`(prompt: String?) async throws {
+        try await RelyingParty.with { shop in
+            let (kim, _, hint) = try await people(shop)
+            let tokens = try await shop.signIn(kim)
+            let foreign = try #require(try await shop.reader.signIn(kim).json["id_token"]?.string)
+            let access = try #require(tokens.json["access_token"]?.string)
+            for other in ["x", "\(hint.dropLast(3))AAA", foreign, access] {
+                let changes = ["prompt": prompt, "id_token_hint": other]
+                let redirect = try await shop.authorize(kim, changes)
+                #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "invalid_request")
+                let pushed = try await shop.post("/oauth/par", shop.parameters(changes))
+                #expect(pushed.status == 400 && pushed.json["error"] == "invalid_request")
+            }
+        }
+    }
+
+    @Test func `a pushed request expects a person, too`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, lee, hint) = try await people(shop)
+            for (browser, answer) in [(kim, "code"), (lee, "error")] {
+                let parameters = shop.parameters(["prompt": "none", "id_token_hint": hint])
+                let uri = try #require(try await shop.post("/oauth/par", parameters).json["request_uri"]?.string)
+                let path = "/oauth/authorize?client_id=shop&request_uri=\(uri.formEncoded)"
+                #expect(try await RelyingParty.Redirect(browser.send(.get, path)).query[answer] != nil)
+            }
+        }
+    }
+
+    @Test func `an ID token counts after it has expired, and after its session`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, _, _) = try await people(shop)
+            let subject = try #require(try await shop.signIn(kim).claims()["sub"]?.string)
+            let keys = SigningKeys(database: shop.site.service.database, keys: try KeyRing(TestSignups.keys))
+            let claims: [JSON.Member] = [
+                .init("iss", "http://localhost:8080"), .init("sub", .string(subject)), .init("aud", "shop"),
+                .init("exp", 1_700_000_000),
+            ]
+            let old = try await keys.sign(claims, type: .idToken, by: .es256)
+            #expect(try await shop.authorize(kim, ["prompt": "none", "id_token_hint": old]).query["code"] != nil)
+        }
+    }
+}
+
+@Suite("The page that asks for an account", .freshDatabase)
+struct AccountChoiceTests {
+    @Test func `who signs in as someone else goes back with that account`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try await Browser(shop.site).signUp("lee@example.com", "lee")
+            try TestSupport.Session().letPass("5 minutes")
+            let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
+            let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Sign in as someone else</)?.1)
+            let path = String(link).replacing("&amp;", with: "&")
+            let signIn = try await kim.send(.get, path)
+            #expect(signIn.status == 200 && signIn.body.contains("action=\"/sign-in\""), "also for who is signed in")
+            let target = try #require(signIn.body.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
+            #expect(try await kim.signIn("lee@example.com").status == 201)
+            let redirect = try await RelyingParty.Redirect(kim.send(.get, String(target)))
+            let tokens = try await shop.redeem(#require(redirect.query["code"]))
+            #expect(tokens.claims()["email"] == "lee@example.com")
+        }
+    }
+
+    @Test func `the page has its words in Korean`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = PageVisitor(shop.site, language: "ko")
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            try TestSupport.Session().letPass("5 minutes")
+            #expect(try await kim.open(shop.url(["prompt": "select_account"])).has("다른 계정으로 로그인"))
+        }
+    }
+
+    @Test func `with prompt=select_account login the person chooses once, and proves once`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try TestSupport.Session().letPass("5 minutes")
+            let page = try await kim.send(.get, shop.url(["prompt": "select_account login"]))
+            let chosen = try #require(RelyingParty.choice(on: page))
+            let confirm = try await RelyingParty.Redirect(kim.send(.get, chosen))
+            #expect(confirm.address == "/account/confirm")
+            let password: JSON = ["password": "a pass phrase of mine"]
+            #expect(try await kim.send(.put, "/session/confirm", password).status == 200)
+            let back = try #require(confirm.query["return_to"])
+            #expect(try await RelyingParty.Redirect(kim.send(.get, back)).query["code"] != nil)
+        }
+    }
+
+    @Test func `a choice is that of one session`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, lee) = (Browser(shop.site), Browser(shop.site))
+            try await kim.signUp()
+            try await lee.signUp("lee@example.com", "lee")
+            try TestSupport.Session().letPass("5 minutes")
+            let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
+            let chosen = try #require(RelyingParty.choice(on: page))
+            for path in [chosen, "\(chosen)&chosen=1"] {
+                #expect(try await lee.send(.get, path).body.contains("lee@example.com"), "asked again")
+            }
+        }
+    }
+}
