@@ -14,7 +14,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The seconds since when the person must have proved who they are.
     let maxAge: Int?
     package let loginHint: String?
-    /// When the request was made, by the clock of the server.
+    /// The language of the pages, if the application asks for one that the flow has.
+    package internal(set) var language: Language?
+    /// When the request was made. Without a session it is the time of the server: every later session is newer.
     package private(set) var madeAt: Date
     /// Whether the person has made an account for it.
     private(set) var isAnsweredBySignUp = false
@@ -24,7 +26,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     private(set) var expected: ID<Account>?
 
     /// The same request, made at another time.
-    func made(at time: Date) -> AuthorizationRequest {
+    package func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
         return request
@@ -84,10 +86,13 @@ package enum AuthorizationError: Error {
 }
 
 extension AuthorizationRequest {
-    /// - Parameter parameters: from the query, the form, or a pushed request.
+    /// - Parameters:
+    ///   - parameters: from the query, the form, or a pushed request.
+    ///   - languages: those of the flow.
     init(
         _ parameters: OAuthParameters,
         of application: Application,
+        among languages: [Language],
         at now: Date = Date()
     ) throws(AuthorizationError) {
         guard let redirectURI = parameters["redirect_uri"], application.allows(redirectURI: redirectURI) else {
@@ -140,6 +145,8 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
+            language: parameters.words("ui_locales").prefix(32).lazy.compactMap { Language(tag: $0) }
+                .first(where: languages.contains),
             madeAt: now
         )
     }
@@ -158,7 +165,9 @@ extension AuthorizationRequest {
             .init("prompts", .array(prompts.map { .string($0.rawValue) })),
             .init("made_at", .integer(Int(madeAt.timeIntervalSince1970 * 1000))),
         ]
-        for (name, text) in [("state", state), ("nonce", nonce), ("login_hint", loginHint)] {
+        for (name, text) in [
+            ("state", state), ("nonce", nonce), ("login_hint", loginHint), ("language", language?.rawValue),
+        ] {
             if let text { members.append(.init(name, .string(text))) }
         }
         if let maxAge { members.append(.init("max_age", .integer(maxAge))) }
@@ -186,6 +195,7 @@ extension AuthorizationRequest {
             prompts: Set(list("prompts").compactMap { Prompt(rawValue: $0) }),
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
+            language: json["language"]?.string.flatMap { Language(rawValue: $0) },
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true,
             chosen: json["chosen"]?.string.flatMap { ID($0) },

@@ -5,7 +5,7 @@ extension Provider {
         _ parameters: OAuthParameters,
         of application: Application
     ) async throws(AuthorizationError) -> AuthorizationRequest {
-        let request = try AuthorizationRequest(parameters, of: application)
+        let request = try AuthorizationRequest(parameters, of: application, among: sessions.flow.languages)
         guard let hint = parameters["id_token_hint"] else { return request }
         let claims: JSON?
         do throws(ProviderError) { claims = try await verified(hint, .idToken)?.claims } catch {

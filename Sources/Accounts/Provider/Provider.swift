@@ -94,10 +94,12 @@ extension Provider {
 extension Provider {
     /// The request of a ticket, if its application is still registered.
     package func request(ticket: String) -> AuthorizationRequest? {
-        AuthorizationRequest(ticket: ticket, keys).flatMap { request in
-            let isAllowed = application(request.application)?.allows(redirectURI: request.redirectURI)
-            return isAllowed == true ? request : nil
-        }
+        guard var request = AuthorizationRequest(ticket: ticket, keys),
+            application(request.application)?.allows(redirectURI: request.redirectURI) == true
+        else { return nil }
+        // The flow file may have changed since then.
+        if let language = request.language, !sessions.flow.languages.contains(language) { request.language = nil }
+        return request
     }
 
     /// The address that a form goes on to, encrypted, so that nobody can put another one into the form.

@@ -16,7 +16,7 @@ struct AuthorizePages: Sendable {
     @Sendable func authorize(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await redirecting {
             let parameters = try OAuthParameters(query: request.uri.query ?? "")
-            return try await goOn(with: provider.request(parameters), context, request)
+            return try await goOn(with: provider.request(parameters), context, request, isFirst: true)
         }
     }
 
@@ -46,12 +46,18 @@ struct AuthorizePages: Sendable {
         return try await redirecting { try await goOn(with: authorization, context, request) }
     }
 
+    /// - Parameter isFirst: whether the request has just come.
     private func goOn(
         with authorization: AuthorizationRequest,
         _ context: RequestScope,
-        _ request: Request
+        _ request: Request,
+        isFirst: Bool = false
     ) async throws -> Response {
         let current = try await current(context)
+        var (authorization, context) = (authorization, context)
+        context.language = authorization.language ?? context.language
+        // By the clock of the database, which also tells when a person has proved who they are.
+        if isFirst, let current { authorization = authorization.made(at: current.now) }
         let target = ReturnTarget(authorization, provider.keys)
         switch try await provider.authorize(authorization, current) {
         case .redirect(let uri): return Pages.seeOther(uri)

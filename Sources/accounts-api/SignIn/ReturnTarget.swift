@@ -60,8 +60,21 @@ extension ReturnTarget {
         let name = FieldName(Self.name)
         let target = targets.target(context.answers[name]?.json?.string)
         var context = context
+        context.language = target.authorization?.language ?? context.language
         context.answers = Answers(context.answers.members.filter { $0.name != name })
         return (context, target)
+    }
+}
+
+extension ReturnTargets {
+    /// The language that an application has asked for, if the page goes on with its request. So that no page has to look
+    /// for it, it is found before the handler, by the query.
+    func language(of request: Request) -> Language? {
+        guard provider != nil, request.uri.query != nil else { return nil }
+        if let ticket = request.uri.queryParameters["request"] {
+            return provider?.request(ticket: String(ticket))?.language
+        }
+        return ReturnTarget(of: request, among: self).authorization?.language
     }
 }
 

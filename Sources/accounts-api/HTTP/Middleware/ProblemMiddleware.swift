@@ -15,7 +15,9 @@ struct ProblemMiddleware: RouterMiddleware {
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var context = context
-        context.language = Language.negotiated(request.headers[.acceptLanguage], among: languages)
+        context.language =
+            ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
+            ?? Language.negotiated(request.headers[.acceptLanguage], among: languages)
         context.representation = Representation(accept: request.headers[.accept]) ?? .json
         do {
             return try await next(request, context)
