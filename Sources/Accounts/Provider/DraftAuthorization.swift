@@ -31,6 +31,18 @@ extension Draft {
         return authorization.request.answered(bySignUpAt: account.createdAt)
     }
 
+    /// The request that the client of the draft goes on with after a recovery; nil if there is none, or if it came to another
+    /// device.
+    ///
+    /// - Parameter session: the one that the recovery has begun, with which the person has proved enough for the request.
+    package func authorization(recoveredBy session: AccountSession) -> AuthorizationRequest? {
+        guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
+        return authorization.request.made(at: session.createdAt)
+    }
+
+    /// Where the browser goes after the commit, if the request of an application goes on there at once.
+    package var authorizationTarget: String? { values.authorization?.request.redirectURI }
+
     /// Whether the draft has this request already, made at whatever time.
     fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
         values.authorization

@@ -63,8 +63,8 @@ struct Routes: Sendable {
             provider: provider,
             afterSignupURL: afterSignupURL
         )
-        changes = signups.flow.changes.map { flow in
-            FlowSite(signups.following(flow), isSecure: isSecure, assets: assets)
+        changes = signups.flow.changes.map { [provider] flow in
+            FlowSite(signups.following(flow), isSecure: isSecure, assets: assets, provider: provider)
         }
         proxies = Proxies(trusted: trustedProxies)
     }
@@ -127,7 +127,12 @@ struct Routes: Sendable {
         if let provider {
             operations +=
                 ProviderRoutes(provider: provider).operations
-                + AuthorizePages(provider: provider, session: session, signup: signup).operations
+                + AuthorizePages(
+                    provider: provider,
+                    session: session,
+                    signup: signup,
+                    recovery: changes.first { $0.purpose == .recovery }
+                ).operations
                 + EventRoutes(applications: provider.registry, database: database).operations
         }
         return operations

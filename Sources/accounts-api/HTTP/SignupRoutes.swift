@@ -140,7 +140,7 @@ struct SignupRoutes: Sendable {
             json: ["account": Representations.account(commit.account)],
             status: commit.isNew && site.purpose == .signup ? .created : .ok
         )
-        answer.addContinuation(of: context.draft, committedAs: commit.account, at: site)
+        answer.addContinuation(of: context.draft, committedAs: commit.account, commit.session?.session, at: site)
         if let session = commit.session { answer.add(session, isBearer: !context.hasCookie, site.sessionCookies) }
         if context.hasCookie {
             answer.headers.append(cookie.set(context.token.text, for: TokenCookie.lifetimeAfterCommit))

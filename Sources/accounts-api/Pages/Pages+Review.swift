@@ -27,7 +27,7 @@ extension Pages {
                 "is_open": .bool(summary["state"] != "locked"),
             ]
         }
-        return Page(
+        var page = Page(
             template: .review,
             title: language.messages.text(.review),
             status: problem?.slug.status ?? .ok,
@@ -38,6 +38,8 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
+        if signups.flow.purpose != .signup, let target = draft?.authorizationTarget { page.formTargets = [target] }
+        return page
     }
 
     private func text(of value: JSON?, in field: Field, _ language: Language) -> String {

@@ -87,7 +87,9 @@ extension Pages {
             }
             return Self.seeOther(next ?? root, answer.headers)
         case .commit:
-            return Self.seeOther(flow.purpose.pathAfterCommit, answer.headers)
+            // The last page of a sign-up has a link there.
+            let goOn = flow.purpose == .signup ? nil : answer.json?["continue"]?["href"]?.string
+            return Self.seeOther(goOn ?? flow.purpose.pathAfterCommit, answer.headers)
         case .cancel, .cancelForm:
             return Self.seeOther("\(root)?\(Self.gaveUp)", answer.headers)
         case .askToCancel:

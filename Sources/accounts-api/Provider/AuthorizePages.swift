@@ -8,6 +8,8 @@ struct AuthorizePages: Sendable {
     let provider: Provider
     let session: SessionRoutes
     let signup: FlowSite
+    /// Nil if accounts cannot be recovered.
+    let recovery: FlowSite?
 
     private var pages: Pages { signup.pages }
 
@@ -42,7 +44,10 @@ struct AuthorizePages: Sendable {
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
             throw Problem(.notFound, "The request of the application is over. Start again at the application.")
         }
-        if query["sign-up"] != nil { return try await signUp(for: authorization, context, request) }
+        if query["sign-up"] != nil { return try await begin(signup, for: authorization, context, request) }
+        if query["recover"] != nil, let recovery {
+            return try await begin(recovery, for: authorization, context, request)
+        }
         return try await redirecting { try await goOn(with: authorization, context, request) }
     }
 
@@ -64,30 +69,32 @@ struct AuthorizePages: Sendable {
         case .signIn: return Pages.seeOther(target.carried(by: "/sign-in"))
         case .signInAnew: return Pages.seeOther(target.carried(by: SignInPages.signInAnew))
         case .confirm: return Pages.seeOther(target.carried(by: "/account/confirm"))
-        case .signUp: return try await signUp(for: authorization, context, request)
+        case .signUp: return try await begin(signup, for: authorization, context, request)
         case .choose: return choice(authorization, current, context.language)
         }
     }
 
     static func path(_ ticket: String) -> String { "/oauth/authorize/continue?request=\(ticket)" }
 
-    /// Begins a sign-up with the request. A sign-up that the browser has goes on with it only after a form, which no other
-    /// site can send.
-    private func signUp(
+    /// Begins a sign-up or a recovery with the request. One that the browser has goes on with it only after a form, which no
+    /// other site can send.
+    private func begin(
+        _ site: FlowSite,
         for authorization: AuthorizationRequest,
         _ context: RequestScope,
         _ request: Request
     ) async throws -> Response {
-        let token = signup.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
-        let (path, ticket) = (signup.purpose.path, authorization.ticket(provider.keys))
-        guard try await signup.drafts.openDraft(of: token) != nil else {
-            // The cookie of a sign-up that is over would show that one.
+        let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
+        let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
+        guard try await site.drafts.openDraft(of: token) != nil else {
+            // The cookie of one that is over would show that one.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",
-                token == nil ? [:] : [.setCookie: signup.cookie.clear.value]
+                token == nil ? [:] : [.setCookie: site.cookie.clear.value]
             )
         }
-        let page = FormPage(title: .signUp, action: path, hidden: [("request", ticket)], button: .goOn)
+        let title: Word = site.purpose == .signup ? .signUp : .recoverTitle
+        let page = FormPage(title: title, action: path, hidden: [("request", ticket)], button: .goOn)
         return pages.response(pages.form(page, in: context.language), in: context.language)
     }
 

@@ -2,21 +2,35 @@ import Accounts
 
 extension Answer {
     /// Adds where the person goes from here, unless that is the account: `"continue": {"application", "name", "href"}` for
-    /// the application that has begun the sign-up, otherwise only `href`. Whoever has finished on another device goes where
-    /// the application begins a sign-in.
-    mutating func addContinuation(of draft: Draft, committedAs account: Account, at site: FlowSite) {
+    /// the application that has begun the sign-up, or the sign-in before a recovery; otherwise only `href`. Whoever has
+    /// finished on another device goes where the application begins a sign-in.
+    ///
+    /// - Parameter session: the one that the commit has begun, if there is one.
+    mutating func addContinuation(
+        of draft: Draft,
+        committedAs account: Account,
+        _ session: AccountSession? = nil,
+        at site: FlowSite
+    ) {
+        let request =
+            site.purpose == .signup
+            ? draft.authorization(committedAs: account) : session.flatMap { draft.authorization(recoveredBy: $0) }
         guard case .object(let members)? = json,
-            let continuation = Self.continuation(of: draft, account, site.provider)
+            let continuation = Self.continuation(of: draft, request, site.provider)
                 ?? site.afterSignupURL.map({ ["href": .string($0)] })
         else { return }
         json = .object(members + [.init("continue", continuation)])
     }
 
-    private static func continuation(of draft: Draft, _ account: Account, _ provider: Provider?) -> JSON? {
+    private static func continuation(
+        of draft: Draft,
+        _ request: AuthorizationRequest?,
+        _ provider: Provider?
+    ) -> JSON? {
         guard let provider, let application = draft.application.flatMap({ provider.application($0) }) else {
             return nil
         }
-        let ticket = draft.authorization(committedAs: account)?.ticket(provider.keys)
+        let ticket = request?.ticket(provider.keys)
         guard let href = ticket.map(AuthorizePages.path) ?? application.initiateLoginURI else { return nil }
         return [
             "application": .string(application.id), "name": .string(application.name(in: draft.language)),

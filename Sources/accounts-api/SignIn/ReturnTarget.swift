@@ -84,7 +84,12 @@ extension FormPage {
         guard let url = target.url else { return self }
         func carried(_ path: String) -> String {
             if path.hasPrefix("/sign-in") { return target.carried(by: path) }
-            return path == "/signup" && target.authorization != nil ? "\(url)&sign-up=1" : path
+            guard target.authorization != nil else { return path }
+            return switch path {
+            case FlowPurpose.signup.path: "\(url)&sign-up=1"
+            case FlowPurpose.recovery.path: "\(url)&recover=1"
+            default: path
+            }
         }
         var form = self
         // The browser checks the redirects after the form, too.
