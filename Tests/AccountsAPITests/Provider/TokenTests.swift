@@ -186,23 +186,6 @@ struct TokenTests {
 
     // MARK: Refreshing
 
-    @Test func `fifty tabs refresh at once, a hundred times, and stay signed in`() async throws {
-        try await RelyingParty.with { shop in
-            let kim = Browser(shop.site)
-            try await kim.signUp()
-            var token = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
-            for _ in 0..<100 {
-                let tokens = try await withThrowingTaskGroup(of: String?.self) { [token] tabs in
-                    for _ in 0..<50 { tabs.addTask { try await shop.refresh(token).json["refresh_token"]?.string } }
-                    return try await tabs.reduce(into: Set<String?>()) { $0.insert($1) }
-                }
-                #expect(tokens.count == 1)
-                token = try #require(tokens.first ?? nil)
-            }
-            #expect(try TestSupport.Session().query("SELECT FROM authorizations").count == 1)
-        }
-    }
-
     @Test func `a stolen refresh token ends the authorization at its second use`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)

@@ -37,6 +37,7 @@ struct TestServer: Sendable {
         waitingRequests: Int = .max,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
+        signingClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         afterSignupURL: String? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -65,7 +66,7 @@ struct TestServer: Sendable {
                     ? nil
                     : ForwardAuth(
                         hosts: ForwardAuthHosts(forwardAuthHosts, publicURL: publicURL),
-                        keys: SigningKeys(database: service.database, keys: try KeyRing(keys))
+                        keys: SigningKeys(database: service.database, keys: try KeyRing(keys), now: signingClock)
                     ),
                 afterSignupURL: afterSignupURL
             )

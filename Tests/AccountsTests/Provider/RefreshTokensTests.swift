@@ -21,6 +21,19 @@ struct RefreshTokensTests {
         #expect(tokens.newest == 2)
     }
 
+    /// Every tab refreshes in every rotation, within half a minute, with the token that all of them store in common.
+    @Test func `fifty tabs and a thousand rotations leave one live token`() {
+        var tokens = RefreshTokens(newest: 0, exchanges: [])
+        for rotation in 0..<1000 {
+            let outcomes = (0..<50).map { tab in
+                tokens.present(rotation, at: rotation * Self.minute + tab * 500)
+            }
+            #expect(outcomes.first == .exchanged(rotation + 1))
+            #expect(outcomes.dropFirst().allSatisfy { $0 == .repeated(rotation + 1) })
+        }
+        #expect(tokens.newest == 1000 && tokens.exchanges.count == 1)
+    }
+
     @Test func `whose answer was lost gets another successor, and the lost one is void`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         #expect(tokens.present(0, at: 0) == .exchanged(1))
