@@ -39,6 +39,13 @@ struct SecurityDocumentTests {
         "Applications beside OAuth 2 and OpenID Connect": """
         O1 O2 O3 O4 O5 O6 O7 O8 O9 O10 O11 O12 O13 O14 O15 O16 O17 O18 O19 O20 O-create O-rp O-bc
         """,
+        "Webhooks beside Standard Webhooks": """
+        id time content signature secret key body success gone load retries timeout SSRF operator
+        """,
+        "Well-known URLs": """
+        `change-password` `resource-that-should-not-exist-whose-status-code-should-not-be-200` `passkey-endpoints`
+        `webauthn`
+        """,
     ]
 
     @Test(arguments: clauses.keys.sorted())

@@ -1,5 +1,6 @@
 import Accounts
 import HTTPTypes
+import HummingbirdTesting
 import TestSupport
 import Testing
 
@@ -113,6 +114,20 @@ struct SignInPagesTests {
             let kim = PageVisitor(site)
             _ = try await kim.post("/sign-in", Self.right)
             #expect(try await kim.open("/.well-known/change-password").path == "/account/password")
+        }
+    }
+
+    @Test(arguments: [
+        "resource-that-should-not-exist-whose-status-code-should-not-be-200", "passkey-endpoints", "webauthn",
+    ])
+    func `a well-known resource that does not exist is not found`(name: String) async throws {
+        try await TestServer.with { site in
+            for method in [HTTPRequest.Method.get, .head, .post] {
+                let response = try await site.client.execute(uri: "/.well-known/\(name)", method: method) {
+                    Response($0)
+                }
+                #expect(response.status == 404)
+            }
         }
     }
 
