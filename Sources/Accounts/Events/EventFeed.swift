@@ -12,7 +12,7 @@ package struct EventCursor: Hashable, Sendable {
         event: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     )
 
-    fileprivate init(xid: String, event: UUID) {
+    init(xid: String, event: UUID) {
         (self.xid, self.event) = (xid, event)
     }
 
@@ -44,12 +44,30 @@ extension Database {
         limit: Int
     ) async throws(DatabaseError) -> (events: [JSON], next: EventCursor) {
         let types = JSON.array(subscriber.events.map(JSON.string)).text
+        let (events, next) = try await listedEvents(
+            where: "type = ANY (ARRAY(SELECT jsonb_array_elements_text(\(types)::jsonb)))",
+            after: cursor,
+            limit: limit
+        )
+        let accounts = try await accounts(of: events)
+        let bodies = events.map { event in
+            JSON.object(
+                [.init("id", .string("\(event.id)"))] + event.members(about: accounts[event.account], for: subscriber)
+            )
+        }
+        return (bodies, next)
+    }
+
+    /// The same for any condition on the columns of `events`, without what the events say of their accounts.
+    func listedEvents(
+        where condition: SQL,
+        after cursor: EventCursor,
+        limit: Int
+    ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor) {
         let rows = try await read(
             """
             SELECT xid::text, id, type, sequence, created_at, account FROM events
-             WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event))
-               AND xid < pg_snapshot_xmin(pg_current_snapshot())
-               AND type = ANY (ARRAY(SELECT jsonb_array_elements_text(\(types)::jsonb)))
+             WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event)) AND \(Self.isListed) AND \(condition)
              ORDER BY xid, id LIMIT \(limit)
             """
         )
@@ -61,12 +79,9 @@ extension Database {
             events.append(event)
             next = EventCursor(xid: xid, event: event.id.rawValue)
         }
-        let accounts = try await accounts(of: events)
-        let bodies = events.map { event in
-            JSON.object(
-                [.init("id", .string("\(event.id)"))] + event.members(about: accounts[event.account], for: subscriber)
-            )
-        }
-        return (bodies, next)
+        return (events, next)
     }
+
+    /// The condition that all transactions that began before that of the event have ended.
+    static let isListed: SQL = "xid < pg_snapshot_xmin(pg_current_snapshot())"
 }

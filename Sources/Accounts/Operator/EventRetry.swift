@@ -23,6 +23,52 @@ extension Operator {
         return rows[0].isEmpty ? nil : try rows[1].only.decode(Int.self)
     }
 
+    /// An application, and the events with certain ids that it has not received.
+    package struct Undelivered: Sendable {
+        package let isWebhookOff: Bool
+        package let count: Int
+        /// One of them.
+        package let event: ID<AccountEvent>?
+    }
+
+    /// Finds the events that the application has not received by the first digits of their ids. Returns nil if no server
+    /// has stored such an application.
+    package func undelivered(
+        _ prefix: IDPrefix<AccountEvent>,
+        to application: String
+    ) async throws(DatabaseError) -> Undelivered? {
+        let row = try await database.read(
+            """
+            SELECT applications.state = 'off', count(event), min(event::text)::uuid
+              FROM applications
+              LEFT JOIN deliveries ON application = id AND event BETWEEN \(prefix.first) AND \(prefix.last)
+             WHERE id = \(application) GROUP BY id
+            """
+        ).first
+        guard let row else { return nil }
+        let (isWebhookOff, count, event) = try row.decode(Bool.self, Int.self, ID<AccountEvent>?.self)
+        return Undelivered(isWebhookOff: isWebhookOff, count: count, event: event)
+    }
+
+    /// Makes one event that the application has not received due now, and those that have to go before it: the waiting
+    /// ones of the same account. Each gets a full set of attempts and an audit record. Returns their number.
+    package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
+        try await database.transaction(
+            """
+            WITH due AS (
+                UPDATE deliveries AS one SET state = 'waiting', attempts = 0, due_at = now()
+                  FROM deliveries AS retried
+                 WHERE retried.application = \(application) AND retried.event = \(event)
+                   AND one.application = retried.application AND one.account = retried.account
+                   AND (one.event = retried.event OR one.state = 'waiting' AND one.sequence < retried.sequence)
+                RETURNING one.event
+            ), \(audited(.retryEvents, over: "due", of: "event"))
+            SELECT count(*) FROM due
+            """,
+            "UPDATE applications SET paused_until = now() WHERE id = \(application) AND paused_until > now()"
+        )[0].only.decode(Int.self)
+    }
+
     /// Delivers the events since that time to the application once more, as far as it wants to hear of them. Their ids stay
     /// the same. Returns their number; nil if no server has stored such an application with a webhook.
     package func replayEvents(of application: String, since time: Date) async throws(DatabaseError) -> Int? {

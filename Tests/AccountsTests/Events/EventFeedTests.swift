@@ -62,6 +62,36 @@ struct EventFeedTests {
         }
     }
 
+    @Test func `an operator follows the events, and an event that is committed late is not skipped`() async throws {
+        try await TestSignups.with { service in
+            let mina = Operator(service.signups, name: "mina")
+            try await service.database.store([shop, EventSubscriber(id: "blog", events: ["account.erased"])])
+            let isKnown = try await mina.tailEvents(of: "wiki", last: 10) != nil
+            #expect(!isKnown)
+            var caused: [String] = []
+            for type in ["account.updated", "account.updated", "account.erased"] { caused.append(try cause(type)) }
+            try await session.waitUntilEventsAreListed()
+            var all = try #require(await mina.tailEvents(of: nil, last: 2))
+            var erasures = try #require(await mina.tailEvents(of: "blog", last: 10))
+            let (latest, erased) = (try await all.next(), try await erasures.next())
+            #expect(latest.map { "\($0.account)" } == Array(caused.suffix(2)))
+            #expect(erased.map { "\($0.account)" } == Array(caused.suffix(1)))
+
+            let slow = try TestSupport.Session()
+            try slow.run("BEGIN")
+            let late = try cause("account.updated", slow)
+            let early = try cause()
+            let before = try await all.next()
+            #expect(before.isEmpty)
+            try slow.run("COMMIT")
+            try await session.waitUntilEventsAreListed()
+            let after = try await all.next()
+            #expect(after.map { "\($0.account)" } == [late, early])
+            let others = try await erasures.next()
+            #expect(others.isEmpty)
+        }
+    }
+
     @Test(arguments: ["", "1", "-", "x-0198c0de-0000-7000-8000-000000000001", "1-x", "-1-2", "99999999999999999999-1"])
     func `a text that is no cursor is refused`(text: String) {
         #expect(EventCursor(text) == nil)

@@ -42,6 +42,42 @@ struct EventOperatorTests {
         }
     }
 
+    @Test func `a retry of one event makes due what goes before it, and nothing else`() async throws {
+        try await TestSignups.with { service in
+            let mina = Operator(service.signups, name: "mina")
+            try await service.database.store([shop, EventSubscriber(id: "blog", events: [], webhook: shop.webhook)])
+            for account in [ID<Account>(), ID<Account>()] {
+                for _ in 1...3 { try session.query("SELECT write_event(\(account), 'account.updated')") }
+            }
+            try session.run(
+                """
+                UPDATE applications SET failures = 9, paused_until = now() + interval '1 hour';
+                UPDATE deliveries SET attempts = 7, due_at = now() + interval '1 hour';
+                UPDATE deliveries SET state = 'failed' WHERE sequence = 2
+                """
+            )
+            let event = try session.query("SELECT event FROM deliveries WHERE state = 'failed' ORDER BY event LIMIT 1")
+                .only.decode(ID<AccountEvent>.self)
+            let prefix = try #require(IDPrefix<AccountEvent>("\(event)"))
+            let atShop = try await mina.undelivered(prefix, to: "shop")
+            #expect(atShop?.count == 1 && atShop?.event == event && atShop?.isWebhookOff == false)
+            let atBlog = try await mina.undelivered(prefix, to: "blog")
+            #expect(atBlog?.count == 0 && atBlog?.event == nil)
+            let isKnown = try await mina.undelivered(prefix, to: "wiki") != nil
+            #expect(!isKnown)
+
+            let elsewhere = try await mina.retryEvent(event, of: "blog")
+            #expect(elsewhere == 0)
+            let count = try await mina.retryEvent(event, of: "shop")
+            #expect(count == 2)
+            #expect(try session.number(of: "deliveries WHERE due_at <= now() AND attempts = 0 AND sequence < 3") == 2)
+            #expect(try session.number(of: "deliveries WHERE state = 'failed'") == 1)
+            #expect(try session.number(of: "applications WHERE id = 'shop' AND paused_until <= now()") == 1)
+            #expect(try session.number(of: "audit WHERE act = 'retry events' AND operator = 'mina'") == 2)
+            #expect(try session.number(of: "audit WHERE subject = '\(event)'") == 1)
+        }
+    }
+
     @Test func `a replay delivers events of the last time once more`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")

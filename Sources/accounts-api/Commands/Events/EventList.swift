@@ -51,14 +51,24 @@ extension EventCommands {
 
 extension EventRow {
     fileprivate var json: JSON {
+        .object(
+            event.summary + [
+                .init("application", waiting.map { .string($0.application) } ?? .null),
+                .init("state", .string(waiting?.state ?? "delivered")),
+                .init("attempts", waiting.map { .integer($0.attempts) } ?? .null),
+                .init("due_at", waiting.map { .string($0.dueAt.timestamp) } ?? .null),
+                .init("last_error", waiting?.lastError.map(JSON.string) ?? .null),
+            ]
+        )
+    }
+}
+
+extension AccountEvent {
+    /// The members that an operator sees.
+    var summary: [JSON.Member] {
         [
-            "id": .string("\(event.id)"), "type": .string(event.type), "account": .string("\(event.account)"),
-            "sequence": .integer(event.sequence), "created_at": .string(event.createdAt.timestamp),
-            "application": waiting.map { .string($0.application) } ?? .null,
-            "state": .string(waiting?.state ?? "delivered"),
-            "attempts": waiting.map { .integer($0.attempts) } ?? .null,
-            "due_at": waiting.map { .string($0.dueAt.timestamp) } ?? .null,
-            "last_error": waiting?.lastError.map(JSON.string) ?? .null,
+            .init("id", .string("\(id)")), .init("type", .string(type)), .init("account", .string("\(account)")),
+            .init("sequence", .integer(sequence)), .init("created_at", .string(createdAt.timestamp)),
         ]
     }
 }

@@ -6,21 +6,54 @@ extension EventCommands {
         static let configuration = CommandConfiguration(
             abstract: "Switches the webhook of an application on, and delivers all that it has not received now.",
             discussion: """
-                EXAMPLE
+                With EVENT it delivers only this event, after those that wait for the same account, and leaves a webhook \
+                that is off as it is.
+
+                EXAMPLES
                   accounts-api events retry shop
+                  accounts-api events retry shop 01a1fdb2-1117-7906-a197-83af84022e4d
                 """
         )
 
         @Argument(help: "The application's id.") var application: String
+        @Argument(help: "The id of an event that the application has not received, or its first digits.")
+        var event: EventReference?
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(writesAudit: true) {
-                try await $0.retryEvents(of: application)
+            let count = try await flags.withOperator(writesAudit: true) { worker in
+                if let event { return try await retry(event, by: worker) }
+                return try await worker.retryEvents(of: application)
             }
             guard let count else { throw NotFound(description: "no application \(application)") }
             print(
                 flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "event"))"
+            )
+        }
+
+        /// Returns the number of requeued events; nil if there is no such application.
+        private func retry(_ event: EventReference, by worker: Operator) async throws -> Int? {
+            guard let found = try await worker.undelivered(event.prefix, to: application) else { return nil }
+            if found.count > 1 {
+                throw Refused(
+                    description: "\(found.count) events have an id that begins with \"\(event.text)\": pass more digits"
+                )
+            }
+            if let id = found.event {
+                if found.isWebhookOff {
+                    throw Refused(
+                        description: """
+                            the webhook of \(application) is off: accounts-api events retry \(application) switches it on
+                            """
+                    )
+                }
+                let count = try await worker.retryEvent(id, of: application)
+                if count > 0 { return count }
+            }
+            throw NotFound(
+                description: """
+                    \(application) has no undelivered event "\(event.text)": accounts-api events replay delivers events again
+                    """
             )
         }
     }

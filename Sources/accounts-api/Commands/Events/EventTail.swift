@@ -1,0 +1,69 @@
+import Accounts
+import ArgumentParser
+import Foundation
+import UnixSignals
+
+extension EventCommands {
+    struct Tail: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints events as they are written, until SIGINT or SIGTERM.",
+            discussion: """
+                A line has the time, the id, the type and the account of an event, and its number among the events of \
+                the account. An event appears as soon as the list GET /events has it.
+
+                EXAMPLES
+                  accounts-api events tail
+                  accounts-api events tail shop --lines 0 --json
+                """
+        )
+
+        @Argument(help: "The id of an application: only events that it wants to hear of.") var application: String?
+        @Option(name: .shortAndLong, help: "How many of the latest events come first.") var lines = 10
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            guard (0...10_000).contains(lines) else {
+                throw ValidationError("invalid --lines \(lines): pass a number from 0 to 10000")
+            }
+            // Writing to a closed pipe then returns an error instead of killing the command.
+            signal(SIGPIPE, SIG_IGN)
+            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            try await flags.withOperator { worker in
+                guard let tail = try await worker.tailEvents(of: application, last: lines) else {
+                    throw NotFound(description: "no application \(application ?? "")")
+                }
+                let isJSON = flags.json
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    tasks.addTask { for await _ in signals { return } }
+                    tasks.addTask { try await Self.follow(tail, asJSON: isJSON) }
+                    try await tasks.next()
+                    tasks.cancelAll()
+                }
+            }
+        }
+
+        /// Ends when nobody reads the output any more.
+        private static func follow(_ tail: EventTail, asJSON: Bool) async throws {
+            var tail = tail
+            for await _ in Ticks(every: .seconds(1)) {
+                var events: [AccountEvent] = []
+                repeat {
+                    events = try await tail.next()
+                    for event in events {
+                        let line = asJSON ? JSON.object(event.summary).text : text(of: event)
+                        guard try await StandardOutput.write(line) else { return }
+                    }
+                } while events.count == Database.maximumEvents && !Task.isCancelled
+                if StandardOutput.state == .closed { return }
+            }
+        }
+
+        private static let typeWidth = Webhook.eventTypes.map(\.utf8.count).max() ?? 0
+
+        private static func text(of event: AccountEvent) -> String {
+            let type = event.type.printable
+            let gap = String(repeating: " ", count: max(0, typeWidth - type.utf8.count))
+            return "\(event.createdAt.timestamp)  \(event.id)  \(type)\(gap)  \(event.account)  \(event.sequence)"
+        }
+    }
+}
