@@ -50,7 +50,9 @@ package final class Monitor: Sendable {
         var families = [Self.up(isUp)]
         if isUp {
             do throws(DatabaseError) {
-                families += try await signups.census() + [Self.censusUp(true)]
+                families += try await signups.census()
+                families += try await signups.database.eventCensus()
+                families.append(Self.censusUp(true))
             } catch {
                 families.append(Self.censusUp(false))
             }

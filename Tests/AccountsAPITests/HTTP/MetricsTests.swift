@@ -118,6 +118,49 @@ struct MetricsTests {
         }
     }
 
+    @Test func `what applications have not received is counted for each of them`() async throws {
+        try await TestSignups.with { service in
+            let session = try TestSupport.Session()
+            try session.run(
+                """
+                INSERT INTO applications (id, events, has_webhook, backchannel_logout)
+                VALUES ('shop', ARRAY['account.updated'], true, false), ('blog', ARRAY['account.updated'], true, false),
+                       ('wiki', '{}', false, true)
+                """
+            )
+            for _ in 1...3 { try session.run("SELECT write_event(gen_random_uuid(), 'account.updated')") }
+            try session.run(
+                """
+                UPDATE applications SET state = 'off' WHERE id = 'blog';
+                DELETE FROM deliveries WHERE application = 'blog';
+                UPDATE events SET created_at = now() - interval '77 seconds';
+                UPDATE deliveries SET due_at = now() - interval '44 seconds';
+                UPDATE deliveries SET state = 'failed' WHERE event = (SELECT event FROM deliveries LIMIT 1);
+                INSERT INTO logouts (sid, application, account)
+                VALUES (gen_random_uuid(), 'wiki', gen_random_uuid())
+                """
+            )
+            let monitor = Monitor(of: service.signups, version: "1")
+            await monitor.refresh()
+            let numbers = try await Self.parse(monitor.exposition())
+            for (name, number) in [
+                "accounts_census_up": 1,
+                "accounts_events_waiting application=shop": 2, "accounts_events_waiting application=blog": 0,
+                "accounts_events_failed application=shop": 1, "accounts_events_failed application=blog": 0,
+                "accounts_webhook_off application=shop": 0, "accounts_webhook_off application=blog": 1,
+                "accounts_events_waiting_seconds application=blog": 0,
+                "accounts_events_overdue_seconds application=blog": 0,
+                "accounts_logouts_waiting application=wiki": 1,
+            ] as [String: Double] {
+                #expect(numbers[name] == number, "\(name)")
+            }
+            #expect((77...87).contains(numbers["accounts_events_waiting_seconds application=shop"] ?? 0))
+            #expect((44...54).contains(numbers["accounts_events_overdue_seconds application=shop"] ?? 0))
+            #expect(numbers["accounts_logouts_waiting application=shop"] == nil)
+            #expect(numbers["accounts_events_waiting application=wiki"] == nil)
+        }
+    }
+
     @Test func `a locked table does not block the metrics`() async throws {
         try await TestSignups.with { service in
             let session = try TestSupport.Session()
