@@ -9,18 +9,20 @@ package final class CurlTransport: EventTransport {
     private let pool: WorkPool<CurlWorker>
     package let capacity: Int
 
-    /// - Parameter allowsLoopback: whether applications on this machine may be reached, and without TLS. Only for
-    ///   development.
-    package convenience init(allowsLoopback: Bool) {
-        self.init(allowsLoopback: allowsLoopback, timeout: .seconds(15))
+    /// - Parameters:
+    ///   - allowsLoopback: whether applications on this machine may be reached, and without TLS. Only for development.
+    ///   - networks: private networks whose addresses may be reached; their ``IPBlock/isPrivate`` is true.
+    package convenience init(allowsLoopback: Bool, networks: [IPBlock] = []) {
+        self.init(allowsLoopback: allowsLoopback, networks: networks, timeout: .seconds(15))
     }
 
     /// - Parameter timeout: for a whole request, with the lookup of the name.
-    init(allowsLoopback: Bool, capacity: Int = 32, timeout: Duration) {
+    init(allowsLoopback: Bool, networks: [IPBlock] = [], capacity: Int = 32, timeout: Duration) {
+        let addresses = ReceiverAddresses(allowsLoopback: allowsLoopback, networks: networks)
         self.capacity = capacity
         pool = WorkPool(
             named: "events",
-            (0..<capacity).map { _ in CurlWorker(allowsLoopback: allowsLoopback, timeout: timeout) },
+            (0..<capacity).map { _ in CurlWorker(addresses, timeout: timeout) },
             queue: capacity,
             maximumWait: .seconds(60),
             priority: .normal,
@@ -45,8 +47,8 @@ package final class CurlTransport: EventTransport {
 
 /// What the callbacks of libcurl need to know, and what they find out.
 private struct TransferState {
-    let allowsLoopback: Bool
-    let needsLoopback: Bool
+    let addresses: ReceiverAddresses
+    let isEncrypted: Bool
     var isRefused = false
     var received = 0
 
@@ -54,7 +56,7 @@ private struct TransferState {
 
     mutating func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
         guard let address = IPAddress(address) else { return false }
-        let isAllowed = address.isLoopback ? allowsLoopback : !needsLoopback && address.isPublic
+        let isAllowed = addresses.contains(address, isEncrypted: isEncrypted)
         if !isAllowed { isRefused = true }
         return isAllowed
     }
@@ -65,11 +67,11 @@ private struct TransferState {
 /// `@unchecked`, because a handle must not be used by two threads at once: each belongs to one thread of a pool.
 private final class CurlWorker: @unchecked Sendable {
     private let curl = CurlHandle()
-    private let allowsLoopback: Bool
+    private let addresses: ReceiverAddresses
 
-    init(allowsLoopback: Bool, timeout: Duration) {
-        self.allowsLoopback = allowsLoopback
-        curl.set(CURLOPT_PROTOCOLS_STR, allowsLoopback ? "https,http" : "https")
+    init(_ addresses: ReceiverAddresses, timeout: Duration) {
+        self.addresses = addresses
+        curl.set(CURLOPT_PROTOCOLS_STR, addresses.allowsLoopback ? "https,http" : "https")
         curl.set(CURLOPT_FOLLOWLOCATION, 0)
         // Ignore a proxy from the environment: it would connect to addresses that nobody has checked.
         curl.set(CURLOPT_PROXY, "")
@@ -87,8 +89,8 @@ private final class CurlWorker: @unchecked Sendable {
     func post(_ request: EventRequest) -> EventOutcome {
         CurlHandle.block(SIGPIPE)
         var state = TransferState(
-            allowsLoopback: allowsLoopback,
-            needsLoopback: !request.url.lowercased().hasPrefix("https://")
+            addresses: addresses,
+            isEncrypted: request.url.lowercased().hasPrefix("https://")
         )
         curl.set(CURLOPT_URL, request.url)
         let status = curl.post(request, &state)

@@ -22,6 +22,12 @@ extension IPAddress {
         "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
     ].map { IPBlock($0)! }
 
+    /// Whether a cloud answers there with credentials of this server, in the middle of private networks.
+    var isMetadataService: Bool { Self.metadataServices.contains(self) }
+
+    /// Of Alibaba, Amazon and Google. That of most clouds, 169.254.169.254, is in no private network.
+    private static let metadataServices = ["100.100.100.200", "fd00:ec2::254", "fd20:ce::254"].map { IPAddress($0)! }
+
     /// The address in a `sockaddr` of IPv4 or IPv6; nil for another family. A mapped address stays one of IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(address)

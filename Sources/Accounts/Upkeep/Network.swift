@@ -94,4 +94,7 @@ package struct IPBlock: Hashable, Sendable {
             (address.bytes[bit / 8] ^ first.bytes[bit / 8]) & (0x80 >> (bit % 8)) == 0
         }
     }
+
+    /// Whether the whole other block is in this one.
+    func contains(_ other: IPBlock) -> Bool { other.length >= length && contains(other.first) }
 }

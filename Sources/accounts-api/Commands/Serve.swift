@@ -164,7 +164,10 @@ struct Server {
         // Transactions write what these want to hear, also if that is nothing any more.
         try await database.store(settings.applications?.current.subscribers ?? [])
         let transport = settings.applications.map { _ in
-            CurlTransport(allowsLoopback: settings.publicURL.hasPrefix("http://"))
+            CurlTransport(
+                allowsLoopback: settings.publicURL.hasPrefix("http://"),
+                networks: settings.eventNetworks
+            )
         }
         if keyMismatch == nil, let applications = settings.applications, let transport {
             let sender = eventSender(to: applications, over: transport, database, metrics)

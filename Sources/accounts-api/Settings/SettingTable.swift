@@ -75,6 +75,15 @@ struct SettingTable: Sendable {
             return path
         }
     )
+    let eventNetworks = Setting(
+        "EVENT_NETWORKS",
+        default: .empty([]),
+        """
+        private networks with receivers of webhooks and logouts, separated by commas: addresses and blocks such as \
+        10.20.0.0/16,fd12:3456:789a::/48. Without it, events go to public addresses only
+        """,
+        parse: { try items(of: $0).map(privateBlock) }
+    )
     let assets = Setting(
         "ASSETS_DIR",
         default: .computed("built in") { Assets.builtIn },
@@ -395,6 +404,15 @@ private func mailAddress(_ text: String) throws -> String {
 private func block(_ text: String) throws -> IPBlock {
     guard let block = IPBlock(text) else {
         throw InvalidSettingText(text: text, expected: "an address or a block such as 10.0.0.0/8")
+    }
+    return block
+}
+
+@Sendable
+private func privateBlock(_ text: String) throws -> IPBlock {
+    guard let block = IPBlock(text), block.isPrivate else {
+        let networks = "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or fc00::/7"
+        throw InvalidSettingText(text: text, expected: "an address or a block within \(networks)")
     }
     return block
 }

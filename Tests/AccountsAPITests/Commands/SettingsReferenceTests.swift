@@ -83,6 +83,13 @@ struct SettingsReferenceTests {
             "TRUSTED_PROXIES: \"10.0.0.0/99\" is invalid; use an address or a block such as 10.0.0.0/8"
         ),
         (
+            ["EVENT_NETWORKS": "10.20.0.0/16, 169.254.0.0/16"],
+            """
+            EVENT_NETWORKS: "169.254.0.0/16" is invalid; use an address or a block within 10.0.0.0/8, 172.16.0.0/12, \
+            192.168.0.0/16, 100.64.0.0/10 or fc00::/7
+            """
+        ),
+        (
             ["PUBLIC_URL": "https://a.example/x"],
             """
             PUBLIC_URL: "https://a.example/x" is invalid; use http:// or https:// with only a host and an optional port
@@ -125,7 +132,7 @@ struct SettingsReferenceTests {
                 "SERVICE_NAME": "Tea",
                 "PUBLIC_URL": "https://a.example/", "ALLOWED_ORIGINS": "https://b.example, https://c.example:8443",
                 "TRUSTED_PROXIES": "10.0.0.0/8, ::1", "SMTP_URL": "smtp://localhost:25", "ARGON2_WAIT": "7",
-                "LOG_FORMAT": "text",
+                "LOG_FORMAT": "text", "EVENT_NETWORKS": "10.20.0.0/16,fd00::/8",
             ])
         )
         #expect(settings.databaseURL == "host=/nowhere" && settings.metricsListen == nil)
@@ -133,6 +140,7 @@ struct SettingsReferenceTests {
         #expect(settings.publicURL == "https://a.example")
         #expect(settings.allowedOrigins == ["https://b.example", "https://c.example:8443"])
         #expect(settings.trustedProxies == [IPBlock("10.0.0.0/8"), IPBlock("::1")])
+        #expect(settings.eventNetworks == [IPBlock("10.20.0.0/16"), IPBlock("fd00::/8")])
         #expect(settings.smtpURL.server?.requiresTLS == false && settings.argon2Wait == .seconds(7))
         #expect(settings.logFormat == .text)
     }

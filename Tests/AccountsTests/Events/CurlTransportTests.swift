@@ -64,6 +64,21 @@ struct CurlTransportTests {
         transport.shutdown()
     }
 
+    @Test(arguments: [("https://10.255.255.1:1/", true), ("http://10.255.255.1:1/", false)])
+    func `a private network of the operator is reached with https`(url: String, isAllowed: Bool) async throws {
+        let network = try #require(IPBlock("10.255.0.0/16"))
+        let transport = CurlTransport(
+            allowsLoopback: true,
+            networks: [network],
+            capacity: 1,
+            timeout: .milliseconds(200)
+        )
+        let outcome = await transport.post(request(to: url))
+        // Nothing answers there, so the connection fails, or the time ends.
+        #expect((outcome != .failed("the address is not allowed")) == isAllowed)
+        transport.shutdown()
+    }
+
     @Test func `http reaches nothing but this machine`() async throws {
         let transport = CurlTransport(allowsLoopback: true)
         let outcome = await transport.post(request(to: "http://1.1.1.1:1/"))

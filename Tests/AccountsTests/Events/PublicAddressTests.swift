@@ -23,6 +23,43 @@ struct PublicAddressTests {
         #expect(try !#require(IPAddress(text)).isPublic)
     }
 
+    private let addresses = ReceiverAddresses(
+        allowsLoopback: false,
+        networks: ["10.20.0.0/16", "100.64.0.0/10", "fd00::/8"].map { IPBlock($0)! }
+    )
+
+    @Test(arguments: ["1.1.1.1", "10.20.0.1", "10.20.255.255", "100.64.0.1", "fd12::1", "2606:4700::1111"])
+    func `requests go to public addresses and to the networks of the operator, with TLS only`(text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(addresses.contains(address, isEncrypted: true))
+        #expect(!addresses.contains(address, isEncrypted: false))
+    }
+
+    @Test(arguments: [
+        "10.19.255.255", "10.21.0.0", "192.168.1.1", "127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "fe80::1",
+        "168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "fc00::1", "64:ff9b::a14:1",
+    ])
+    func `they go to no other address near this server`(text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(!addresses.contains(address, isEncrypted: true))
+    }
+
+    @Test func `a mapped address of a network of the operator is refused`() {
+        let mapped = IPAddress(bytes: Array(repeating: 0, count: 10) + [0xFF, 0xFF, 10, 20, 0, 1])
+        #expect(!addresses.contains(mapped, isEncrypted: true))
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", true), ("10.1.2.3", true), ("172.16.0.0/12", true), ("192.168.7.0/24", true),
+        ("100.64.0.0/10", true), ("fc00::/7", true), ("fd00:1::/32", true),
+        ("10.0.0.0/7", false), ("172.16.0.0/11", false), ("0.0.0.0/0", false), ("::/0", false), ("1.1.1.1", false),
+        ("127.0.0.0/8", false), ("169.254.0.0/16", false), ("fe80::/10", false), ("2000::/3", false),
+        ("::ffff:10.0.0.1", true),
+    ])
+    func `a network is private if all of its addresses are`(text: String, isPrivate: Bool) throws {
+        #expect(try #require(IPBlock(text)).isPrivate == isPrivate)
+    }
+
     @Test func `a mapped address in the bytes of a socket is refused`() {
         let public4: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF, 1, 1, 1, 1]
         #expect(!IPAddress(bytes: public4).isPublic)
