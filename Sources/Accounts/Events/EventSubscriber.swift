@@ -28,19 +28,7 @@ extension Database {
     /// Stores what the applications want to hear, so that transactions write these events from now on. What other
     /// applications have not received is deleted.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
-        let list = JSON.array(
-            subscribers.map { subscriber in
-                [
-                    "id": .string(subscriber.id), "events": .array(subscriber.events.map(JSON.string)),
-                    "has_webhook": .bool(subscriber.webhook != nil),
-                    "backchannel_logout": .bool(subscriber.backchannelLogoutURI != nil),
-                ]
-            }
-        )
-        let listed: SQL = """
-            jsonb_to_recordset(\(list.text)::jsonb)
-                AS listed (id text, events text[], has_webhook boolean, backchannel_logout boolean)
-            """
+        let listed = Self.listed(subscribers)
         _ = try await transaction(
             """
             INSERT INTO applications (id, events, has_webhook, backchannel_logout)
@@ -55,5 +43,37 @@ extension Database {
             "DELETE FROM deliveries WHERE application NOT IN (SELECT id FROM \(listed) WHERE has_webhook)",
             "DELETE FROM logouts WHERE application NOT IN (SELECT id FROM \(listed) WHERE backchannel_logout)"
         )
+    }
+
+    /// The ids of at most ten applications that are not stored as these are, or are not among these.
+    func applications(unlike subscribers: [EventSubscriber]) async throws(DatabaseError) -> [String] {
+        let rows = try await read(
+            """
+            SELECT id FROM applications FULL JOIN \(Self.listed(subscribers)) USING (id)
+             WHERE (applications.events, applications.has_webhook, applications.backchannel_logout)
+                   IS DISTINCT FROM (listed.events, listed.has_webhook, listed.backchannel_logout)
+             ORDER BY id LIMIT 10
+            """
+        )
+        var ids: [String] = []
+        for row in rows { ids.append(try row.decode(String.self)) }
+        return ids
+    }
+
+    /// The table `listed`, with the columns of `applications` that a file decides.
+    private static func listed(_ subscribers: [EventSubscriber]) -> SQL {
+        let list = JSON.array(
+            subscribers.map { subscriber in
+                [
+                    "id": .string(subscriber.id), "events": .array(subscriber.events.map(JSON.string)),
+                    "has_webhook": .bool(subscriber.webhook != nil),
+                    "backchannel_logout": .bool(subscriber.backchannelLogoutURI != nil),
+                ]
+            }
+        )
+        return """
+            jsonb_to_recordset(\(list.text)::jsonb)
+                AS listed (id text, events text[], has_webhook boolean, backchannel_logout boolean)
+            """
     }
 }

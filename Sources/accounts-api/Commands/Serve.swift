@@ -169,6 +169,12 @@ struct Server {
                 networks: settings.eventNetworks
             )
         }
+        let check = SubscriptionCheck(
+            subscribers: { settings.applications?.current.subscribers ?? [] },
+            database: database,
+            logger: logger
+        )
+        configuration.services.append(.init(service: check))
         if keyMismatch == nil, let applications = settings.applications, let transport {
             let sender = eventSender(to: applications, over: transport, database, metrics)
             configuration.services.append(.init(service: sender))

@@ -35,7 +35,12 @@ struct EventSenderTests {
 
     private func sender(_ service: TestSignups, _ subscribers: [EventSubscriber]) async throws -> EventSender {
         try await service.database.store(subscribers)
-        return EventSender(
+        return other(service, subscribers)
+    }
+
+    /// A server with these applications, which has not stored them.
+    private func other(_ service: TestSignups, _ subscribers: [EventSubscriber]) -> EventSender {
+        EventSender(
             subscribers: { subscribers },
             database: service.database,
             transport: transport,
@@ -270,6 +275,42 @@ struct EventSenderTests {
             #expect(try session.number(of: "deliveries") == 0)
             try cause(1, of: [UUID()])
             #expect(try session.number(of: "events") == 1)
+        }
+    }
+
+    @Test func `a server leaves what is for an application that its file lacks`() async throws {
+        try await TestSignups.with { service in
+            let both = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
+            let shop = other(service, [try Self.subscriber("shop")])
+            try cause(2, of: [UUID()])
+            try session.run(
+                """
+                INSERT INTO logouts (sid, application, account)
+                SELECT gen_random_uuid(), id, gen_random_uuid() FROM applications
+                """
+            )
+            let delivered = try await deliverAll(shop)
+            #expect(delivered.count == 3 && delivered.allSatisfy { $0.url.hasPrefix("https://shop.example/") })
+            #expect(try session.number(of: "deliveries WHERE application = 'blog' AND attempts = 0") == 2)
+            #expect(try session.number(of: "logouts WHERE application = 'blog' AND attempts = 0") == 1)
+            let others = try await deliverAll(both)
+            #expect(others.count == 3 && others.allSatisfy { $0.url.hasPrefix("https://blog.example/") })
+        }
+    }
+
+    @Test func `applications of another file are found`() async throws {
+        try await TestSignups.with { service in
+            let (shop, blog) = (try Self.subscriber("shop"), try Self.subscriber("blog"))
+            try await service.database.store([shop, blog])
+            for (subscribers, different) in [
+                ([blog, shop], []), ([shop], ["blog"]), ([], ["blog", "shop"]),
+                ([shop, blog, EventSubscriber(id: "wiki")], ["wiki"]),
+                ([shop, EventSubscriber(id: "blog", events: Webhook.eventTypes)], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", events: [], webhook: blog.webhook)], ["blog"]),
+            ] as [([EventSubscriber], [String])] {
+                let found = try await service.database.applications(unlike: subscribers)
+                #expect(found == different)
+            }
         }
     }
 
