@@ -8,12 +8,20 @@ struct ForwardAuthRoutes: Sendable {
     let sessions: Sessions
     let forwardAuth: ForwardAuth
     let publicURL: String
+    /// Of the session.
+    let cookie: TokenCookie
+    /// The names of all cookies of the service. Applications do not get them.
+    let ownCookies: Set<String>
 
-    /// Reads the session in one round trip, and writes nothing.
     @Sendable func check(_ request: Request, _ context: RequestScope) async throws -> Answer {
         guard let asked = ForwardedRequest(request.headers) else {
             throw Problem(.malformedRequest, "The proxy must send X-Original-URL, or X-Forwarded-Host.")
         }
+        return try await answer(asked, context)
+    }
+
+    /// Reads the session in one round trip, and writes nothing.
+    private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
         }
@@ -48,9 +56,12 @@ struct ForwardAuthRoutes: Sendable {
             headers: [
                 .remoteUser: "\(session.account.id)", .remoteEmail: session.account.email ?? "",
                 .remoteName: session.account.username ?? "", .identity: identity,
+                .cookie: asked.cookies.filter { !isOwn($0) }.joined(separator: "; "),
             ]
         )
     }
+
+    private func isOwn(_ cookie: String) -> Bool { ownCookies.contains(String(cookie.prefix { $0 != "=" })) }
 
     private func claims(_ session: AccountSession, _ asked: ForwardedRequest) -> [JSON.Member] {
         let now = Int(session.now.timeIntervalSince1970)
@@ -93,6 +104,35 @@ struct ForwardAuthRoutes: Sendable {
                 .signIn(check)
             )
         ]
+    }
+}
+
+// MARK: - Envoy
+
+extension ForwardAuthRoutes {
+    /// What Envoy puts before the path of a request when it asks about it.
+    static let prefix = "/session/check/ext-authz"
+
+    /// Answers requests that Envoy repeats under a prefix. They are of any method and write nothing, so it does not
+    /// matter which site has caused them.
+    func answerRepeatedRequests(on router: some RouterMethods<RequestScope>) {
+        for path in [Self.prefix, "\(Self.prefix)/**"] {
+            // The router adds HEAD.
+            for method in [.get, .post, .put, .delete, .patch, .options, .trace] as [HTTPRequest.Method] {
+                router.on(RouterPath(path), method: method) { try await checkRepeated($0, $1).response }
+            }
+        }
+    }
+
+    private func checkRepeated(_ request: Request, _ context: RequestScope) async throws -> Answer {
+        guard let asked = ForwardedRequest(request, after: Self.prefix) else {
+            throw Problem(.malformedRequest, "The request does not begin with \(Self.prefix).")
+        }
+        var (headers, context) = (request.headers, context)
+        // Envoy always sends it, and it is for the application.
+        headers[.authorization] = nil
+        context.credentials = try cookie.credentials(in: headers)
+        return try await answer(asked, context)
     }
 }
 

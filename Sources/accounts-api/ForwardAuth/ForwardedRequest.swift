@@ -1,4 +1,6 @@
+import Accounts
 import HTTPTypes
+import Hummingbird
 
 /// The request of a browser, as a proxy describes it when it asks who the person is.
 struct ForwardedRequest {
@@ -10,6 +12,8 @@ struct ForwardedRequest {
     let isSubrequest: Bool
     /// Whether the browser loads a page, so that the person can be sent to another one.
     let isNavigation: Bool
+    /// Each with its name.
+    let cookies: [String]
 
     /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or the headers `X-Forwarded-` of other proxies. Returns
     /// nil if there are none.
@@ -31,7 +35,27 @@ struct ForwardedRequest {
         } else {
             return nil
         }
-        isNavigation = method == "GET" && headers[.secFetchMode] == "navigate"
+        isNavigation = Self.isNavigation(method, headers)
+        cookies = Self.cookies(in: headers)
+    }
+
+    /// Reads a request that Envoy repeats, with its method, its `Host`, and its target after a prefix. The headers that
+    /// other proxies send have no influence. Returns nil if the prefix is missing.
+    init?(_ request: Request, after prefix: String) {
+        guard request.uri.string.hasPrefix(prefix) else { return nil }
+        host = request.head.authority?.lowercased() ?? ""
+        target = String(request.uri.string.dropFirst(prefix.count))
+        isSubrequest = false
+        isNavigation = Self.isNavigation(request.method.rawValue, request.headers)
+        cookies = Self.cookies(in: request.headers)
+    }
+
+    private static func isNavigation(_ method: String?, _ headers: HTTPFields) -> Bool {
+        method == "GET" && headers[.secFetchMode] == "navigate"
+    }
+
+    private static func cookies(in headers: HTTPFields) -> [String] {
+        headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { String($0.trimmingWhitespace()) }
     }
 }
 

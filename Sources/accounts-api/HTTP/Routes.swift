@@ -105,6 +105,18 @@ struct Routes: Sendable {
         DocumentRoutes(representations: representations, documents: documents) { description }
     }
 
+    private var forwardAuthRoutes: ForwardAuthRoutes? {
+        forwardAuth.map { forwardAuth in
+            ForwardAuthRoutes(
+                sessions: sessions,
+                forwardAuth: forwardAuth,
+                publicURL: publicURL,
+                cookie: cookies.session,
+                ownCookies: Set(([cookies.session, cookies.device] + sites.map(\.cookie)).map(\.name))
+            )
+        }
+    }
+
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
@@ -120,10 +132,7 @@ struct Routes: Sendable {
     private var handOverOperations: [Operation] {
         var operations: [Operation] = []
         if provider != nil || forwardAuth != nil { operations += SigningKeyRoutes(keys: signingKeys).operations }
-        if let forwardAuth {
-            operations +=
-                ForwardAuthRoutes(sessions: sessions, forwardAuth: forwardAuth, publicURL: publicURL).operations
-        }
+        if let forwardAuthRoutes { operations += forwardAuthRoutes.operations }
         if let provider {
             operations +=
                 ProviderRoutes(provider: provider).operations
@@ -180,6 +189,8 @@ extension Routes {
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
             refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, on: router)
         }
+        forwardAuthRoutes?
+            .answerRepeatedRequests(on: router.group().add(middleware: KeyCheck(keyMismatch: keyMismatch)))
         for asset in [pages.assets.styles, pages.assets.script] {
             router.get(RouterPath(asset.path)) { _, _ in asset.response }
         }

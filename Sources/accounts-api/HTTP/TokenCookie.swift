@@ -26,9 +26,9 @@ struct TokenCookie: Sendable {
     }
 
     /// The token of the request. A request with two different tokens is malformed.
-    func credentials(of request: Request) throws -> Credentials {
-        let cookies = values(in: request.headers)
-        let bearers = request.headers[values: .authorization].compactMap { field in
+    func credentials(in headers: HTTPFields) throws -> Credentials {
+        let cookies = values(in: headers)
+        let bearers = headers[values: .authorization].compactMap { field in
             field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7).drop { $0 == " " }) : nil
         }
         guard Set(cookies + bearers).count <= 1 else {

@@ -9,7 +9,9 @@ struct CORSPreflight: RouterMiddleware {
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
-            let origin = request.headers[.origin]
+            let origin = request.headers[.origin],
+            // The answer is for a proxy, which would let the request pass to an application.
+            !request.uri.path.hasPrefix(ForwardAuthRoutes.prefix)
         else { return try await next(request, context) }
         if let access = applications.access(of: request, at: context.endpointPath) {
             return Response(status: .noContent, headers: access.preflight)

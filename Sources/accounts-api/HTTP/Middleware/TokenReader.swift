@@ -8,7 +8,7 @@ struct TokenReader: RouterMiddleware {
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var context = context
-        context.credentials = try cookie.credentials(of: request)
+        context.credentials = try cookie.credentials(in: request.headers)
         context.network = proxies.network(of: context.peer, request.headers)
         return try await next(request, context)
     }
