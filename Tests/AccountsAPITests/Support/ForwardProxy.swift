@@ -1,0 +1,113 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+/// A proxy with its file in deploy/forward-auth, and an application that shows what the proxy tells it.
+final class ForwardProxy: Sendable {
+    enum Program: String, CaseIterable, Sendable {
+        case nginx, haproxy
+
+        /// The file in deploy/forward-auth.
+        var file: String { self == .nginx ? "nginx.conf" : "haproxy.cfg" }
+    }
+
+    private let port: Int
+    private let process: Mutex<Process>
+    private let folder: URL
+
+    /// - Parameter server: the port of the service.
+    init(_ program: Program, before server: Int) throws {
+        port = try Balancer.freePort()
+        folder = FileManager.default.temporaryDirectory.appending(path: "proxy-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let shown = try Self.text(of: program.file)
+            .replacing("127.0.0.1:8080", with: "127.0.0.1:\(server)")
+            .replacing("127.0.0.1:8000", with: "127.0.0.1:\(port)")
+        let main = folder.appending(path: program.file)
+        let configuration = Self.configuration(of: program, shown, folder.path)
+        try Data(configuration.utf8).write(to: main)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/sbin/\(program.rawValue)")
+        process.arguments =
+            program == .nginx ? ["-c", main.path, "-p", folder.path, "-e", "stderr"] : ["-db", "-f", main.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = Mutex(process)
+    }
+
+    deinit {
+        process.withLock { process in
+            // The signals that the tests block stay blocked in the proxy.
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// The text of a file in deploy/forward-auth.
+    static func text(of file: String) throws -> String {
+        try String(contentsOf: Repository.root.appending(path: "deploy/forward-auth/\(file)"), encoding: .utf8)
+    }
+
+    private static func configuration(of program: Program, _ shown: String, _ folder: String) -> String {
+        switch program {
+        case .nginx:
+            """
+            daemon off;
+            master_process off;
+            pid \(folder)/pid;
+            error_log stderr;
+            events {}
+            http {
+                access_log off;
+                client_body_temp_path \(folder)/body;
+                proxy_temp_path \(folder)/proxy;
+                fastcgi_temp_path \(folder)/fastcgi;
+                uwsgi_temp_path \(folder)/uwsgi;
+                scgi_temp_path \(folder)/scgi;
+                \(shown.replacing("127.0.0.1:3000", with: "unix:\(folder)/application"))
+                server {
+                    listen unix:\(folder)/application;
+                    location / {
+                        return 200 "user=$http_remote_user email=$http_remote_email name=$http_remote_name identity=$http_x_identity cookie=$http_cookie end";
+                    }
+                }
+            }
+            """
+        case .haproxy:
+            shown.replacing("127.0.0.1:3000", with: "unix@\(folder)/application")
+                .replacing(
+                    "/etc/haproxy/accounts.lua",
+                    with: Repository.root.appending(path: "deploy/forward-auth/accounts.lua").path
+                ) + """
+
+                    frontend shown
+                        bind unix@\(folder)/application
+                        http-request return status 200 content-type text/plain lf-string "user=%[req.fhdr(remote-user)] email=%[req.fhdr(remote-email)] name=%[req.fhdr(remote-name)] identity=%[req.fhdr(x-identity)] cookie=%[req.fhdr(cookie)] end connection=%[req.fhdr(connection)] upgrade=%[req.fhdr(upgrade)] headers=%[req.hdr_names] "
+
+                    """
+        }
+    }
+
+    func waitUntilItListens() async throws {
+        while (try? RawClient(port: port)) == nil {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// Sends a request, and returns the whole response.
+    func send(
+        _ line: String,
+        _ headers: [String] = [],
+        _ body: String = "",
+        host: String = "app.example"
+    ) async throws -> String {
+        let connection = headers.contains { $0.hasPrefix("Connection:") } ? [] : ["Connection: close"]
+        let length = body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"]
+        let head = ["\(line) HTTP/1.1", "Host: \(host)"] + connection + headers + length
+        let request = head.joined(separator: "\r\n") + "\r\n\r\n" + body
+        return try await onThread { [port] in try RawClient(port: port).exchange(request) }
+    }
+}
