@@ -46,6 +46,7 @@ struct SecurityDocumentTests {
         `change-password` `resource-that-should-not-exist-whose-status-code-should-not-be-200` `passkey-endpoints`
         `webauthn`
         """,
+        "Proxies": "P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13",
     ]
 
     @Test(arguments: clauses.keys.sorted())
