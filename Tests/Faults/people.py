@@ -178,19 +178,24 @@ class Person:
             wait = min(2, wait * 2)
 
     def exchange(self, method, path, body):
+        headers = {}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if isinstance(body, bytes):
+            headers["Content-Type"] = "image/png"
+        elif body is not None:
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(body)
+        status, _, text = self.request(method, path, body, headers)
+        return status, json.loads(text) if text else {}
+
+    def request(self, method, path, body, headers):
+        """The status, the header fields and the body of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.crowd.service.port, timeout=30)
         try:
-            headers = {"X-Forwarded-For": self.network, "Accept": "application/json"}
-            if self.token:
-                headers["Authorization"] = f"Bearer {self.token}"
-            if isinstance(body, bytes):
-                headers["Content-Type"] = "image/png"
-            elif body is not None:
-                headers["Content-Type"] = "application/json"
-                body = json.dumps(body)
-            connection.request(method, path, body, headers)
+            defaults = {"X-Forwarded-For": self.network, "Accept": "application/json"}
+            connection.request(method, path, body, defaults | headers)
             response = connection.getresponse()
-            text = response.read()
-            return response.status, json.loads(text) if text else {}
+            return response.status, response.headers, response.read()
         finally:
             connection.close()

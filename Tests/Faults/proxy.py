@@ -1,5 +1,6 @@
 """Proxies that break what passes through them: one resets connections, one kills the server at a chosen message."""
 
+import collections
 import random
 import socket
 import struct
@@ -84,49 +85,49 @@ class KillingProxy(Proxy):
 
     def __init__(self, listen, forward):
         self.lock = threading.Lock()
-        self.kill = None
-        self.left = 0
+        self.countdown = None
         # What the server was killed at; nil if it was not.
         self.point = None
         self.connections = set()
         super().__init__(listen, forward)
 
-    def arm(self, number, kill):
-        """Calls `kill` at the point with that number, counted from now and from 1."""
+    def arm(self, number, kill, counts=lambda texts: True):
+        """
+        Calls `kill` at the point with that number, counted from now and from 1.
+
+        counts: whether the points of a transaction count, by the SQL of its statements. Without it, those of all that the
+        server does meanwhile do.
+        """
         with self.lock:
-            self.kill, self.left, self.point = kill, number, None
+            self.countdown, self.point = Countdown(number, kill, counts), None
 
     def disarm(self):
         """Returns what the server was killed at."""
         with self.lock:
-            self.kill = None
+            self.countdown = None
             return self.point
+
+    def reaches(self, name):
+        """A point outside of the database. Returns whether the server is killed at it."""
+        with self.lock:
+            return self.is_killed_at(name, self.countdown)
 
     def copy_both(self, client, server):
         with self.lock:
             self.connections |= {client, server}
-        statements = Statements()
-        for target, arguments in (
-            (self.copy_requests, (client, server, statements)),
-            (self.copy_answers, (server, client, statements)),
+        transactions = Transactions(lambda: self.countdown)
+        for source, target, messages in (
+            # The first message has no type.
+            (client, server, transactions.requests(read_messages(client, first_has_type=False))),
+            (server, client, transactions.answers(join_answers(read_messages(server)))),
         ):
-            threading.Thread(target=target, args=arguments, daemon=True).start()
+            threading.Thread(target=self.copy, args=(source, target, messages), daemon=True).start()
 
-    def copy_requests(self, client, server, statements):
-        # The first message has no type.
-        messages = read_messages(client, first_has_type=False)
-        self.copy(client, server, messages, lambda kind, body: statements.passing(kind, body))
-
-    def copy_answers(self, server, client, statements):
-        messages = join_answers(read_messages(server))
-        self.copy(server, client, messages, lambda kind, body: "the answer" if kind == b"Z" else None)
-
-    def copy(self, source, target, messages, point):
+    def copy(self, source, target, messages):
         try:
-            for kind, data in messages:
-                name = point(kind, data)
+            for data, point, countdown in messages:
                 with self.lock:
-                    if source not in self.connections or (name and self.is_killed_at(name)):
+                    if source not in self.connections or (point and self.is_killed_at(point, countdown)):
                         break
                 target.sendall(data)
         except OSError:
@@ -136,14 +137,14 @@ class KillingProxy(Proxy):
         reset(source)
         reset(target)
 
-    def is_killed_at(self, name):
-        if not self.kill:
+    def is_killed_at(self, name, countdown):
+        if not countdown or countdown is not self.countdown:
             return False
-        self.left -= 1
-        if self.left:
+        countdown.left -= 1
+        if countdown.left:
             return False
-        self.kill()
-        self.kill, self.point = None, name
+        countdown.kill()
+        self.countdown, self.point = None, name
         # Whatever else the server has sent is lost as well.
         for connection in self.connections:
             reset(connection)
@@ -151,24 +152,75 @@ class KillingProxy(Proxy):
         return True
 
 
-class Statements:
-    """The SQL of the prepared statements of a connection."""
+class Countdown:
+    """The points that are left until the server is killed."""
 
-    def __init__(self):
-        self.prepared, self.bound = {}, ""
+    def __init__(self, number, kill, counts):
+        self.left, self.kill, self.counts = number, kill, counts
 
-    def passing(self, kind, data):
-        """The name of the point at which this request passes, if it is one."""
-        if kind == b"P":
-            name, text = data[5:].split(b"\0")[:2]
-            self.prepared[name] = " ".join(text.decode(errors="replace").split())[:90]
-        elif kind == b"B":
-            self.bound = self.prepared.get(data[5:].split(b"\0")[1], "")
-        elif kind == b"E":
-            return f"the statement {self.bound}"
-        elif kind == b"S":
-            return "the end of the transaction"
-        return None
+
+class Transactions:
+    """
+    What passes on a connection: as bytes, with the name of the point at which they pass, if they are one, and the
+    countdown to which it belongs.
+    """
+
+    def __init__(self, current):
+        # The present countdown.
+        self.current = current
+        # The SQL of the prepared statements by their names.
+        self.prepared = {}
+        # The countdowns of the transactions that have no answer yet, in their order.
+        self.unanswered = collections.deque()
+
+    def requests(self, messages):
+        """The client sends all of a transaction before it waits for the answer, so its whole SQL can be known."""
+        transaction = []
+        for kind, data in messages:
+            if kind not in QUERY:
+                # The login, and a query of the simple protocol, are answered as transactions are.
+                if kind in (b"", b"Q"):
+                    self.unanswered.append(None)
+                yield data, None, None
+                continue
+            transaction.append((kind, data))
+            if kind == b"S":
+                yield from self.points(transaction)
+                transaction = []
+
+    def points(self, transaction):
+        bound, texts = "", []
+        points = []
+        for kind, data in transaction:
+            point = None
+            if kind == b"P":
+                name, text = data[5:].split(b"\0")[:2]
+                self.prepared[name] = " ".join(text.decode(errors="replace").split())
+            elif kind == b"B":
+                bound = self.prepared.get(data[5:].split(b"\0")[1], "")
+            elif kind == b"E":
+                texts.append(bound)
+                point = f"the statement {bound[:90]}"
+            elif kind == b"S":
+                point = "the end of the transaction"
+            points.append((data, point))
+        countdown = self.current()
+        if countdown and not countdown.counts(texts):
+            countdown = None
+        self.unanswered.append(countdown)
+        for data, point in points:
+            yield data, point, countdown
+
+    def answers(self, messages):
+        for kind, data in messages:
+            if kind == b"Z":
+                yield data, "the answer", self.unanswered.popleft() if self.unanswered else None
+            else:
+                yield data, None, None
+
+
+# Parse, Bind, Describe, Execute, Close, Flush and Sync: the messages of a transaction.
+QUERY = (b"P", b"B", b"D", b"E", b"C", b"H", b"S")
 
 
 def read_messages(connection, first_has_type=True):
