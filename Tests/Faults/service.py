@@ -70,14 +70,16 @@ class Service:
     faked_clock: the clock of the server can be set.
     resets: the share of connections that are reset, those of the clients and those to the database.
     kills: `killer`, between the server and the database, can kill the server at a chosen message.
+    application: an application that the service knows and tells of events.
     """
 
-    def __init__(self, folder, small_disk=False, faked_clock=False, resets=0, kills=False):
+    def __init__(self, folder, small_disk=False, faked_clock=False, resets=0, kills=False, application=None):
         self.folder = folder
         self.small_disk = small_disk
         self.faked_clock = faked_clock
         self.resets = resets
         self.kills = kills
+        self.application = application
         self.killer = None
         self.server = None
         self.proxies = []
@@ -122,6 +124,14 @@ class Service:
         if self.kills:
             # Its people come one after the other, and have no reason to wait for the rest of the machine.
             self.environment["ARGON2_PRIORITY"] = "normal"
+            # They sign in by mailed codes as well.
+            flow = self.folder / "flow.yaml"
+            flow.write_text((ROOT / "Sources/Accounts/Flow/signup.yaml").read_text() + "\nsign_in: [password, code]\n")
+            self.environment["FLOW_FILE"] = str(flow)
+        if self.application:
+            url = f"http://localhost:{self.listen}"
+            file = self.application.register(self.folder, issuer=url)
+            self.environment |= {"PUBLIC_URL": url, "APPLICATIONS_FILE": str(file)}
         if self.faked_clock:
             self.clock.write_text("0")
             library = self.folder / "clock.so"
@@ -215,6 +225,37 @@ class Service:
             ["psql", "--no-psqlrc", self.database, "-qAtc", statement], check=True, capture_output=True, text=True
         )
         return result.stdout.split("\n")[:-1]
+
+    def deliver_mail(self):
+        """
+        Waits until no mail waits. Mail that a killed server was sending is due now, as if the minute had passed after which
+        it is.
+        """
+        started = time.monotonic()
+        overdue = started + 1
+        while self.query("SELECT 1 FROM outbox WHERE state = 'waiting' LIMIT 1"):
+            if time.monotonic() > started + 60:
+                raise TimeoutError("the mail is not delivered")
+            if time.monotonic() > overdue:
+                self.query("UPDATE outbox SET due_at = now(), sending_until = NULL WHERE state = 'waiting'")
+                overdue += 1
+            time.sleep(0.05)
+
+    def deliver_events(self):
+        """
+        Waits until the application has heard of everything. What a killed server was delivering is due now, as if the two
+        minutes had passed after which it is.
+        """
+        started = time.monotonic()
+        overdue = started
+        while self.query("SELECT 1 FROM deliveries UNION ALL SELECT 1 FROM logouts LIMIT 1"):
+            if time.monotonic() > started + 60:
+                raise TimeoutError("the events are not delivered")
+            if time.monotonic() > overdue:
+                for table in ("deliveries", "logouts"):
+                    self.query(f"UPDATE {table} SET due_at = now() WHERE due_at > now()")
+                overdue += 2
+            time.sleep(0.05)
 
     def settle(self):
         """Waits until all mail has been delivered. Mail that a killed server was sending is due again after a minute."""
