@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 
 from account_kills import kill_in_acts
+from application import Application
+from application_kills import kill_in_applications
 from breaking import FAULTS
 from invariants import violations
 from people import Crowd
@@ -26,8 +28,8 @@ PEOPLE = 100
 
 def run(name):
     """Runs one fault, and returns the violated invariants."""
-    if name == "account":
-        return run_acts()
+    if name in KILLS:
+        return run_acts(name)
     description, fault, options = FAULTS[name]
     # A hundred people at once are more than the queue of hashes has places for.
     people = options.get("people", PEOPLE)
@@ -55,11 +57,16 @@ def run(name):
     return found
 
 
-def run_acts():
+# The server is killed at every point of these acts.
+KILLS = {"account": kill_in_acts, "applications": kill_in_applications}
+
+
+def run_acts(name):
+    application = Application() if name == "applications" else None
     with tempfile.TemporaryDirectory(prefix="faults-", dir="/var/tmp") as folder:
         os.chmod(folder, 0o711)
-        with Service(Path(folder), kills=True) as service:
-            return kill_in_acts(service)
+        with Service(Path(folder), kills=True, application=application) as service:
+            return KILLS[name](service)
 
 
 def inject(fault, service, crowd):

@@ -1,0 +1,145 @@
+"""An application of the service under test: asks for tokens, and hears of events and of sessions that have ended."""
+
+import base64
+import hashlib
+import json
+import secrets
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples/shop"))
+import logout_token
+
+EVENTS = (
+    *("account.created", "account.updated", "account.disabled", "account.enabled", "account.erased"),
+    *("session.created", "session.ended", "password.changed", "email.changed", "email.restored"),
+    *("factor.added", "factor.removed", "refresh.reused"),
+)
+VERIFIER = "a-verifier-of-the-tests-with-at-least-43-characters"
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+
+
+class Application:
+    """What it has heard stays in the order of arrival. An application answers 200 to everything, and once."""
+
+    id = "shop"
+
+    def __init__(self):
+        self.secret = secrets.token_hex(32)
+        self.webhook_secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+        # Each event as its id and its body; the `sid` of each logout, and of each session that has begun.
+        self.events, self.logouts, self.sessions = [], [], set()
+        self.complaints = []
+        # Is called with the path before a request is answered, and returns whether the server was killed.
+        self.arrival = lambda path: False
+        # Of the service, which learn_keys sets.
+        self.issuer = self.keys = None
+        self.server = Server(("127.0.0.1", 0), handler(self))
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.callback = f"{self.url}/callback"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def register(self, folder, issuer):
+        """Writes the file of applications for the service with that URL, and returns its path."""
+        self.issuer = issuer
+        for name, secret in (("secret", self.secret), ("webhook-secret", self.webhook_secret)):
+            (folder / name).touch(mode=0o400)
+            (folder / name).chmod(0o600)
+            (folder / name).write_text(secret)
+        file = folder / "applications.yaml"
+        file.write_text(f"""
+applications:
+  - id: {self.id}
+    name: {{en: Shop, ko: 상점}}
+    redirect_uris: ['{self.callback}']
+    post_logout_redirect_uris: ['{self.url}/']
+    secret_file: secret
+    claims: [email, username]
+    backchannel_logout_uri: {self.url}/logout
+    webhook:
+      url: {self.url}/hooks
+      events: [{", ".join(EVENTS)}]
+      secret_file: webhook-secret
+""")
+        return file
+
+    def authorization(self, **parameters):
+        """The path of an authorization request."""
+        standard = {
+            "client_id": self.id,
+            "redirect_uri": self.callback,
+            "response_type": "code",
+            "scope": "openid email profile",
+            "code_challenge": CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "a state",
+            "nonce": "a nonce",
+        }
+        return "/oauth/authorize?" + urlencode(standard | parameters)
+
+    def code(self, location):
+        """The code in the URL that leads back; nil if there is none."""
+        query = parse_qs(urlsplit(location).query) if location.startswith(f"{self.callback}?") else {}
+        return query.get("code", [None])[0]
+
+    @property
+    def credentials(self):
+        pair = f"{self.id}:{self.secret}"
+        return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
+
+    def claims(self, tokens):
+        """The claims of the ID token."""
+        claims = jwt.decode(tokens["id_token"], self.keys, algorithms=["ES256"]).claims
+        with self.server.lock:
+            self.sessions.add(claims["sid"])
+        return claims
+
+    def learn_keys(self, text):
+        self.keys = KeySet.import_key_set(json.loads(text))
+
+    def receive(self, path, headers, body):
+        with self.server.lock:
+            try:
+                if path == "/hooks":
+                    event = Webhook(self.webhook_secret).verify(body, headers)
+                    self.events.append((headers["webhook-id"], event))
+                else:
+                    text = parse_qs(body.decode())["logout_token"][0]
+                    self.logouts.append(logout_token.verify(text, self.keys, self.issuer, self.id))
+            except (WebhookVerificationError, JoseError, KeyError, ValueError) as error:
+                self.complaints.append(f"a request to {path} is not valid: {error!r}")
+
+
+class Server(ThreadingHTTPServer):
+    lock = threading.Lock()
+
+    def handle_error(self, request, client_address):
+        """The service was killed, and does not read the answer."""
+
+
+def handler(application):
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            length = int(self.headers.get("Content-Length", 0))
+            body = self.rfile.read(length)
+            if len(body) < length:
+                return  # the service was killed while it sent the request
+            application.receive(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            if application.arrival(self.path):
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    return Handler
