@@ -459,19 +459,27 @@ class Heard(ApplicationAct):
                 self.new_tokens(token)
 
 
+class HeardOfCredentials(Heard):
+    """The application also loses what it holds of the session that stays: a thief may have copied it."""
+
+    @property
+    def stages(self):
+        return [stage | {"grants": empty, "authorizations": empty} for stage in super().stages]
+
+
 # Those that write events.
 HEARD = [
-    type(act.__name__, (Heard, act), {"name": f"{act.name}, heard by the application"})
-    for act in (
-        account_kills.SignIn,
-        account_kills.ChangePassword,
-        account_kills.Recovery,
-        account_kills.Move,
-        account_kills.Undo,
-        account_kills.AddAuthenticator,
-        account_kills.RemoveAuthenticator,
-        account_kills.EditProfile,
-        account_kills.Erase,
+    type(act.__name__, (heard, act), {"name": f"{act.name}, heard by the application"})
+    for heard, act in (
+        (Heard, account_kills.SignIn),
+        (HeardOfCredentials, account_kills.ChangePassword),
+        (Heard, account_kills.Recovery),
+        (Heard, account_kills.Move),
+        (Heard, account_kills.Undo),
+        (HeardOfCredentials, account_kills.AddAuthenticator),
+        (HeardOfCredentials, account_kills.RemoveAuthenticator),
+        (Heard, account_kills.EditProfile),
+        (Heard, account_kills.Erase),
     )
 ]
 
@@ -676,9 +684,13 @@ def told(service):
         if sequence < last.get(account, 0):
             found.append(f"the event {heard[id]} came after a later one")
         last[account] = sequence
-    listed = list_events(service)
+    # An event is listed when all transactions that began before its own have ended.
+    deadline = time.monotonic() + 60
+    while len(listed := list_events(service)) < len(stored) and time.monotonic() < deadline:
+        time.sleep(0.5)
     if [*listed] != [*dict.fromkeys(listed)] or {*listed} != stored.keys():
-        found.append(f"the list has {len(listed)} events, of {len(stored)}")
+        running = "SELECT backend_xid, xact_start, query FROM pg_stat_activity WHERE backend_xid IS NOT NULL"
+        found.append(f"the list has {len(listed)} events, of {len(stored)}; now runs {service.query(running)}")
     alive = {*service.query("SELECT id FROM grants")}
     ended = {*application.logouts}
     missing = application.sessions - alive - ended
