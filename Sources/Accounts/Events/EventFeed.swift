@@ -68,7 +68,7 @@ extension Database {
             """
             SELECT xid::text, id, type, sequence, created_at, account FROM events
              WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event)) AND \(Self.isListed) AND \(condition)
-             ORDER BY xid, id LIMIT \(limit)
+             ORDER BY events.xid, events.id LIMIT \(limit)
             """
         )
         var (events, next) = ([] as [AccountEvent], cursor)

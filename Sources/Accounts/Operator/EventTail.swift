@@ -33,7 +33,7 @@ extension Operator {
         let before = try await database.read(
             """
             SELECT xid::text, id FROM events WHERE \(Database.isListed) AND \(condition)
-             ORDER BY xid DESC, id DESC OFFSET \(count) LIMIT 1
+             ORDER BY events.xid DESC, events.id DESC OFFSET \(count) LIMIT 1
             """
         ).first
         var cursor = EventCursor.start

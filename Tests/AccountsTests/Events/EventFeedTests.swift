@@ -46,6 +46,29 @@ struct EventFeedTests {
         }
     }
 
+    @Test func `the numbers of transactions may gain a digit`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            var caused: [String] = []
+            for number in 98...101 {
+                let account = try cause()
+                try session.run("UPDATE events SET xid = '\(number)' WHERE account = '\(account)'")
+                caused.append(account)
+            }
+            var (seen, cursor) = ([] as [String], EventCursor.start)
+            for _ in 1...2 {
+                let (events, next) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                seen += accounts(events)
+                cursor = next
+            }
+            #expect(seen == caused)
+            let mina = Operator(service.signups, name: "mina")
+            var latest = try #require(await mina.tailEvents(of: nil, last: 2))
+            let followed = try await latest.next()
+            #expect(followed.map { "\($0.account)" } == Array(caused.suffix(2)))
+        }
+    }
+
     @Test func `an event that is committed late is not skipped`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop])
