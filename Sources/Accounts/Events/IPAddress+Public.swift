@@ -1,3 +1,5 @@
+// Its header includes those of the sockets, too, so their types belong to it or to Foundation.
+internal import CCurl
 internal import Foundation
 
 extension IPAddress {
