@@ -44,10 +44,11 @@ struct Answer: Sendable {
 }
 
 extension HTTPFields {
-    /// Adds the fields. A field replaces one of its name, except that an answer may set several cookies.
+    /// Adds the fields. A field replaces one of its name, except that an answer may set several cookies. The cookies that
+    /// a proxy passes on stay one field: the plain subscript would make one of each.
     mutating func add(_ fields: HTTPFields) {
         for field in fields {
-            if field.name == .setCookie { append(field) } else { self[field.name] = field.value }
+            if field.name == .setCookie { append(field) } else { self[values: field.name] = [field.value] }
         }
     }
 }
