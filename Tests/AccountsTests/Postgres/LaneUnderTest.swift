@@ -46,7 +46,8 @@ struct LaneUnderTest: Sendable {
 
 /// A statement that was sent and waits on the server until it is released.
 struct BlockedStatement: Sendable {
-    static let statement: SQL = "SELECT pg_advisory_xact_lock(1)"
+    /// Waits for the lock as long as a statement may take.
+    static let statement: SQL = "SELECT pg_advisory_xact_lock(1) FROM set_config('lock_timeout', '0', true)"
 
     let job: Job
     /// The backend that executes it.
