@@ -151,7 +151,10 @@ struct ProcessTests {
         try Session().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         let refused = try await CommandRun.of(
             "serve",
-            settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
+            settings: [
+                "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
+                "LISTEN": "127.0.0.1:0", "METRICS_LISTEN": "127.0.0.1:0",
+            ]
         )
         #expect(refused.status == 1)
         let server = try await ServerProcess.start(
