@@ -246,7 +246,10 @@ extension SignInPages {
         var (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
         return try await answering(context, next: Self.confirmed[next] ?? "/account", then: target) { [context] in
-            try await session.confirm(request, context)
+            var answer = try await session.confirm(request, context)
+            // The page that has asked for the confirmation comes next.
+            answer.json = nil
+            return answer
         } orShow: { _ in
             Self.confirmationForm(next, of: current)
         }

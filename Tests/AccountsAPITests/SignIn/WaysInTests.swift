@@ -92,6 +92,8 @@ struct WaysInTests {
             let person = PageVisitor(site)
             let page = try await person.post("/sign-in", "identifier=kim&password=a+pass+phrase+of+mine")
             #expect(page.path == "/account/authenticator")
+            let confirmed = try await person.post("/account/confirm", "next=password&password=a+pass+phrase+of+mine")
+            #expect(confirmed.path == "/account/password")
             let secret = try #require(await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes)
             let added = try await kim.send(.put, "/account/totp", ["code": .string(SignedUp(secret: secret).code)])
             #expect(added.status == 200)
