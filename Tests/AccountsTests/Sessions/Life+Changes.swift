@@ -199,11 +199,13 @@ extension Life {
         case 0:
             let wasEnabled = try await mina.disable(account)
             try expect("\(wasEnabled, default: "none")", exists ? "\(!isDisabled)" : "none", "disable")
+            if wasEnabled == true { outdate() }
             isDisabled = true
             endSessions()
         case 1, 2:
             let wasDisabled = try await mina.enable(account)
             try expect("\(wasDisabled, default: "none")", exists ? "\(isDisabled)" : "none", "enable")
+            if wasDisabled == true { outdate() }
             isDisabled = false
         default:
             guard let (index, session) = try await usable() else { return }
