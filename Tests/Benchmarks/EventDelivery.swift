@@ -6,7 +6,7 @@ internal import Foundation
 /// that application costs. The latter takes `DOWN_SECONDS` (180 by default) for each way to be down.
 enum EventDelivery {
     private static let rounds = 3
-    /// Of each application.
+    /// Of each application. Each has the same number of events, so the numbers below are multiples of it.
     private static let accounts = 2000
 
     static func measure() throws {
@@ -33,7 +33,7 @@ enum EventDelivery {
     }
 
     private static func measureFairness() throws {
-        let count = 5000
+        let count = 6000
         let others: [WebhookSink.Behavior?] = [nil, .refusesConnections, .isSilent]
         var rates = [[Double]](repeating: [], count: others.count)
         for _ in 0..<rounds {
