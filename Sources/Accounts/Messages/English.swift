@@ -282,6 +282,7 @@ struct English: Messages {
         case .authenticatorHelp:
             "Scan the code with the app, or type the secret into it. Then enter the six digits that it shows."
         case .authenticatorIsSet: "An authenticator app protects your account."
+        case .authenticatorIsRequired: "Every account needs an authenticator app. Set one up to go on."
         case .newRecoveryCodes: "New recovery codes"
         case .removeAuthenticator: "Remove the app"
         case .replaceAuthenticator: "Replace the app"

@@ -264,6 +264,7 @@ struct Korean: Messages {
         case .export: "내 데이터 내려받기"
         case .authenticatorHelp: "앱으로 코드를 스캔하거나 비밀 키를 입력한 다음, 앱에 표시된 숫자 6자리를 입력하세요."
         case .authenticatorIsSet: "인증 앱이 계정을 보호하고 있습니다."
+        case .authenticatorIsRequired: "모든 계정에 인증 앱이 필요합니다. 계속하려면 인증 앱을 등록하세요."
         case .newRecoveryCodes: "새 복구 코드 받기"
         case .removeAuthenticator: "앱 해제하기"
         case .replaceAuthenticator: "앱 바꾸기"

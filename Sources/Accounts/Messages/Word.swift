@@ -27,8 +27,8 @@ package enum Word: String, CaseIterable, Sendable {
         undoText, undoDoneTitle, undoDoneText, undoOver, address
     case otherGiveUp, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere, otherReplaces
     // The account.
-    case save, saved, export, authenticatorHelp, authenticatorIsSet, newRecoveryCodes, removeAuthenticator,
-        replaceAuthenticator
+    case save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired, newRecoveryCodes,
+        removeAuthenticator, replaceAuthenticator
     case consents, version
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,

@@ -6,7 +6,7 @@ package enum AuthorizationStep: Hashable, Sendable {
     case redirect(String)
     /// The person signs in first.
     case signIn
-    /// Another person than the one who is signed in signs in first.
+    /// The session is of another person than the application expects: the expected person signs in first.
     case signInAnew
     /// The person proves again who they are first.
     case confirm
@@ -14,6 +14,8 @@ package enum AuthorizationStep: Hashable, Sendable {
     case signUp
     /// The person says whether to go on with the account that is signed in.
     case choose
+    /// The person sets up the authenticator app that the flow requires first.
+    case setUpAuthenticator
 }
 
 extension Provider {
@@ -43,7 +45,7 @@ extension Provider {
         _ request: AuthorizationRequest,
         _ session: AccountSession?
     ) async throws(AuthorizationError) -> AuthorizationStep {
-        let missing = step(before: request, session)
+        let missing = try await step(before: request, session)
         if missing == .signInAnew, let session, session.createdAt >= request.madeAt {
             // Another person than the expected one has signed in for the request.
             throw .refused(request.refusal(instead: .signInAnew))
@@ -59,7 +61,10 @@ extension Provider {
     }
 
     /// What the person has to do before the request can be answered; nil for nothing.
-    private func step(before request: AuthorizationRequest, _ session: AccountSession?) -> AuthorizationStep? {
+    private func step(
+        before request: AuthorizationRequest,
+        _ session: AccountSession?
+    ) async throws(AuthorizationError) -> AuthorizationStep? {
         guard let session else { return request.prompts.contains(.create) ? .signUp : .signIn }
         if let expected = request.expected, expected != session.account.id { return .signInAnew }
         if session.isIdle { return .confirm }
@@ -67,11 +72,20 @@ extension Provider {
         let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id
         let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount]) || isUnknownProgram(request)
         if asks, !hasChosen { return .choose }
+        if needsProof(request, session) { return .confirm }
+        let lacksAuthenticator = try await converting(to: AuthorizationError.databaseFailed) {
+            () throws(DatabaseError) in try await sessions.lacksAuthenticator(session)
+        }
+        return lacksAuthenticator ? .setUpAuthenticator : nil
+    }
+
+    /// Whether the last proof is too old for the request.
+    private func needsProof(_ request: AuthorizationRequest, _ session: AccountSession) -> Bool {
         let age = session.now.timeIntervalSince(session.authTime)
         // A proof that was given for this request is recent enough, even for a max_age of 0.
-        if session.authTime >= request.madeAt, age < Self.recent { return nil }
+        if session.authTime >= request.madeAt, age < Self.recent { return false }
         let isOld = request.maxAge.map { age > Double($0) } ?? false
-        return isOld || request.prompts.contains(.login) ? .confirm : nil
+        return isOld || request.prompts.contains(.login)
     }
 
     /// Any program of the person's device can ask in the name of a public application there (RFC 8252 §8.6).
@@ -130,7 +144,12 @@ extension Provider {
 
 extension AuthorizationRequest {
     fileprivate func refusal(instead step: AuthorizationStep) -> RefusedRequest {
-        let code = step == .choose ? "account_selection_required" : "login_required"
+        let code =
+            switch step {
+            case .choose: "account_selection_required"
+            case .setUpAuthenticator: "interaction_required"
+            default: "login_required"
+            }
         let error = OAuthError(code, "The person would have to do something first.")
         return RefusedRequest(redirectURI: redirectURI, state: state, error: error)
     }

@@ -20,7 +20,8 @@ struct ForwardAuthRoutes: Sendable {
         return try await answer(asked, context)
     }
 
-    /// Reads the session in one round trip, and writes nothing.
+    /// Reads the session in one round trip, and writes nothing. Of a session of one factor where the flow requires an app,
+    /// it also reads whether the account has one.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
@@ -28,15 +29,18 @@ struct ForwardAuthRoutes: Sendable {
         guard let token = context.credentials.token(of: AccountSession.self) else {
             return signedOut(asked, .noSession, context)
         }
-        do throws(SignInError) {
-            return try await signedIn(sessions.check(token), asked)
-        } catch {
+        let session: AccountSession
+        do throws(SignInError) { session = try await sessions.check(token) } catch {
             switch error {
             case .noSession: return signedOut(asked, .noSession, context)
             case .idle: return signedOut(asked, .idleSession, context)
             default: throw error
             }
         }
+        if try await sessions.lacksAuthenticator(session) {
+            return signedOut(asked, .authenticatorMissing, at: AuthenticatorPages.path, context)
+        }
+        return try await signedIn(session, asked)
     }
 
     /// Every header is there even if it is empty: some proxies pass on what the client has sent under a name that the
@@ -78,11 +82,18 @@ struct ForwardAuthRoutes: Sendable {
     private static let lifetime = Duration.seconds(60)
 
     /// Only a navigation can be sent to another page; a script would get that page in place of its data.
-    private func signedOut(_ asked: ForwardedRequest, _ problem: Problem, _ context: RequestScope) -> Answer {
+    ///
+    /// - Parameter page: where the person solves the problem.
+    private func signedOut(
+        _ asked: ForwardedRequest,
+        _ problem: Problem,
+        at page: String = "/sign-in",
+        _ context: RequestScope
+    ) -> Answer {
         var headers: HTTPFields = [:]
         if asked.isNavigation {
             let url = forwardAuth.hosts.url(host: asked.host, target: asked.target)
-            headers[.location] = ReturnTarget(url: url).carried(by: "/sign-in")
+            headers[.location] = ReturnTarget(url: url).carried(by: page)
             if !asked.isSubrequest { return Answer(status: .seeOther, headers: headers) }
         }
         for field in problem.headers { headers[field.name] = field.value }

@@ -27,11 +27,13 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The request needs a session, or a sign-in that waits for a code, but it carries no token, or a \
-                    token that has expired or was ended. `reason` is `idle` if the password revives the session, otherwise `unknown`.
+                    token that has expired or was ended. `reason` is `idle` if the password revives the session, \
+                    `authenticator` if the account of the session lacks the authenticator app that the flow requires, \
+                    which only `GET /session/check` answers, otherwise `unknown`.
                     """,
                 remedy: """
                     Sign in with `POST /session`. An idle session continues after `PUT /session/confirm` with the \
-                    password.
+                    password. `PUT /account/totp` sets up an authenticator app.
                     """
             )
         case .signInFailed:

@@ -69,6 +69,7 @@ struct AuthorizePages: Sendable {
         case .signIn: return Pages.seeOther(target.carried(by: "/sign-in"))
         case .signInAnew: return Pages.seeOther(target.carried(by: SignInPages.signInAnew))
         case .confirm: return Pages.seeOther(target.carried(by: "/account/confirm"))
+        case .setUpAuthenticator: return Pages.seeOther(target.carried(by: AuthenticatorPages.path))
         case .signUp: return try await begin(signup, for: authorization, context, request)
         case .choose: return choice(authorization, current, context.language)
         }

@@ -8,7 +8,7 @@ struct AuthenticatorPages: Sendable {
     let signIn: SignInPages
     let account: AccountRoutes
 
-    private static let path = "/account/authenticator"
+    static let path = "/account/authenticator"
     private var sessions: Sessions { account.sessions }
 
     @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -148,6 +148,7 @@ extension Pages {
             notice: problem?.notice(in: language),
             members: [
                 .init("is_replaced", .bool(isSet)), .init("is_removable", .bool(!isRequired)),
+                .init("is_missing", .bool(isRequired && !isSet)),
                 .init("return_to", target.url.map(JSON.string) ?? nil),
                 .init("step", .object(step)), .init("field", .object(field)),
                 .init("secret_groups", .array(enrolment.secret.inGroups(of: 4).map(JSON.string))),

@@ -21,7 +21,7 @@ struct SessionRoutes: Sendable {
             isKept: isKept,
             replacing: context.credentials.token(of: AccountSession.self)
         )
-        return answer(progress, isBearer: body.isBearer, status: .created)
+        return try await answer(progress, isBearer: body.isBearer, status: .created)
     }
 
     @Sendable func enterTOTP(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -44,7 +44,7 @@ struct SessionRoutes: Sendable {
     ) async throws -> Answer {
         let token = try pendingToken(context)
         let new = try await sessions(for: request, context, body).enter(factor, for: token)
-        return answer(.session(new), isBearer: context.credentials.hasBearer)
+        return try await answer(.session(new), isBearer: context.credentials.hasBearer)
     }
 
     @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -55,7 +55,7 @@ struct SessionRoutes: Sendable {
             in: context.language,
             replacing: context.credentials.token(of: AccountSession.self)
         )
-        return answer(.pending(pending), isBearer: body.isBearer, status: .created)
+        return try await answer(.pending(pending), isBearer: body.isBearer, status: .created)
     }
 
     @Sendable func redeemTicket(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -66,7 +66,7 @@ struct SessionRoutes: Sendable {
             in: context.language,
             replacing: context.credentials.token(of: AccountSession.self)
         )
-        return answer(.pending(pending), isBearer: body.isBearer, status: .created)
+        return try await answer(.pending(pending), isBearer: body.isBearer, status: .created)
     }
 
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -75,7 +75,7 @@ struct SessionRoutes: Sendable {
         let digits = try body.checked(code, in: context.language)
         let token = try pendingToken(context)
         let progress = try await sessions(for: request, context, body).enterCode(digits, for: token)
-        return answer(progress, isBearer: context.credentials.hasBearer)
+        return try await answer(progress, isBearer: context.credentials.hasBearer)
     }
 
     @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -91,7 +91,7 @@ struct SessionRoutes: Sendable {
         let checked = try body.checked(confirmation, in: context.language)
         guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
         let new = try await sessions(for: request, context, body).confirm(token, by: checked)
-        return answer(.session(new), isBearer: context.credentials.hasBearer)
+        return try await answer(.session(new), isBearer: context.credentials.hasBearer)
     }
 
     private func pendingToken(_ context: RequestScope) throws -> Token<PendingSignIn> {
@@ -107,12 +107,11 @@ struct SessionRoutes: Sendable {
         _ progress: SignInProgress,
         isBearer: Bool,
         status: HTTPResponse.Status = .ok
-    ) -> Answer {
+    ) async throws -> Answer {
         switch progress {
         case .session(let new):
-            var answer = Answer(
-                json: ["account": Representations.account(new.session.account), "next": next(of: new.session)]
-            )
+            let next = try await next(of: new.session)
+            var answer = Answer(json: ["account": Representations.account(new.session.account), "next": next])
             answer.status = status
             answer.add(new, isBearer: isBearer, cookies)
             return answer
@@ -139,16 +138,14 @@ struct SessionRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: SessionContext) async throws -> Answer {
         Answer(json: [
-            "account": Representations.account(context.session.account), "next": next(of: context.session),
-            "session": context.session.json,
+            "account": Representations.account(context.session.account),
+            "next": try await next(of: context.session), "session": context.session.json,
         ])
     }
 
-    /// What a signed-in person must do next. An account that was imported, or whose app an operator has removed, may
-    /// lack the app that the flow requires; with one, nobody has a session of one factor.
-    private func next(of session: AccountSession) -> JSON {
-        let lacksAuthenticator = sessions.flow.requiresAuthenticator && session.assurance == .aal1
-        return lacksAuthenticator ? SignInStep.setUpAuthenticator.json : nil
+    /// What a person who is signed in has to do before applications are reached; null for nothing.
+    private func next(of session: AccountSession) async throws -> JSON {
+        try await sessions.lacksAuthenticator(session) ? SignInStep.setUpAuthenticator.json : nil
     }
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Answer {

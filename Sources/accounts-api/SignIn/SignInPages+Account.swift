@@ -207,7 +207,7 @@ extension SignInPages {
     private static let confirmed = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
         "export": "/account/export",
-        "authenticator": "/account/authenticator",
+        "authenticator": AuthenticatorPages.path,
     ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -250,7 +250,7 @@ struct SignInPages: Sendable {
         case .code: "/sign-in/code"
         case .password: "/sign-in?known"
         case .signIn: "/sign-in"
-        case .setUpAuthenticator: "/account/authenticator"
+        case .setUpAuthenticator: AuthenticatorPages.path
         case .mailCode, .confirm, nil: nil
         }
     }

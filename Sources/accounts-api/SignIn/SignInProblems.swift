@@ -39,6 +39,13 @@ extension Problem {
         headers: challenge
     )
 
+    static let authenticatorMissing = Problem(
+        .noSession,
+        "Every account needs an authenticator app, and this one has none. Set one up.",
+        [.next(.setUpAuthenticator), .init("reason", "authenticator")],
+        headers: challenge
+    )
+
     static let signInFailed = Problem(
         .signInFailed,
         "The identifier and the password do not belong together.",

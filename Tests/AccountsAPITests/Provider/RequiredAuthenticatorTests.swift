@@ -1,0 +1,160 @@
+import Accounts
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+/// People whose account was imported, or whose lost app an operator has removed.
+@Suite("An app that the flow requires", .freshDatabase)
+struct RequiredAuthenticatorTests {
+    private static let password = "a+pass+phrase+of+mine"
+    private static let page = "/account/authenticator"
+
+    private static func flow() throws -> String {
+        try standardFlow(with: "").replacing("    optional: true\n", with: "")
+    }
+
+    /// Makes an account that lacks the app.
+    private static func makeAccount(_ site: TestServer) async throws {
+        try await Browser(site).signUp(hasAuthenticator: true)
+        try TestSupport.Session().run(
+            "DELETE FROM recovery_codes; DELETE FROM authenticators; DELETE FROM sessions"
+        )
+    }
+
+    /// A visitor who has signed in with the password alone.
+    private static func visitor(_ site: TestServer) async throws -> PageVisitor {
+        try await makeAccount(site)
+        let kim = PageVisitor(site)
+        let page = try await kim.post("/sign-in", "identifier=kim&password=\(password)")
+        #expect(page.path == Self.page)
+        return kim
+    }
+
+    /// The form that adds the app which the page shows.
+    private static func form(on page: PageVisitor.Page) throws -> String {
+        let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)?.1)
+        let target = try target(on: page)
+        return "code=\(SignedUp(secret: String(secret).base32Bytes).code)&return_to=\(target.formEncoded)"
+    }
+
+    private static func target(on page: PageVisitor.Page) throws -> String {
+        try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/).map { String($0.1) })
+    }
+
+    // MARK: OpenID Connect
+
+    @Test func `the person sets up the app, and then goes back to the application`() async throws {
+        try await RelyingParty.with(flow: Self.flow()) { shop in
+            let kim = try await Self.visitor(shop.site)
+            let page = try await kim.open(shop.url())
+            #expect(page.path.hasPrefix("\(Self.page)?return_to="))
+            #expect(page.has("Every account needs an authenticator app."))
+            let target = try Self.target(on: page)
+            let early = try await RelyingParty.Redirect(kim.send(.get, target))
+            #expect(early.address == Self.page, "without the app the person goes no further")
+            let codes = try await kim.post(Self.page, Self.form(on: page))
+            #expect(codes.status == 200 && codes.has("href=\"\(target)\""))
+            let back = try await RelyingParty.Redirect(kim.send(.get, target))
+            #expect(back.address == shop.redirectURI)
+            let tokens = try await shop.redeem(#require(back.query["code"]))
+            #expect(tokens.claims()["acr"] == "aal2")
+        }
+    }
+
+    @Test func `prompt=none is answered with an error, and the own account works`() async throws {
+        try await RelyingParty.with(flow: Self.flow()) { shop in
+            let kim = try await Self.visitor(shop.site)
+            let silent = try await RelyingParty.Redirect(kim.send(.get, shop.url(["prompt": "none"])))
+            #expect(silent.address == shop.redirectURI && silent.query["error"] == "interaction_required")
+            let account = try await kim.open("/account")
+            #expect(account.path == "/account" && account.status == 200)
+        }
+    }
+
+    @Test func `where the flow requires no app, none is asked for`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            #expect(try await shop.authorize(kim, ["prompt": "none"]).query["code"] != nil)
+        }
+    }
+
+    @Test func `a sign-up without a password leads on with the app that it has set up`() async throws {
+        var flow = try Self.flow() + "sign_in: [code]\n"
+        let start = try #require(flow.firstRange(of: "  - name: password\n")).lowerBound
+        let end = try #require(flow.firstRange(of: "  - name: profile\n")).lowerBound
+        flow.removeSubrange(start..<end)
+        try await RelyingParty.with(flow: flow) { shop in
+            let kim = Browser(shop.site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/email", ["email": "kim@example.com"])
+            let code = try await shop.site.service.readCode(for: "kim@example.com")
+            try await kim.send(.put, "/signup/code", ["code": .string(code)])
+            try await kim.send(.put, "/signup/profile", ["username": "kim"])
+            try await kim.send(.put, "/signup/contact", ["birth_date": "2001-02-28"])
+            let secret = try await kim.send(.get, "/signup/totp").json["secret"]?.string?.base32Bytes ?? []
+            try await kim.send(.put, "/signup/totp", ["totp": .string(SignedUp(secret: secret).code)])
+            try await kim.send(.put, "/signup/terms", ["terms": true])
+            #expect(try await kim.send(.post, "/signup/commit").status == 201)
+            let session = try await kim.send(.get, "/session").json
+            #expect(session["next"] == .null)
+            #expect(try await shop.authorize(kim, ["prompt": "none"]).query["code"] != nil)
+        }
+    }
+
+    // MARK: Forward-auth
+
+    private static let host = "app.example"
+
+    private static func behindProxy(_ body: @escaping @Sendable (TestServer) async throws -> Void) async throws {
+        try await TestServer.with(publicURL: "https://\(host)", flow: flow(), forwardAuthHosts: [host], body)
+    }
+
+    private static func ask(_ site: TestServer, _ browser: Browser, _ headers: HTTPFields) async throws -> Response {
+        var headers = headers
+        headers[.cookie] = "__Host-session=\(try #require(browser["__Host-session"]))"
+        return try await site.send(.get, "/session/check", headers)
+    }
+
+    private static let nginx: HTTPFields = [
+        .originalURL: "https://app.example/orders", .originalMethod: "GET", .secFetchMode: "navigate",
+    ]
+    private static let traefik: HTTPFields = [
+        .forwardedHost: "app.example", .forwardedURI: "/orders", .forwardedMethod: "GET", .secFetchMode: "navigate",
+    ]
+
+    @Test func `a proxy learns nothing of the person before, and sends the browser to the page`() async throws {
+        try await Self.behindProxy { site in
+            try await Self.makeAccount(site)
+            let kim = Browser(site)
+            #expect(try await kim.signIn().status == 201)
+            let location = "\(Self.page)?return_to=https%3A%2F%2Fapp.example%2Forders"
+            for (headers, status) in [(Self.nginx, 401), (Self.traefik, 303)] {
+                let page = try await Self.ask(site, kim, headers)
+                #expect(page.status == status && page.headers[.location] == location)
+                #expect(page.headers[.remoteUser] == nil && page.headers[.identity] == nil)
+                var script = headers
+                script[.secFetchMode] = "cors"
+                let refused = try await Self.ask(site, kim, script)
+                #expect(refused.status == 401 && refused.headers[.location] == nil)
+                #expect(refused.slug == "no-session" && refused.json["reason"] == "authenticator")
+                #expect(refused.json["next"] == ["step": "authenticator", "href": "/account/totp"])
+            }
+            let secret = try await kim.send(.get, "/account/totp").json["secret"]?.string?.base32Bytes ?? []
+            let code: JSON = ["code": .string(SignedUp(secret: secret).code)]
+            #expect(try await kim.send(.put, "/account/totp", code).status == 200)
+            #expect(try await Self.ask(site, kim, Self.nginx).status == 204)
+        }
+    }
+
+    @Test func `the page leads back to the application behind the proxy`() async throws {
+        try await Self.behindProxy { site in
+            let kim = try await Self.visitor(site)
+            let page = try await kim.open("\(Self.page)?return_to=https%3A%2F%2Fapp.example%2Forders")
+            let codes = try await kim.post(Self.page, Self.form(on: page))
+            #expect(codes.status == 200 && codes.has("href=\"https://app.example/orders\""))
+        }
+    }
+}
