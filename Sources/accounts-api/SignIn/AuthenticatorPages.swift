@@ -13,8 +13,8 @@ struct AuthenticatorPages: Sendable {
 
     @Sendable func show(_ request: Request, _ context: RequestScope) async throws -> Response {
         let current = try await signIn.required(context)
-        guard current.isConfirmed else { return Self.confirm }
         let target = ReturnTarget(of: request, among: signIn.returnTargets)
+        guard current.isConfirmed else { return Self.confirm(then: target) }
         return pages.response(try await page(for: current, then: target, in: context.language), in: context.language)
     }
 
@@ -36,7 +36,10 @@ struct AuthenticatorPages: Sendable {
         }
     }
 
-    private static let confirm = Pages.seeOther("/account/confirm?authenticator")
+    /// Asks for a confirmation, after which the person comes back to this page.
+    private static func confirm(then target: ReturnTarget) -> Response {
+        Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
+    }
 
     /// Runs the handler for programs. Shows new recovery codes once, or the page again if the code was wrong.
     private func change(
@@ -61,7 +64,7 @@ struct AuthenticatorPages: Sendable {
                 logger: context.logger,
                 representations: account.representations
             ).problem(for: error)
-            if problem.slug == .confirmationRequired { return Self.confirm }
+            if problem.slug == .confirmationRequired { return Self.confirm(then: target) }
             guard problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
             let page = try await page(for: current, then: target, after: problem, in: context.language)

@@ -217,7 +217,8 @@ extension SignInPages {
         guard try await sessions.overview(of: current.account.id).hasPassword else {
             return Pages.seeOther(target.carried(by: "/sign-in/mail"))
         }
-        return response(Self.confirmationForm(request.uri.query ?? "", of: current).carrying(target), context)
+        let next = String((request.uri.query ?? "").prefix { $0 != "&" })
+        return response(Self.confirmationForm(next, of: current).carrying(target), context)
     }
 
     /// The session to confirm, which may be idle.
@@ -245,9 +246,11 @@ extension SignInPages {
         let current = try await confirming(context)
         var (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
-        return try await answering(context, next: Self.confirmed[next] ?? "/account", then: target) { [context] in
+        // The page that has asked for the confirmation passes the target on.
+        let page = Self.confirmed[next].map { target.carried(by: $0) }
+        return try await answering(context, next: page, then: target) { [context] in
             var answer = try await session.confirm(request, context)
-            // The page that has asked for the confirmation comes next.
+            // The page that has asked for the confirmation comes next, whatever else the session lacks.
             answer.json = nil
             return answer
         } orShow: { _ in

@@ -203,11 +203,12 @@ struct SignInPages: Sendable {
     /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
     ///
     /// - Parameters:
+    ///   - next: the page that comes before the target; nil for none.
     ///   - last: the page in place of the next one, if there is none.
     ///   - target: where the person goes after signing in.
     func answering(
         _ context: RequestScope,
-        next: String = "/account",
+        next: String? = nil,
         last: FormPage? = nil,
         then target: ReturnTarget = .account,
         confirming page: String = "",
@@ -223,7 +224,7 @@ struct SignInPages: Sendable {
                 return pages.response(page, in: context.language)
             }
             let page = Self.page(of: answer.json?["next"]?["step"]?.string).map { target.carried(by: $0) }
-            return Pages.seeOther(page ?? target.url ?? next, answer.headers)
+            return Pages.seeOther(page ?? next ?? target.url ?? "/account", answer.headers)
         } catch {
             let problem = ProblemContext(
                 language: context.language,

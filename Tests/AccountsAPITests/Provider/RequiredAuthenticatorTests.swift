@@ -63,6 +63,28 @@ struct RequiredAuthenticatorTests {
         }
     }
 
+    @Test func `a confirmation in between leads back to the page, and then to the application`() async throws {
+        try await RelyingParty.with(flow: Self.flow()) { shop in
+            let kim = try await Self.visitor(shop.site)
+            let first = try await kim.open(shop.url())
+            let target = try Self.target(on: first)
+            try TestSupport.Session().letPass("11 minutes")
+            let asked = try await kim.post(Self.page, Self.form(on: first))
+            #expect(asked.path == "/account/confirm?authenticator&return_to=\(target.formEncoded)")
+            #expect(asked.has("name=\"next\" value=\"authenticator\""))
+            let opened = try await kim.open("\(Self.page)?return_to=\(target.formEncoded)")
+            #expect(opened.path == asked.path, "also for the page itself")
+            let form = "next=authenticator&return_to=\(target.formEncoded)&password="
+            let wrong = try await kim.send(.post, "/account/confirm", form + "not+the+pass+phrase")
+            #expect(wrong.status == 422 && wrong.body.contains("name=\"next\" value=\"authenticator\""))
+            let page = try await kim.post("/account/confirm", form + Self.password)
+            #expect(page.path == "\(Self.page)?return_to=\(target.formEncoded)")
+            let codes = try await kim.post(Self.page, Self.form(on: page))
+            #expect(codes.status == 200 && codes.has("href=\"\(target)\""))
+            #expect(try await RelyingParty.Redirect(kim.send(.get, target)).query["code"] != nil)
+        }
+    }
+
     @Test func `prompt=none is answered with an error, and the own account works`() async throws {
         try await RelyingParty.with(flow: Self.flow()) { shop in
             let kim = try await Self.visitor(shop.site)
