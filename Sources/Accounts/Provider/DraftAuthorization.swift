@@ -40,8 +40,12 @@ extension Draft {
         return authorization.request.made(at: session.createdAt)
     }
 
-    /// Where the browser goes after the commit, if the request of an application goes on there at once.
-    package var authorizationTarget: String? { values.authorization?.request.redirectURI }
+    /// Where the browser may go after the commit: back to the application that has asked, or, on another device, to where
+    /// that application begins a sign-in.
+    package func authorizationTargets(among applications: Applications) -> [String] {
+        guard let request = values.authorization?.request else { return [] }
+        return [request.redirectURI, applications[request.application]?.initiateLoginURI].compactMap(\.self)
+    }
 
     /// Whether the draft has this request already, made at whatever time.
     fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {

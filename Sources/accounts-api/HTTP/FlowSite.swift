@@ -24,7 +24,7 @@ struct FlowSite: Sendable {
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)
         sessionCookies = SessionCookies(isSecure: isSecure)
-        pages = Pages(signups: signups, assets: assets)
+        pages = Pages(signups: signups, assets: assets, provider: provider)
         uploads = Uploads(signups: signups)
     }
 

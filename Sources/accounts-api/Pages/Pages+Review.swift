@@ -38,7 +38,9 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
-        if signups.flow.purpose != .signup, let target = draft?.authorizationTarget { page.formTargets = [target] }
+        if signups.flow.purpose != .signup, let draft, let provider {
+            page.formTargets = draft.authorizationTargets(among: provider.registry.current)
+        }
         return page
     }
 

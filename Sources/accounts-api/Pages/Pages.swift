@@ -8,6 +8,8 @@ import NIOCore
 struct Pages: Sendable {
     let signups: Signups
     let assets: Assets
+    /// Nil if there are no applications.
+    var provider: Provider?
 
     private var flow: Flow { signups.flow }
     private var root: String { flow.purpose.path }
@@ -50,7 +52,7 @@ struct Pages: Sendable {
 
     /// Permits no content of other origins, and only our script.
     private static func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
-        let targets = formTargets.compactMap(Self.origin).map { " \($0)" }.joined()
+        let targets = Set(formTargets.compactMap(Self.origin)).sorted().map { " \($0)" }.joined()
         return """
             default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
             form-action 'self'\(targets); base-uri 'none'; object-src 'none'; frame-ancestors 'none'

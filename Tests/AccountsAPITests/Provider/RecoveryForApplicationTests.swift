@@ -57,6 +57,19 @@ struct RecoveryForApplicationTests {
         }
     }
 
+    /// Browsers check the redirects after the form. On another device it leads to where the application begins a sign-in.
+    @Test func `the form of the review may lead to both addresses of the application`() async throws {
+        try await RelyingParty.with { shop in
+            try await Browser(shop.site).signUp()
+            let kim = PageVisitor(shop.site)
+            let ticket = try await ticket(shop.reader, kim)
+            _ = try await kim.post("/recovery", "locale=en&request=\(ticket)")
+            let policy = try await recover(shop, kim).headers[.contentSecurityPolicy]
+            let targets = "form-action 'self' http://127.0.0.1:5173 https://reader.example;"
+            #expect(policy?.contains(targets) == true)
+        }
+    }
+
     @Test func `an old account need not prove more, whatever the application asks`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)

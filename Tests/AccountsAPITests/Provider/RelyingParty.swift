@@ -31,6 +31,7 @@ struct RelyingParty: Sendable {
           - id: reader
             name: {en: Reader, ko: 리더}
             redirect_uris: [http://127.0.0.1/callback]
+            initiate_login_uri: https://reader.example/login
             claims: []
             id_token_signing_alg: RS256
         """
