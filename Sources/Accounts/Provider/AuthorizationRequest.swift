@@ -16,7 +16,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package let loginHint: String?
     /// The language of the pages, if the application asks for one that the flow has.
     package internal(set) var language: Language?
-    /// When the request was made. Without a session it is the time of the server: every later session is newer.
+    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``).
     package private(set) var madeAt: Date
     /// Whether the person has made an account for it.
     private(set) var isAnsweredBySignUp = false

@@ -38,6 +38,18 @@ extension Provider {
         return pushed
     }
 
+    /// The request as made now, by the clock of the database. It also tells when a session began and when a person proved
+    /// who they are; with the clock of a server that is fast, the person would be asked again and again.
+    package func dated(
+        _ request: AuthorizationRequest,
+        _ session: AccountSession?
+    ) async throws(AuthorizationError) -> AuthorizationRequest {
+        if let session { return request.made(at: session.now) }
+        return try await converting(to: AuthorizationError.databaseFailed) { () throws(DatabaseError) in
+            try await request.made(at: database.read("SELECT now()").only.decode(Date.self))
+        }
+    }
+
     /// Answers the request, or says what the person has to do first.
     ///
     /// - Parameter session: that of the browser; nil if there is none.

@@ -61,8 +61,7 @@ struct AuthorizePages: Sendable {
         let current = try await current(context)
         var (authorization, context) = (authorization, context)
         context.language = authorization.language ?? context.language
-        // By the clock of the database, which also tells when a person has proved who they are.
-        if isFirst, let current { authorization = authorization.made(at: current.now) }
+        if isFirst { authorization = try await provider.dated(authorization, current) }
         let target = ReturnTarget(authorization, provider.keys)
         switch try await provider.authorize(authorization, current) {
         case .redirect(let uri): return Pages.seeOther(uri)
