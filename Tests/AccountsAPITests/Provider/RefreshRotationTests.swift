@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Refresh tokens of many tabs", .freshDatabase)
 struct RefreshRotationTests {
-    /// The refresh tokens that tabs get who send this one at the same time.
+    /// Several tabs send this refresh token at the same time. Returns the refresh tokens that they get.
     private func refreshed(_ shop: RelyingParty, _ token: String, tabs: Int) async throws -> Set<String?> {
         Set(try await atOnce(tabs) { _ in try await shop.refresh(token).json["refresh_token"]?.string })
     }
