@@ -9,17 +9,15 @@ package struct SignOutRequest: Hashable, Sendable {
 }
 
 extension Provider {
-    /// Reads the request. A hint that has expired counts as well: it only shows which session is meant.
+    /// Reads the request. A hint that has expired counts as well: it only shows which session is meant. One that nobody can
+    /// verify any more names only the application, as `client_id` does.
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {
-            guard let verified = try await verified(hint, .idToken),
-                let audience = verified.claims["aud"]?.string, id == nil || id == audience
-            else {
+            guard let hint = try await self.hint(hint), id == nil || id == hint.audience else {
                 throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id."))
             }
-            id = audience
-            grant = verified.claims["sid"]?.string.flatMap { ID($0) }
+            (id, grant) = (hint.audience, hint.grant)
         }
         let application = id.flatMap { self.application($0) }
         var target: String?

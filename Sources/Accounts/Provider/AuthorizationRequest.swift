@@ -24,6 +24,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
     private(set) var chosen: ID<AccountSession>?
     /// The account that the application expects, by its `id_token_hint`.
     private(set) var expected: ID<Account>?
+    /// Whether only a session that begins after the request answers it, because nobody can verify the hint.
+    private(set) var needsNewSession = false
 
     /// The same request, made at another time.
     package func made(at time: Date) -> AuthorizationRequest {
@@ -33,9 +35,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     }
 
     /// The same request, answered for that account only.
-    func expecting(_ account: ID<Account>) -> AuthorizationRequest {
+    func expecting(_ hint: IDTokenHint) -> AuthorizationRequest {
         var request = self
-        request.expected = account
+        (request.expected, request.needsNewSession) = (hint.account, !hint.isVerified)
         return request
     }
 
@@ -172,6 +174,7 @@ extension AuthorizationRequest {
         }
         if let maxAge { members.append(.init("max_age", .integer(maxAge))) }
         if let expected { members.append(.init("expected", .string("\(expected)"))) }
+        if needsNewSession { members.append(.init("needs_new_session", true)) }
         if let chosen { members.append(.init("chosen", .string("\(chosen)"))) }
         if isAnsweredBySignUp { members.append(.init("signed_up", true)) }
         return .object(members)
@@ -199,7 +202,8 @@ extension AuthorizationRequest {
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true,
             chosen: json["chosen"]?.string.flatMap { ID($0) },
-            expected: json["expected"]?.string.flatMap { ID($0) }
+            expected: json["expected"]?.string.flatMap { ID($0) },
+            needsNewSession: json["needs_new_session"] == true
         )
     }
 }

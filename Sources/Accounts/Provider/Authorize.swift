@@ -6,7 +6,7 @@ package enum AuthorizationStep: Hashable, Sendable {
     case redirect(String)
     /// The person signs in first.
     case signIn
-    /// The session is of another person than the application expects: the expected person signs in first.
+    /// The session is not of the person whom the application expects, or nobody can tell: that person signs in first.
     case signInAnew
     /// The person proves again who they are first.
     case confirm
@@ -79,6 +79,7 @@ extension Provider {
     ) async throws(AuthorizationError) -> AuthorizationStep? {
         guard let session else { return request.prompts.contains(.create) ? .signUp : .signIn }
         if let expected = request.expected, expected != session.account.id { return .signInAnew }
+        if request.needsNewSession, session.createdAt < request.madeAt { return .signInAnew }
         if session.isIdle { return .confirm }
         // Whoever has signed in or up for this request has chosen by that.
         let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id

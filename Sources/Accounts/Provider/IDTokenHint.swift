@@ -1,25 +1,49 @@
+/// The ID token with which an application says which person it means (`id_token_hint`). It may have expired.
+struct IDTokenHint: Sendable {
+    /// The id of the application.
+    let audience: String
+    let account: ID<Account>
+    /// Nil if the token is not verified: a stranger may have written it.
+    let grant: ID<Grant>?
+    /// False for a token that is so old that the key which has signed it is deleted.
+    let isVerified: Bool
+
+    fileprivate init?(_ claims: JSON, isVerified: Bool) {
+        guard let audience = claims["aud"]?.string, let account = claims["sub"]?.string.flatMap({ ID<Account>($0) })
+        else { return nil }
+        (self.audience, self.account, self.isVerified) = (audience, account, isVerified)
+        grant = isVerified ? claims["sid"]?.string.flatMap { ID($0) } : nil
+    }
+}
+
 extension Provider {
+    /// Reads a hint. Returns nil for a text that is no ID token of this service.
+    func hint(_ text: String) async throws(ProviderError) -> IDTokenHint? {
+        if let token = try await verified(text, .idToken) { return IDTokenHint(token.claims, isVerified: true) }
+        let claims: JSON?
+        do throws(SigningError) { claims = try await signingKeys.unverified(text, type: .idToken) } catch {
+            throw .signing(error)
+        }
+        guard let claims, claims["iss"]?.string == issuer else { return nil }
+        return IDTokenHint(claims, isVerified: false)
+    }
+
     /// Reads a request, and the ID token with which the application says whom it expects (OpenID Connect Core §3.1.2.1).
-    /// The token may have expired, but the service must have issued it for that application.
     func read(
         _ parameters: OAuthParameters,
         of application: Application
     ) async throws(AuthorizationError) -> AuthorizationRequest {
         let request = try AuthorizationRequest(parameters, of: application, among: sessions.flow.languages)
-        guard let hint = parameters["id_token_hint"] else { return request }
-        let claims: JSON?
-        do throws(ProviderError) { claims = try await verified(hint, .idToken)?.claims } catch {
-            throw .provider(error)
-        }
-        guard let claims, claims["aud"]?.string == application.id,
-            let account = claims["sub"]?.string.flatMap({ ID<Account>($0) })
-        else {
+        guard let text = parameters["id_token_hint"] else { return request }
+        let hint: IDTokenHint?
+        do throws(ProviderError) { hint = try await self.hint(text) } catch { throw .provider(error) }
+        guard let hint, hint.audience == application.id else {
             let error = OAuthError.invalidRequest(
                 "The id_token_hint is not an ID token of this service for the client_id."
             )
             throw .refused(RefusedRequest(redirectURI: request.redirectURI, state: request.state, error: error))
         }
-        // Whoever signs up is nobody that the application knows.
-        return request.prompts.contains(.create) ? request : request.expecting(account)
+        // A new account cannot be the expected one, and with `create` the application asks for a new account.
+        return request.prompts.contains(.create) ? request : request.expecting(hint)
     }
 }

@@ -46,10 +46,15 @@ struct JWT {
 
     /// Returns nil if the key is another one, the signature is wrong, or the token is of another type.
     func verified(by key: PublicSigningKey, type: JWTType) -> VerifiedJWT? {
-        guard key.kid == kid, key.algorithm == algorithm, key.verifies(signature, of: signed),
-            let claims = try? JSON.read(payload), case .object = claims, claims["token_use"] == type.use
+        guard key.kid == kid, key.algorithm == algorithm, key.verifies(signature, of: signed) else { return nil }
+        return claims(type: type).map { VerifiedJWT(claims: $0) }
+    }
+
+    /// What the token says, whoever has written it. Returns nil if it is of another type.
+    func claims(type: JWTType) -> JSON? {
+        guard let claims = try? JSON.read(payload), case .object = claims, claims["token_use"] == type.use
         else { return nil }
-        return VerifiedJWT(claims: claims)
+        return claims
     }
 
     /// - Parameter claims: of several with the same name, only the first one is in the token. So put the claims of the

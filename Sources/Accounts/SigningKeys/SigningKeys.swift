@@ -66,6 +66,13 @@ package final class SigningKeys: Sendable {
         return verified
     }
 
+    /// What a token says that names a key which the service does not have, as tokens do whose key was deleted. Anybody can
+    /// have written it. Returns nil for any other text.
+    func unverified(_ text: String, type: JWTType) async throws(SigningError) -> JSON? {
+        guard let token = JWT(text, type: type), let claims = token.claims(type: type) else { return nil }
+        return try await keys(olderThan: Self.maximumAge).verifying[token.kid] == nil ? claims : nil
+    }
+
     /// The JWK set (RFC 7517 §5): the keys that sign now, those that will, and those that did until yesterday.
     package var published: JSON {
         get async throws(SigningError) { try await keys(olderThan: Self.maximumAge).published }

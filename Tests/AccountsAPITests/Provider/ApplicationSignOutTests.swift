@@ -1,8 +1,8 @@
-import Accounts
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("Sign-outs that an application asks for", .freshDatabase)
@@ -22,6 +22,29 @@ struct ApplicationSignOutTests {
             #expect(try await kim.send(.get, "/session").status == 401)
             // Nobody is signed in any more, so there is nothing to ask.
             #expect(try await kim.send(.get, url(parameters)).headers[.location] == "https://shop.example/?state=a%20b")
+        }
+    }
+
+    @Test func `a hint that has expired counts, and one whose key is deleted names the application`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let tokens = try await shop.signIn(kim)
+            let keys = SigningKeys(database: shop.site.service.database, keys: try KeyRing(TestSignups.keys))
+            let names = ["iss", "sub", "aud", "sid"]
+            let known = names.map { JSON.Member($0, tokens.claims()[$0] ?? .null) }
+            let claims = known + [JSON.Member("exp", 1_700_000_000)]
+            let expired = try await keys.sign(claims, type: .idToken, by: .es256)
+            let parts = expired.split(separator: ".").map(String.init)
+            let header: JSON = ["alg": "ES256", "kid": "a key of long ago", "typ": "JWT"]
+            let ancient = "\(header.bytes.base64URL).\(parts[1]).\(parts[2])"
+            let target = ["post_logout_redirect_uri": "https://shop.example/"]
+            let asked = try await kim.send(.get, url(target.merging(["id_token_hint": ancient]) { $1 }))
+            #expect(asked.status == 200 && asked.isPage, "the person is asked")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            let response = try await kim.send(.get, url(target.merging(["id_token_hint": expired]) { $1 }))
+            #expect(response.status == 303 && response.headers[.location] == "https://shop.example/")
+            #expect(try await kim.send(.get, "/session").status == 401)
         }
     }
 

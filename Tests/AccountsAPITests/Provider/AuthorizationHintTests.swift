@@ -1,8 +1,8 @@
-import Accounts
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("The person whom an application expects", .freshDatabase)
@@ -97,6 +97,69 @@ struct AuthorizationHintTests {
             let old = try await keys.sign(claims, type: .idToken, by: .es256)
             #expect(try await shop.authorize(kim, ["prompt": "none", "id_token_hint": old]).query["code"] != nil)
         }
+    }
+
+    // MARK: Hints that nobody can verify any more
+
+    @Test func `with prompt=none, a hint whose key is deleted is login_required, also in a pushed request`()
+        async throws
+    {
+        try await RelyingParty.with { shop in
+            let (kim, _, hint) = try await people(shop)
+            let changes = ["prompt": "none", "id_token_hint": try hint.signedByDeletedKey()]
+            let redirect = try await shop.authorize(kim, changes)
+            #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "login_required")
+            let pushed = try await shop.post("/oauth/par", shop.parameters(changes))
+            let uri = try #require(pushed.json["request_uri"]?.string)
+            let path = "/oauth/authorize?client_id=shop&request_uri=\(uri.formEncoded)"
+            #expect(try await RelyingParty.Redirect(kim.send(.get, path)).query["error"] == "login_required")
+        }
+    }
+
+    @Test func `otherwise the person signs in again, and goes back only as the one whom the hint names`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, lee, hint) = try await people(shop)
+            try TestSupport.Session().letPass("5 minutes")
+            let old = try hint.signedByDeletedKey()
+            for (browser, email, answer) in [(kim, "kim@example.com", "code"), (lee, "lee@example.com", "error")] {
+                let asked = try await shop.authorize(browser, ["id_token_hint": old])
+                #expect(asked.address == "/sign-in" && asked.query["anew"] != nil)
+                let back = try #require(asked.query["return_to"])
+                #expect(try await RelyingParty.Redirect(browser.send(.get, back)).address == "/sign-in")
+                #expect(try await browser.signIn(email).status == 201)
+                let redirect = try await RelyingParty.Redirect(browser.send(.get, back))
+                #expect(redirect.address == shop.redirectURI && redirect.query[answer] != nil, "\(email)")
+            }
+        }
+    }
+
+    @Test func `a text that only looks like such a token is an error`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, _, hint) = try await people(shop)
+            let foreign = try #require(try await shop.reader.signIn(kim).json["id_token"]?.string)
+            let claims = ["iss": "https://evil.example", "aud": "shop", "sub": "01a1fdb4-8d11-7c6f-a2b7-5c1e2d3f4a5b"]
+            let payload = JSON.object(claims.map { JSON.Member($0.key, .string($0.value)) }).bytes.base64URL
+            for other in [
+                try foreign.signedByDeletedKey(), try hint.signedByDeletedKey(payload: payload),
+                try hint.signedByDeletedKey(payload: "e30"),
+            ] {
+                let redirect = try await shop.authorize(kim, ["prompt": "none", "id_token_hint": other])
+                #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "invalid_request")
+            }
+        }
+    }
+}
+
+extension String {
+    /// The same token, as if it had been signed by a key that is deleted.
+    ///
+    /// - Parameter payload: other claims, in base64url.
+    fileprivate func signedByDeletedKey(payload: String? = nil) throws -> String {
+        let parts = split(separator: ".").map(String.init)
+        let header = try #require([UInt8].fromBase64URL(parts[0].utf8).map { String(decoding: $0, as: UTF8.self) })
+        let kid = try #require(try JSON.read(Array(header.utf8))["kid"]?.string)
+        let other = String(repeating: "A", count: kid.utf8.count)
+        return "\(Array(header.replacing(kid, with: other).utf8).base64URL).\(payload ?? parts[1]).\(parts[2])"
     }
 }
 
