@@ -41,6 +41,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
         return request
     }
 
+    /// Whether a new account can answer the request: not if the application expects an account that it knows.
+    package var allowsSignUp: Bool { expected == nil }
+
     /// The same request after the person has said to go on with the account of that session.
     package func choosing(_ session: AccountSession) -> AuthorizationRequest {
         var request = self

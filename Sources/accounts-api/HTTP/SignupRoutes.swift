@@ -13,7 +13,9 @@ struct SignupRoutes: Sendable {
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        let authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
+        var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
+        // At its end, a sign-up could not answer such a request.
+        if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
             if let authorization { try await signups.remember(authorization, in: draft) }
             return representations.answer(draft)

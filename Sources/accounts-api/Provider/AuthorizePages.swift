@@ -44,7 +44,9 @@ struct AuthorizePages: Sendable {
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
             throw Problem(.notFound, "The request of the application is over. Start again at the application.")
         }
-        if query["sign-up"] != nil { return try await begin(signup, for: authorization, context, request) }
+        if query["sign-up"] != nil, authorization.allowsSignUp {
+            return try await begin(signup, for: authorization, context, request)
+        }
         if query["recover"] != nil, let recovery {
             return try await begin(recovery, for: authorization, context, request)
         }
@@ -113,7 +115,7 @@ struct AuthorizePages: Sendable {
             members: [
                 .init("account", .string(name)), .init("next", .string(Self.path(chosen.ticket(provider.keys)))),
                 .init("sign_in", .string(target.carried(by: SignInPages.signInAnew))),
-                .init("sign_up", .string("\(target.url ?? "")&sign-up=1")),
+                .init("sign_up", authorization.allowsSignUp ? .string("\(target.url ?? "")&sign-up=1") : .null),
                 .init(
                     "go_on",
                     .string(

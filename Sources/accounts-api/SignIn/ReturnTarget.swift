@@ -92,11 +92,13 @@ extension FormPage {
             }
         }
         var form = self
+        // A new account could not answer a request that expects a known one.
+        if target.authorization?.allowsSignUp == false { form.links.removeAll { $0.href == FlowPurpose.signup.path } }
         // The browser checks the redirects after the form, too.
         form.formTargets = [target.authorization?.redirectURI ?? url]
         form.hidden.append((ReturnTarget.name, url))
         form.back = back.map(carried)
-        form.links = links.map { ($0.text, $0.label, carried($0.href)) }
+        form.links = form.links.map { ($0.text, $0.label, carried($0.href)) }
         return form
     }
 }

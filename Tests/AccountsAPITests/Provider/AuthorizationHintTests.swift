@@ -148,6 +148,53 @@ struct AuthorizationHintTests {
             }
         }
     }
+
+    // MARK: Signing up
+
+    @Test func `prompt=create makes a new account, whomever the hint names`() async throws {
+        try await RelyingParty.with { shop in
+            let (_, _, hint) = try await people(shop)
+            let new = Browser(shop.site)
+            let asked = try await shop.authorize(new, ["prompt": "create", "id_token_hint": hint])
+            #expect(asked.address == "/signup")
+            try await new.send(.post, "/signup", ["request": .string(#require(asked.query["request"]))])
+            let commit = try #require(await new.signUp("min@example.com", "min").commit)
+            let href = try #require(commit.json["continue"]?["href"]?.string)
+            let redirect = try await RelyingParty.Redirect(new.send(.get, href))
+            let tokens = try await shop.redeem(#require(redirect.query["code"]))
+            #expect(tokens.claims()["account_created"] == true && tokens.claims()["email"] == "min@example.com")
+        }
+    }
+
+    @Test func `the sign-in for an expected person offers no sign-up, and nothing else begins one`() async throws {
+        try await RelyingParty.with { shop in
+            let (_, _, hint) = try await people(shop)
+            let visitor = PageVisitor(shop.site)
+            #expect(try await visitor.open(shop.url()).has("sign-up=1"), "without a hint")
+            let page = try await visitor.open(shop.url(["id_token_hint": hint]))
+            #expect(page.path.hasPrefix("/sign-in?"))
+            #expect(!page.has("sign-up=1") && !page.has("\"/signup\"") && page.has("recover=1"))
+            let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/).map { String($0.1) })
+            #expect(try await visitor.open("\(target)&sign-up=1").path.hasPrefix("/sign-in?return_to="))
+            // The request in a form that was kept: the sign-up is one without an application.
+            let ticket = try #require(target.split(separator: "=").last)
+            let new = Browser(shop.site)
+            try await new.send(.post, "/signup", ["request": .string(String(ticket))])
+            let commit = try #require(await new.signUp("min@example.com", "min").commit)
+            #expect(commit.status == 201 && commit.json["continue"] == nil)
+        }
+    }
+
+    @Test func `the page that asks for an account offers no sign-up to an expected person`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, _, hint) = try await people(shop)
+            try TestSupport.Session().letPass("5 minutes")
+            let open = try await kim.send(.get, shop.url(["prompt": "select_account"]))
+            #expect(open.status == 200 && open.body.contains("sign-up=1"))
+            let page = try await kim.send(.get, shop.url(["prompt": "select_account", "id_token_hint": hint]))
+            #expect(page.status == 200 && !page.body.contains("sign-up=1") && RelyingParty.choice(on: page) != nil)
+        }
+    }
 }
 
 extension String {
