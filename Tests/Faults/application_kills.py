@@ -717,7 +717,7 @@ def list_events(service):
         )
         page = json.loads(text)
         ids += [event["id"] for event in page["events"]]
-        if not page["events"]:
+        if not page["more"]:
             return ids
         cursor = f"&after={page['next']}"
 

@@ -5,11 +5,13 @@ package struct EventTail: Sendable {
     fileprivate let database: Database
     fileprivate let condition: SQL
     fileprivate var cursor: EventCursor
+    /// Whether there may have been more events at the last call of ``next()``, also if it returned none.
+    package private(set) var hasMore = false
 
     /// The events since the last call, oldest first; at most ``Database/maximumEvents``, the others with the next call.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
         let page = try await database.listedEvents(where: condition, after: cursor, limit: Database.maximumEvents)
-        cursor = page.next
+        (cursor, hasMore) = (page.next, page.hasMore)
         return page.events
     }
 }

@@ -25,8 +25,8 @@ struct EventRoutes: Sendable {
         }
         let subscriber = applications.current.subscribers.first { $0.id == application.id }
         guard let subscriber else { return OAuthError.invalidClient.response }
-        let (events, next) = try await database.events(for: subscriber, after: cursor, limit: limit)
-        return Answer(json: ["events": .array(events), "next": .string(next.text)]).response
+        let (events, next, hasMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
+        return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(hasMore)]).response
     }
 
     var operations: [Operation] {

@@ -33,7 +33,7 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             var (seen, cursor) = ([] as [String], EventCursor.start)
             while true {
-                let (events, next) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                let (events, next, _) = try await service.database.events(for: shop, after: cursor, limit: 2)
                 if events.isEmpty {
                     #expect(next == cursor)
                     break
@@ -57,7 +57,7 @@ struct EventFeedTests {
             }
             var (seen, cursor) = ([] as [String], EventCursor.start)
             for _ in 1...2 {
-                let (events, next) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                let (events, next, _) = try await service.database.events(for: shop, after: cursor, limit: 2)
                 seen += accounts(events)
                 cursor = next
             }
@@ -82,6 +82,73 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             let after = try await service.database.events(for: shop, after: before.next, limit: 100)
             #expect(accounts(after.events) == [late, early])
+        }
+    }
+
+    @Test func `the cursor passes events that the application does not want`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop, EventSubscriber(id: "blog", events: ["account.erased"])])
+            let wanted = try cause()
+            _ = try cause("account.erased")
+            try await session.waitUntilEventsAreListed()
+            let last = try session.query("SELECT id::text FROM events ORDER BY xid DESC LIMIT 1").only
+                .decode(String.self)
+            let first = try await service.database.events(for: shop, after: .start, limit: 100)
+            #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.hasMore)
+
+            // It does not pass an event that is committed late.
+            let slow = try TestSupport.Session()
+            try slow.run("BEGIN")
+            let late = try cause("account.updated", slow)
+            _ = try cause("account.erased")
+            let before = try await service.database.events(for: shop, after: first.next, limit: 100)
+            #expect(before.events.isEmpty && before.next == first.next && !before.hasMore)
+            try slow.run("COMMIT")
+            try await session.waitUntilEventsAreListed()
+            let after = try await service.database.events(for: shop, after: before.next, limit: 100)
+            #expect(accounts(after.events) == [late] && !after.hasMore)
+        }
+    }
+
+    @Test func `a list reads a bounded number of events, and may be empty although there are more`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            let first = try cause()
+            try session.run(
+                """
+                INSERT INTO events (id, account, sequence, type)
+                SELECT gen_random_uuid(), gen_random_uuid(), 1, 'account.erased'
+                  FROM generate_series(1, \(2 * Database.maximumEventsRead))
+                """
+            )
+            let last = try cause()
+            try await session.waitUntilEventsAreListed()
+            var (lists, more, cursor) = ([] as [[String]], [] as [Bool], EventCursor.start)
+            for _ in 1...4 {
+                let (events, next, hasMore) = try await service.database.events(for: shop, after: cursor, limit: 100)
+                lists.append(accounts(events))
+                more.append(hasMore)
+                cursor = try #require(EventCursor(next.text))
+            }
+            #expect(lists == [[first], [], [last], []])
+            #expect(more == [true, true, false, false])
+
+            let mina = Operator(service.signups, name: "mina")
+            var tail = try #require(await mina.tailEvents(of: "shop", last: 10))
+            var seen: [String] = []
+            repeat { seen += try await tail.next().map { "\($0.account)" } } while tail.hasMore
+            #expect(seen == [first, last])
+        }
+    }
+
+    @Test func `a list that is full may have more behind it`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            for _ in 1...3 { _ = try cause() }
+            try await session.waitUntilEventsAreListed()
+            let full = try await service.database.events(for: shop, after: .start, limit: 2)
+            let rest = try await service.database.events(for: shop, after: full.next, limit: 2)
+            #expect(full.events.count == 2 && full.hasMore && rest.events.count == 1 && !rest.hasMore)
         }
     }
 

@@ -46,14 +46,12 @@ extension EventCommands {
         private static func follow(_ tail: EventTail, asJSON: Bool) async throws {
             var tail = tail
             for await _ in Ticks(every: .seconds(1)) {
-                var events: [AccountEvent] = []
                 repeat {
-                    events = try await tail.next()
-                    for event in events {
+                    for event in try await tail.next() {
                         let line = asJSON ? JSON.object(event.summary).text : text(of: event)
                         guard try await StandardOutput.write(line) else { return }
                     }
-                } while events.count == Database.maximumEvents && !Task.isCancelled
+                } while tail.hasMore && !Task.isCancelled
                 if StandardOutput.state == .closed { return }
             }
         }
