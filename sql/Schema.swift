@@ -36,6 +36,7 @@ package enum Schema {
         Script("0014-signing-keys", PackageResources._014_signing_keys_sql, isCompatible: true),
         Script("0015-grants", PackageResources._015_grants_sql, isCompatible: true),
         Script("0016-events", PackageResources._016_events_sql, isCompatible: true),
+        Script("0017-failed-deliveries", PackageResources._017_failed_deliveries_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

@@ -19,7 +19,7 @@ extension Database {
               ) AS waiting LEFT JOIN events ON events.id = oldest
              ORDER BY applications.id
             """,
-            Self.count(of: "deliveries WHERE state = 'failed'"),
+            Self.failedCount,
             Self.count(of: "logouts")
         )
         let (failed, logouts) = (try Self.counts(results[2]), try Self.counts(results[3]))
@@ -45,6 +45,9 @@ extension Database {
         }
         return census.families
     }
+
+    /// The number of failed events of each application.
+    static let failedCount = count(of: "deliveries WHERE state = 'failed'")
 
     /// The seconds since that time; 0 if there is none, or if it is ahead.
     private static func seconds(since time: SQL) -> SQL {
