@@ -37,6 +37,7 @@ package enum Schema {
         Script("0015-grants", PackageResources._015_grants_sql, isCompatible: true),
         Script("0016-events", PackageResources._016_events_sql, isCompatible: true),
         Script("0017-failed-deliveries", PackageResources._017_failed_deliveries_sql, isCompatible: true),
+        Script("0018-delivery-claims", PackageResources._018_delivery_claims_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
@@ -80,5 +81,5 @@ package enum Schema {
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 2
+    package static let functionsVersion = 3
 }

@@ -1,9 +1,10 @@
 -- Claims due deliveries for one attempt each: for each application in `places`, such as {"shop": 8}, up to that many.
+-- `claim` is new for each call, and in the rows until the attempts have failed.
 --
 -- A delivery waits for all earlier ones of its application and account. A claimed one is due again after two minutes, in
 -- case the server dies. An application that keeps failing gets one at a time.
 
-CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb)
+CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb, claim uuid)
     RETURNS TABLE (application text, event uuid, attempts bigint, type text, sequence bigint, created_at timestamptz,
                    account uuid)
     LANGUAGE plpgsql
@@ -29,7 +30,8 @@ BEGIN
                           AND earlier.sequence < one.sequence AND earlier.state <> 'failed')
              ORDER BY due_at LIMIT asked.count FOR UPDATE SKIP LOCKED
         ), claimed AS (
-            UPDATE deliveries SET attempts = attempts + 1, due_at = now() + interval '2 minutes'
+            UPDATE deliveries
+               SET attempts = attempts + 1, due_at = now() + interval '2 minutes', claim = claim_deliveries.claim
              WHERE application = asked.id AND event = ANY (ARRAY(SELECT event FROM due))
             RETURNING event, attempts
         )
@@ -38,4 +40,12 @@ BEGIN
           FROM claimed JOIN events ON events.id = claimed.event;
     END LOOP;
 END
+$$;
+
+-- For servers of the version before, which know no claims.
+CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb)
+    RETURNS TABLE (application text, event uuid, attempts bigint, type text, sequence bigint, created_at timestamptz,
+                   account uuid)
+    LANGUAGE sql AS $$
+    SELECT * FROM claim_deliveries(places, NULL)
 $$;

@@ -15,6 +15,8 @@ struct EventQueue: Sendable {
         /// With the attempt that the claim has begun.
         let attempts: Int
         let event: AccountEvent
+        /// Tells this attempt from all others.
+        let claim: UUID
     }
 
     /// The end of a grant, of which this server tells its application now.
@@ -33,11 +35,12 @@ struct EventQueue: Sendable {
     /// - Parameter places: the maximum number for each application.
     func claimDeliveries(_ places: [String: Int]) async throws(DatabaseError) -> [Delivery] {
         if places.isEmpty { return [] }
+        let claim = UUID()
         let rows = try await database.transaction(
             Self.withoutFlush,
             """
             SELECT application, attempts, event, type, sequence, created_at, account
-              FROM claim_deliveries(\(Self.json(places))::jsonb)
+              FROM claim_deliveries(\(Self.json(places))::jsonb, \(claim))
             """
         )[1]
         var deliveries: [Delivery] = []
@@ -47,7 +50,8 @@ struct EventQueue: Sendable {
                 Delivery(
                     application: try columns.next(),
                     attempts: try columns.next(),
-                    event: try AccountEvent(&columns)
+                    event: try AccountEvent(&columns),
+                    claim: claim
                 )
             )
         }
@@ -94,10 +98,11 @@ struct EventQueue: Sendable {
 
     // MARK: - Events
 
+    /// Deletes the delivery, unless the claim has ended and another server makes an attempt.
     func finish(_ delivery: Delivery) async throws(DatabaseError) {
         _ = try await database.transaction(
             Self.withoutFlush,
-            "DELETE FROM deliveries WHERE \(Self.isRow(of: delivery))",
+            "DELETE FROM deliveries WHERE \(Self.isClaimed(delivery))",
             """
             UPDATE applications SET failures = 0, paused_until = now()
              WHERE id = \(delivery.application) AND failures > 0
@@ -105,7 +110,7 @@ struct EventQueue: Sendable {
         )
     }
 
-    /// Leaves the event to its next attempt.
+    /// Leaves the event to its next attempt, unless the claim has ended and another server makes one.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
@@ -118,11 +123,20 @@ struct EventQueue: Sendable {
         pausing pause: Int,
         turnsOff: Bool
     ) async throws(DatabaseError) {
-        // Those behind it wait for it. They are due with it, so that no claim reads them before.
-        let waiting: SQL = """
-            UPDATE deliveries SET due_at = now() + make_interval(secs => \(delay))
+        // An operator who has retried the event meanwhile has set its attempts to 0: the next one follows at once. Those
+        // behind it wait for it. They are due with it, so that no claim reads them before.
+        let postponement: SQL = """
+            WITH postponed AS (
+                UPDATE deliveries
+                   SET due_at = now() + make_interval(secs => CASE attempts WHEN 0 THEN 0 ELSE coalesce(\(delay), 0) END),
+                       state = CASE attempts WHEN 0 THEN 'waiting' ELSE \(delay == nil ? "failed" : "waiting") END,
+                       last_error = \(reason), claim = NULL
+                 WHERE \(Self.isClaimed(delivery)) RETURNING due_at
+            )
+            UPDATE deliveries AS later SET due_at = postponed.due_at FROM postponed
              WHERE application = \(delivery.application) AND account = \(delivery.event.account) AND state <> 'failed'
-               AND sequence > \(delivery.event.sequence) AND due_at < now() + make_interval(secs => \(delay))
+               AND sequence > \(delivery.event.sequence) AND claim IS NULL
+               AND later.due_at < postponed.due_at AND postponed.due_at > now()
             """
         // From the fifth failure in a row, the application is down, and gets a request only now and then.
         let pause: SQL = """
@@ -130,13 +144,7 @@ struct EventQueue: Sendable {
             """
         _ = try await database.transaction(
             Self.withoutFlush,
-            """
-            UPDATE deliveries
-               SET due_at = now() + make_interval(secs => coalesce(\(delay), 0)), last_error = \(reason),
-                   state = \(delay == nil ? "failed" : "waiting")
-             WHERE \(Self.isRow(of: delivery)) AND attempts = \(delivery.attempts)
-            """,
-            waiting,
+            postponement,
             """
             UPDATE applications
                SET failures = failures + 1, state = CASE WHEN \(turnsOff) THEN 'off' ELSE state END,
@@ -146,8 +154,8 @@ struct EventQueue: Sendable {
         )
     }
 
-    private static func isRow(of delivery: Delivery) -> SQL {
-        "event = \(delivery.event.id) AND application = \(delivery.application)"
+    private static func isClaimed(_ delivery: Delivery) -> SQL {
+        "event = \(delivery.event.id) AND application = \(delivery.application) AND claim = \(delivery.claim)"
     }
 
     // MARK: - Logouts

@@ -1,6 +1,13 @@
 package import Foundation
 
 extension Operator {
+    /// Makes a delivery due now, with a full set of attempts. While an attempt is under way, another one would send the
+    /// event twice at once, so then it is due when this one has failed.
+    private static let dueAgain: SQL = """
+        state = 'waiting', attempts = 0,
+        due_at = CASE WHEN deliveries.claim IS NULL THEN now() ELSE greatest(deliveries.due_at, now()) END
+        """
+
     /// Switches the webhook of the application on, and makes all that it has not received due now, with a full set of
     /// attempts. Returns the number of events; nil if no server has stored such an application.
     package func retryEvents(of application: String) async throws(DatabaseError) -> Int? {
@@ -14,8 +21,7 @@ extension Operator {
             """,
             """
             WITH due AS (
-                UPDATE deliveries SET state = 'waiting', attempts = 0, due_at = now()
-                 WHERE application = \(application) RETURNING 1
+                UPDATE deliveries SET \(Self.dueAgain) WHERE application = \(application) RETURNING 1
             )
             SELECT count(*) FROM due
             """
@@ -56,12 +62,12 @@ extension Operator {
         try await database.transaction(
             """
             WITH due AS (
-                UPDATE deliveries AS one SET state = 'waiting', attempts = 0, due_at = now()
-                  FROM deliveries AS retried
+                UPDATE deliveries SET \(Self.dueAgain) FROM deliveries AS retried
                  WHERE retried.application = \(application) AND retried.event = \(event)
-                   AND one.application = retried.application AND one.account = retried.account
-                   AND (one.event = retried.event OR one.state = 'waiting' AND one.sequence < retried.sequence)
-                RETURNING one.event
+                   AND deliveries.application = retried.application AND deliveries.account = retried.account
+                   AND (deliveries.event = retried.event
+                        OR deliveries.state = 'waiting' AND deliveries.sequence < retried.sequence)
+                RETURNING deliveries.event
             ), \(audited(.retryEvents, over: "due", of: "event"))
             SELECT count(*) FROM due
             """,
@@ -85,7 +91,7 @@ extension Operator {
                 SELECT events.id, applications.id, account, sequence FROM events, applications
                  WHERE applications.id = \(application) AND has_webhook AND type = ANY (applications.events)
                    AND events.id >= draft_id_floor(to_timestamp(\(seconds)))
-                ON CONFLICT (event, application) DO UPDATE SET state = 'waiting', attempts = 0, due_at = now()
+                ON CONFLICT (event, application) DO UPDATE SET \(Self.dueAgain)
                 RETURNING 1
             )
             SELECT count(*) FROM replayed

@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("Claims on deliveries", .freshDatabase)
+struct EventClaimTests {
+    private let session: TestSupport.Session
+    private let shop = EventSubscriber(
+        id: "shop",
+        events: ["account.updated"],
+        webhook: Webhook(url: "https://shop.example", events: ["account.updated"], secrets: [])
+    )
+
+    init() throws {
+        session = try TestSupport.Session()
+    }
+
+    /// How an operator has a delivery made again.
+    enum Repetition: CaseIterable, Sendable {
+        case retryOfAll, retryOfOne, replay
+    }
+
+    private func with(_ body: (EventQueue, Operator) async throws -> Void) async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            try await body(EventQueue(database: service.database), Operator(service.signups, name: "mina"))
+        }
+    }
+
+    /// Causes that many events of one account.
+    private func cause(_ count: Int) throws {
+        let account = UUID()
+        for _ in 1...count { try session.query("SELECT write_event(\(account), 'account.updated')") }
+    }
+
+    private func claim(_ queue: EventQueue) async throws -> [EventQueue.Delivery] {
+        try await queue.claimDeliveries(["shop": 8])
+    }
+
+    private func endClaims() throws {
+        try session.run("UPDATE deliveries SET due_at = due_at - interval '2 minutes' WHERE due_at > now()")
+    }
+
+    /// Returns the number of deliveries that the operator hears of.
+    private func repeatDelivery(
+        of event: ID<AccountEvent>,
+        _ repetition: Repetition,
+        by mina: Operator
+    ) async throws -> Int? {
+        switch repetition {
+        case .retryOfAll: return try await mina.retryEvents(of: "shop")
+        case .retryOfOne: return try await mina.retryEvent(event, of: "shop")
+        case .replay: return try await mina.replayEvents(of: "shop", since: Date() - 60)
+        }
+    }
+
+    @Test(arguments: Repetition.allCases)
+    func `an event is not sent again while it is being sent`(repetition: Repetition) async throws {
+        try await with { queue, mina in
+            try cause(1)
+            let delivery = try #require(try await claim(queue).first)
+            let count = try await repeatDelivery(of: delivery.event.id, repetition, by: mina)
+            #expect(count == 1)
+            let others = try await claim(queue)
+            #expect(others.isEmpty)
+            try await queue.finish(delivery)
+            #expect(try session.number(of: "deliveries") == 0)
+        }
+    }
+
+    @Test(arguments: Repetition.allCases)
+    func `a retry takes effect when the attempt under way has failed`(repetition: Repetition) async throws {
+        try await with { queue, mina in
+            try cause(2)
+            let delivery = try #require(try await claim(queue).first)
+            _ = try await repeatDelivery(of: delivery.event.id, repetition, by: mina)
+            try await queue.postpone(delivery, "answered 500", by: nil, pausing: 0, turnsOff: false)
+            #expect(try session.number(of: "deliveries WHERE state = 'failed'") == 0)
+            let again = try await claim(queue)
+            #expect(again.map(\.event.id) == [delivery.event.id] && again.first?.attempts == 1)
+            let first = try #require(again.first)
+            try await queue.postpone(first, "answered 500", by: 300, pausing: 0, turnsOff: false)
+            #expect(try session.number(of: "deliveries WHERE due_at > now() + interval '4 minutes'") == 2)
+        }
+    }
+
+    @Test(arguments: Repetition.allCases)
+    func `what a dead server was sending can be retried, and is sent again`(repetition: Repetition) async throws {
+        try await with { queue, mina in
+            try cause(1)
+            let lost = try #require(try await claim(queue).first)
+            _ = try await repeatDelivery(of: lost.event.id, repetition, by: mina)
+            try endClaims()
+            let second = try await claim(queue)
+            #expect(second.map(\.event.id) == [lost.event.id])
+            try endClaims()
+            _ = try await repeatDelivery(of: lost.event.id, repetition, by: mina)
+            let third = try await claim(queue)
+            #expect(third.map(\.event.id) == [lost.event.id])
+        }
+    }
+
+    @Test func `a result that comes after the end of its claim changes nothing`() async throws {
+        try await with { queue, _ in
+            try cause(2)
+            let late = try #require(try await claim(queue).first)
+            try endClaims()
+            let current = try #require(try await claim(queue).first)
+            #expect(current.event.id == late.event.id && current.claim != late.claim)
+            try await queue.postpone(late, "answered 500", by: 86_400, pausing: 0, turnsOff: false)
+            #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 2)
+            #expect(try session.number(of: "deliveries WHERE last_error IS NULL") == 2)
+            try await queue.finish(late)
+            #expect(try session.number(of: "deliveries") == 2)
+            try await queue.finish(current)
+            #expect(try session.number(of: "deliveries") == 1)
+        }
+    }
+
+    @Test func `a failure does not prolong the claim on a later event`() async throws {
+        try await with { queue, mina in
+            try cause(2)
+            try session.run("UPDATE deliveries SET state = 'failed' WHERE sequence = 1")
+            let later = try #require(try await claim(queue).first)
+            let failed = try session.query("SELECT event FROM deliveries WHERE sequence = 1").only
+                .decode(ID<AccountEvent>.self)
+            _ = try await mina.retryEvent(failed, of: "shop")
+            let earlier = try #require(try await claim(queue).first)
+            #expect(earlier.event.sequence == 1 && later.event.sequence == 2)
+            try await queue.postpone(earlier, "answered 500", by: 86_400, pausing: 0, turnsOff: false)
+            #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 1)
+        }
+    }
+}
