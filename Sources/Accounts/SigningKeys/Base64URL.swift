@@ -3,7 +3,14 @@ internal import Foundation
 extension [UInt8] {
     /// Base64url without padding (RFC 4648 §5, RFC 7515 §2).
     var base64URL: String {
-        Data(self).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let text = Data(self).base64EncodedString().utf8.prefix { $0 != UInt8(ascii: "=") }.map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Reads ``base64URL``. Returns nil for any other text, also for one that only differs in unused bits or padding, so
