@@ -5,15 +5,14 @@ import Hummingbird
 /// A cookie with a token. A client that is not a browser can send the token as a bearer token instead, but never in a
 /// URL.
 struct TokenCookie: Sendable {
-    private let shortName: String
+    let name: String
     /// True if `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.
     private let isSecure: Bool
 
     init(_ name: String, isSecure: Bool) {
-        (shortName, self.isSecure) = (name, isSecure)
+        self.name = isSecure ? "__Host-\(name)" : name
+        self.isSecure = isSecure
     }
-
-    var name: String { isSecure ? "__Host-\(shortName)" : shortName }
 
     struct Credentials {
         /// What the client sent, valid or not.
@@ -43,9 +42,10 @@ struct TokenCookie: Sendable {
 
     /// The values of the cookie; more than one only if the client made them itself.
     func values(in headers: HTTPFields) -> [String] {
-        headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
+        let start = "\(name)="
+        return headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.trimmingWhitespace()
-            return pair.hasPrefix("\(name)=") ? String(pair.dropFirst(name.count + 1)) : nil
+            return pair.hasPrefix(start) ? String(pair.dropFirst(start.count)) : nil
         }
     }
 
