@@ -1,3 +1,4 @@
+package import Foundation
 internal import Synchronization
 
 package enum SigningError: Error {
@@ -16,6 +17,7 @@ package final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
+    private let recentTokens = Mutex(RecentTokens())
 
     private struct State {
         var keys: SigningKeySet?
@@ -50,8 +52,38 @@ package final class SigningKeys: Sendable {
         type: JWTType,
         by algorithm: SigningAlgorithm
     ) async throws(SigningError) -> String {
-        let keys = try await keys(olderThan: Self.maximumAge)
-        guard let key = keys.signing[algorithm] else { throw .unreadable }
+        Self.sign(claims, type, try await key(algorithm))
+    }
+
+    /// A token with `iat` and `exp` and these claims. The same token again if they were signed with the same key less than
+    /// ``RecentTokens/maximumAge`` seconds ago; then only the times are older.
+    ///
+    /// - Parameters:
+    ///   - now: the time for `iat`, which must be that of the database for all calls.
+    ///   - lifetime: the time from `iat` to `exp`, the same for all tokens of the type.
+    package func signOrReuse(
+        _ claims: [JSON.Member],
+        type: JWTType,
+        by algorithm: SigningAlgorithm,
+        at now: Date,
+        for lifetime: Duration
+    ) async throws(SigningError) -> String {
+        let key = try await key(algorithm)
+        let now = Int(now.timeIntervalSince1970)
+        let content = RecentTokens.Content(type: type, kid: key.publicKey.kid, claims: JSON.object(claims).bytes)
+        if let token = recentTokens.withLock({ $0.token(for: content, at: now) }) { return token }
+        let times = [JSON.Member("iat", .integer(now)), JSON.Member("exp", .integer(now + lifetime.seconds))]
+        let token = Self.sign(claims + times, type, key)
+        recentTokens.withLock { $0.insert(token, for: content, issuedAt: now) }
+        return token
+    }
+
+    private func key(_ algorithm: SigningAlgorithm) async throws(SigningError) -> PrivateSigningKey {
+        guard let key = try await keys(olderThan: Self.maximumAge).signing[algorithm] else { throw .unreadable }
+        return key
+    }
+
+    private static func sign(_ claims: [JSON.Member], _ type: JWTType, _ key: PrivateSigningKey) -> String {
         do { return try JWT.sign(claims, type: type, by: key) } catch {
             preconditionFailure("a key signs anything: \(error)")
         }

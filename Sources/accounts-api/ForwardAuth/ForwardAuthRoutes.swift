@@ -21,7 +21,7 @@ struct ForwardAuthRoutes: Sendable {
     }
 
     /// Reads the session in one round trip, and writes nothing. Of a session of one factor where the flow requires an app,
-    /// it also reads whether the account has one.
+    /// it also reads whether the account has one. Only the signature may be of an earlier request.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
@@ -48,7 +48,13 @@ struct ForwardAuthRoutes: Sendable {
     private func signedIn(_ session: AccountSession, _ asked: ForwardedRequest) async throws(SignInError) -> Answer {
         let identity: String
         do throws(SigningError) {
-            identity = try await forwardAuth.keys.sign(claims(session, asked), type: .identity, by: .es256)
+            identity = try await forwardAuth.keys.signOrReuse(
+                claims(session, asked),
+                type: .identity,
+                by: .es256,
+                at: session.now,
+                for: Self.lifetime
+            )
         } catch {
             switch error {
             case .database(let error): throw .database(error)
@@ -68,17 +74,15 @@ struct ForwardAuthRoutes: Sendable {
     private func isOwn(_ cookie: String) -> Bool { ownCookies.contains(String(cookie.prefix { $0 != "=" })) }
 
     private func claims(_ session: AccountSession, _ asked: ForwardedRequest) -> [JSON.Member] {
-        let now = Int(session.now.timeIntervalSince1970)
-        return [
+        [
             .init("iss", .string(publicURL)), .init("aud", .string(asked.host)),
-            .init("sub", .string("\(session.account.id)")), .init("iat", .integer(now)),
-            .init("exp", .integer(now + Self.lifetime.seconds)),
+            .init("sub", .string("\(session.account.id)")),
             .init("auth_time", .integer(Int(session.authTime.timeIntervalSince1970))),
             .init("acr", .string(session.assurance.name)), .init("amr", .array(session.methods.words.map(JSON.string))),
         ]
     }
 
-    /// The lifetime of the signed header, which is for one request.
+    /// The lifetime of the signed header, which is also given to the requests of the next seconds.
     private static let lifetime = Duration.seconds(60)
 
     /// Only a navigation can be sent to another page; a script would get that page in place of its data.

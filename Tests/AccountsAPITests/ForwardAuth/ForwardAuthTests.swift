@@ -96,6 +96,53 @@ struct ForwardAuthTests {
         }
     }
 
+    /// The signed header of an answer, with its claims.
+    private static func identity(
+        _ site: TestServer,
+        host: String = Self.host,
+        session: String
+    ) async throws -> (text: String, claims: JSON) {
+        let response = try await ask(site, [.forwardedHost: host], session: session)
+        let text = try #require(response.headers[.identity])
+        let parts = text.split(separator: ".")
+        try #require(parts.count == 3)
+        return (text, try JSON.read(#require([UInt8].fromBase64URL(Array(parts[1].utf8)))))
+    }
+
+    @Test func `a header is repeated for half a minute, only while all that it says is true`() async throws {
+        try await Self.with([Self.host, "other.example"]) { site in
+            let token = try await Self.token(site)
+            let first = try await Self.identity(site, session: token)
+            let second = try await Self.identity(site, session: token)
+            if second.text != first.text {
+                guard case .integer(let start)? = first.claims["iat"], case .integer(let later)? = second.claims["iat"]
+                else {
+                    Issue.record("no times: \(first.claims.text) \(second.claims.text)")
+                    return
+                }
+                #expect(later - start >= 30)
+            }
+            let other = try await Self.identity(site, host: "other.example", session: token)
+            #expect(other.claims["aud"] == "other.example" && other.claims["sub"] == first.claims["sub"])
+            let lee = Browser(site)
+            try await lee.signUp("lee@example.com", "lee")
+            let leeToken = try #require(lee["__Host-session"])
+            let leeIdentity = try await Self.identity(site, session: leeToken)
+            #expect(leeIdentity.claims["sub"] != first.claims["sub"] && leeIdentity.claims["sub"] != nil)
+
+            let session = try TestSupport.Session()
+            try session.run("UPDATE sessions SET assurance = 2, methods = 'pwd otp mfa'")
+            let raised = try await Self.identity(site, session: token)
+            #expect(raised.claims["acr"] == "aal2" && raised.claims["amr"] == ["pwd", "otp", "mfa"])
+            try session.run("UPDATE sessions SET auth_time = auth_time - interval '1 hour'")
+            let older = try await Self.identity(site, session: token)
+            #expect(older.claims["auth_time"] != raised.claims["auth_time"])
+            try session.run("DELETE FROM sessions")
+            let ended = try await Self.ask(site, Self.traefik, session: token)
+            #expect(ended.status == 303 && ended.headers[.identity] == nil)
+        }
+    }
+
     @Test func `applications get the keys that verify the header`() async throws {
         try await Self.with { site in
             let token = try await Self.token(site)

@@ -125,6 +125,42 @@ struct SigningKeysTests {
         }
     }
 
+    @Test func `the same claims are signed once in half a minute, and at once by a new key`() async throws {
+        try await withDatabase { database in
+            let clock = ServerClock()
+            let keys = try server(database, clock)
+            @Sendable func token(_ sub: JSON, as type: JWTType = .identity, after seconds: Int) async throws -> String {
+                try await keys.signOrReuse(
+                    [.init("sub", sub)],
+                    type: type,
+                    by: .es256,
+                    at: Date(timeIntervalSince1970: 4_000_000_000 + Double(seconds)),
+                    for: .seconds(60)
+                )
+            }
+            let first = try await token("kim", after: 0)
+            let verified = try await keys.verify(first, type: .identity)
+            #expect(
+                verified.claims
+                    == ["token_use": "identity", "sub": "kim", "iat": 4_000_000_000, "exp": 4_000_000_060]
+            )
+            let same = try await token("kim", after: 29)
+            #expect(same == first)
+            let lee = try await token("lee", after: 29)
+            let leeVerified = try await keys.verify(lee, type: .identity)
+            #expect(leeVerified.claims["sub"] == "lee" && leeVerified.claims["iat"] == 4_000_000_029)
+            _ = try await keys.verify(token("kim", as: .idToken, after: 29), type: .idToken)
+            let later = try await token("kim", after: 30)
+            let laterVerified = try await keys.verify(later, type: .identity)
+            #expect(laterVerified.claims["exp"] == 4_000_000_090)
+
+            try await rotate(isForced: true)
+            clock.advance(by: .seconds(61))
+            let new = try await token("kim", after: 30)
+            #expect(try kid(of: new) != kid(of: later))
+        }
+    }
+
     @Test func `an old key is published for a day, and verifies for 31 days`() async throws {
         try await withDatabase { database in
             let token = try await server(database).sign(Self.claims, type: .idToken, by: .rs256)
