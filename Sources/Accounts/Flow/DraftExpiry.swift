@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The lifetimes of an unfinished draft: the member `draft` of the flow file.
 package struct DraftExpiry: Sendable {
     /// The lifetime after the last change. One minute to 30 days; 24 hours by default.
@@ -36,6 +38,15 @@ extension Signups {
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)
                                    ELSE \(flow.expiry.idle.seconds) END)
         """
+    }
+}
+
+extension Signups {
+    /// The time until the draft ends even if it is changed again: at least one second, in whole seconds.
+    package func remainingLife(of draft: Draft) -> Duration {
+        let age = draft.now.timeIntervalSince(draft.id.madeAt)
+        let left = Double(flow.expiry.absolute.seconds) - max(0, age)
+        return .seconds(max(1, Int(left.rounded(.up))))
     }
 }
 

@@ -73,7 +73,7 @@ extension Representations {
         status: HTTPResponse.Status
     ) -> Answer {
         var answer = Answer(json: self.draft(draft, token: isBearer ? token : nil), status: status).tagged(draft)
-        if !isBearer { answer.headers.append(cookie.set(token.text)) }
+        if !isBearer { answer.headers.append(cookie.set(token.text, for: signups.remainingLife(of: draft))) }
         return answer
     }
 }
