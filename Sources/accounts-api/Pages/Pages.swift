@@ -259,7 +259,8 @@ extension Pages {
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
-        let isFirst = request.uri.path == root && [.get, .head].contains(request.method)
+        let reads = [.get, .head].contains(request.method)
+        let isFirst = [root, "\(root)/"].contains(request.uri.path) && reads
         switch problem.slug {
         // Only a session begins this flow, on a page of the account.
         case .noDraft where flow.purpose == .emailChange:
@@ -272,6 +273,8 @@ extension Pages {
                 isFirst
                 ? start(notice: notice, for: request.uri.queryParameters["request"].map { String($0) }, in: language)
                 : start(notice: .noSignup, after: problem, in: language)
+        case .notFound where request.uri.path == "/" && reads:
+            return Self.seeOther(root)
             return response(page, in: language)
         case .draftExpired:
             let reason = problem.members.first { $0.name == "reason" }?.value.string

@@ -114,6 +114,13 @@ struct PageTests {
             }
             #expect(try await kim.open("/signup/nothing").status == 404)
             #expect(try await kim.open("/nowhere").has("There is nothing here"))
+            for path in ["/", "/signup/"] {
+                let first = try await kim.open(path)
+                #expect(
+                    first.status == 200 && first.has("action=\"/signup\"") && !first.has("allow cookies"),
+                    "\(path)"
+                )
+            }
         }
     }
 
