@@ -407,7 +407,14 @@ def test_the_authenticator_is_set_up_and_recovery_codes_are_shown_and_copied(per
     kim.find("[data-copy]").click()
     kim.wait_until(lambda: kim.find("[data-copy]").text == "Copied")
     assert kim.find("#codes code").text in kim.run_script("return navigator.clipboard.readText()")
-    kim.find("a.main").click()
+    codes = [code.text for code in kim.find_all("#codes code")]
+    kim.browser.refresh()
+    assert [code.text for code in kim.find_all("#codes code")] == codes
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/terms")
+    kim.open("/signup/totp")
+    assert codes[0] not in kim.text
+    kim.find("button[name=skip]").click()
     kim.wait_for_path("/signup/terms")
 
 

@@ -322,6 +322,8 @@ struct English: Messages {
         case .newRecoveryCodeText:
             "It replaces the one that you have just used. Your other codes stay valid. Keep it in a safe place: it is not shown again."
         case .startAgain: "Begin again"
+        case .setUpAgain: "Set up again"
+        case .removeIt: "Remove the app"
         }
     }
 

@@ -302,6 +302,8 @@ struct Korean: Messages {
         case .newRecoveryCode: "새 복구 코드"
         case .newRecoveryCodeText: "방금 쓴 코드를 대신합니다. 다른 복구 코드는 그대로 쓸 수 있습니다. 다시 표시되지 않으니 안전한 곳에 보관하세요."
         case .startAgain: "다시 시작하기"
+        case .setUpAgain: "다시 설정"
+        case .removeIt: "인증 앱 삭제"
         }
     }
 

@@ -40,4 +40,6 @@ package enum Word: String, CaseIterable, Sendable {
         committedElsewhere,
         accountErased, noSignup, offline
     case startAgain
+    // The finished step of the authenticator.
+    case setUpAgain, removeIt
 }

@@ -10,6 +10,8 @@ package struct Submission {
     /// written.
     var repeatsGuess = false
     let completed: CompletedWork
+    /// Whether the draft keeps new recovery codes until the person confirms to have saved them.
+    var keepsRecoveryCodes = false
 }
 
 /// The results of work that is slow or must happen only once, kept while the write of a submission is retried.

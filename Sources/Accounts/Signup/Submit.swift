@@ -30,17 +30,21 @@ extension Signups {
     /// Two requests that submit different steps at the same time both succeed: a request that finds the draft changed
     /// validates its answers again. A password is hashed only once, and a code is spent only once.
     ///
-    /// - Parameter revision: the revision that the client requires, if any.
+    /// - Parameters:
+    ///   - revision: the revision that the client requires, if any.
+    ///   - keepsRecoveryCodes: whether the draft keeps new recovery codes, for a page that shows them until the person
+    ///     confirms to have saved them.
     package func submit(
         _ answers: Answers,
         to step: Step,
         of draft: Draft,
-        at revision: Int? = nil
+        at revision: Int? = nil,
+        keepingRecoveryCodes keepsRecoveryCodes: Bool = false
     ) async throws(SubmitError) -> Outcome {
         let completed = CompletedWork()
         do throws(SubmitError) {
             return try await revise(draft, step, at: revision) { (draft) throws(SubmitError) in
-                try await self.change(to: step, of: draft, by: answers, completed)
+                try await self.change(to: step, of: draft, by: answers, completed, keepsRecoveryCodes)
             }
         } catch {
             if case .refused(let refusals) = error { funnel.refused(refusals, at: step.name, of: flow) }
@@ -138,7 +142,8 @@ extension Signups {
         to step: Step,
         of draft: Draft,
         by answers: Answers,
-        _ completed: CompletedWork
+        _ completed: CompletedWork,
+        _ keepsRecoveryCodes: Bool
     ) async throws(SubmitError) -> Change? {
         let (values, inputs, unmet) = validate(answers, to: step, of: draft)
         var submission = Submission(
@@ -147,7 +152,8 @@ extension Signups {
             draft: draft,
             inputs: inputs,
             change: Change(values: values),
-            completed: completed
+            completed: completed,
+            keepsRecoveryCodes: keepsRecoveryCodes
         )
         let isSkipped = step.isOptional && step.isBlank(answers)
         guard unmet.isEmpty || isSkipped else { throw .refused(step.sorted(unmet)) }

@@ -46,6 +46,12 @@ extension FlowSite {
         _ handle: (Request, DraftContext) async throws -> Answer
     ) async throws -> Response {
         let (draft, language) = (context.draft, context.language)
+        // The commit deletes the codes.
+        if [.show, .review, .commit].contains(act), draft.account == nil,
+            let step = signups.flow.steps.first(where: { !draft.unsavedRecoveryCodes(at: $0).isEmpty })
+        {
+            return Pages.seeOther(step.href)
+        }
         do {
             return try await pages.response(to: act, handle(request, context), of: draft, in: language)
         } catch  where act == .commit {
@@ -78,6 +84,8 @@ extension FlowSite {
                 answer = try await handle(request, context)
             }
             switch act {
+            case .showStep where !draft.unsavedRecoveryCodes(at: step).isEmpty:
+                page = pages.unsavedCodes(of: draft, at: step, in: language)
             case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
             case .resend: return Pages.seeOther(step.href)
             default: return pages.response(to: act, answer, of: draft, in: language)

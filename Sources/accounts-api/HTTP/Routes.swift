@@ -120,6 +120,7 @@ struct Routes: Sendable {
     /// All operations. Each capability lists its own beside its handlers.
     var operations: [Operation] {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
+            + AuthenticatorStepRoutes(site: signup).operations
             + photo.operations
             + changes.flatMap { operations(of: $0) }
             + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations

@@ -87,8 +87,13 @@ struct SignupRoutes: Sendable {
             context.answers,
             to: context.step,
             of: context.draft,
-            at: request.expectedRevision(of: context.draft)
+            at: request.expectedRevision(of: context.draft),
+            keepingRecoveryCodes: context.representation == .page
         )
+        if context.representation == .page, !outcome.draft.unsavedRecoveryCodes(at: context.step).isEmpty {
+            // The page of the step shows them, also after it is loaded again.
+            return Answer(json: ["next": ["href": .string(context.step.href)]])
+        }
         return representations.answer(
             outcome.draft,
             cleared: outcome.cleared,

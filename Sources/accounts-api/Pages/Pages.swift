@@ -83,7 +83,7 @@ extension Pages {
             return response(done(answer.json ?? .object([]), in: language), in: language)
         case .review:
             return response(review(answer.json ?? .object([]), of: draft, in: language), in: language)
-        case .start, .show, .resume, .redeem, .submit, .submitForm, .clear:
+        case .start, .show, .resume, .redeem, .submit, .submitForm, .clear, .clearForm, .forgetRecoveryCodes:
             if let codes = answer.json?["recovery_codes"] {
                 return response(recoveryCodes(codes, next: next ?? root, in: language), in: language)
             }
@@ -171,6 +171,14 @@ extension Pages {
             title: language.messages.text(.recoveryTitle),
             members: [.init("codes", codes), .init("next", .string(next))]
         )
+    }
+
+    /// The recovery codes of a sign-up, until the person confirms to have saved them.
+    func unsavedCodes(of draft: Draft, at step: Step, in language: Language) -> Page {
+        let codes = draft.unsavedRecoveryCodes(at: step).map { JSON.string($0.text) }
+        var page = recoveryCodes(.array(codes), next: "\(step.href)/saved", in: language)
+        page.members.append(.init("is_unsaved", true))
+        return page
     }
 
     /// Asks whether to continue the sign-up on this device. Mail scanners open links, so the link stays valid until the
@@ -265,6 +273,8 @@ extension Pages {
         // Only a session begins this flow, on a page of the account.
         case .noDraft where flow.purpose == .emailChange:
             return Self.seeOther("/account/email")
+        case .notFound where request.uri.path == "/" && reads:
+            return Self.seeOther(root)
         case .draftExpired where flow.purpose == .emailChange:
             return Self.seeOther("/account/email?over")
         case .noDraft:
@@ -273,8 +283,6 @@ extension Pages {
                 isFirst
                 ? start(notice: notice, for: request.uri.queryParameters["request"].map { String($0) }, in: language)
                 : start(notice: .noSignup, after: problem, in: language)
-        case .notFound where request.uri.path == "/" && reads:
-            return Self.seeOther(root)
             return response(page, in: language)
         case .draftExpired:
             let reason = problem.members.first { $0.name == "reason" }?.value.string

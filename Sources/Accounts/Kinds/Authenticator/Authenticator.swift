@@ -7,6 +7,9 @@ package struct Authenticator: StoredValue {
     /// The time step of the accepted code. Codes of this step and of earlier steps must not be accepted again.
     let lastStep: Int
     let recoveryDigests: [[UInt8]]
+    /// The recovery codes themselves, until the person confirms to have saved them; empty for a program, which gets
+    /// them once. The account never has them.
+    var unsavedCodes: [RecoveryCode] = []
 
     init(secret: [UInt8], lastStep: Int, recoveryCodes: [RecoveryCode]) {
         self.secret = secret
@@ -21,13 +24,18 @@ package struct Authenticator: StoredValue {
         self.secret = secret
         lastStep = step
         recoveryDigests = digests.compactMap(\.base64)
+        if case .array(let codes)? = json["codes"] {
+            unsavedCodes = codes.compactMap(\.string).compactMap { .init($0) }
+        }
     }
 
     package var json: JSON {
-        [
-            "secret": .base64(secret), "step": .integer(lastStep),
-            "recovery": .array(recoveryDigests.map { .base64($0) }),
+        let members: [JSON.Member] = [
+            .init("secret", .base64(secret)), .init("step", .integer(lastStep)),
+            .init("recovery", .array(recoveryDigests.map { .base64($0) })),
         ]
+        let codes = unsavedCodes.map { JSON.string($0.text) }
+        return .object(codes.isEmpty ? members : members + [.init("codes", .array(codes))])
     }
 }
 

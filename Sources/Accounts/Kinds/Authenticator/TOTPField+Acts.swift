@@ -31,7 +31,9 @@ extension TOTPField {
             }
         )
         guard let newAuthenticator else { return }
-        submission.change.values[field.name] = newAuthenticator.authenticator
+        var authenticator = newAuthenticator.authenticator
+        if submission.keepsRecoveryCodes { authenticator.unsavedCodes = newAuthenticator.recoveryCodes }
+        submission.change.values[field.name] = authenticator
         submission.change.recoveryCodes = newAuthenticator.recoveryCodes
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
@@ -79,6 +81,14 @@ extension TOTPField {
 
     package func masked(_ value: Authenticator) -> String { "set" }
     package func revealed(_ value: Authenticator) -> String { "set" }
+
+    /// A form that removes the authenticator, if there is one.
+    package func templateMembers(_ form: FormField) -> [JSON.Member] {
+        guard form.shown != .null else { return [] }
+        return [
+            .init("remove", .string("\(form.step.href)/remove")), .init("is_removable", .bool(form.step.isOptional)),
+        ]
+    }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
 }
