@@ -25,10 +25,13 @@ extension IPAddress {
     ].map { IPBlock($0)! }
 
     /// Whether a cloud answers there with credentials of this server, in the middle of private networks.
-    var isMetadataService: Bool { Self.metadataServices.contains(self) }
+    var isMetadataService: Bool { Self.metadataServices.contains { $0.contains(self) } }
 
-    /// Of Alibaba, Amazon and Google. That of most clouds, 169.254.169.254, is in no private network.
-    private static let metadataServices = ["100.100.100.200", "fd00:ec2::254", "fd20:ce::254"].map { IPAddress($0)! }
+    /// Of Alibaba; of Amazon (with fd00:ec2::254 for machines and fd00:ec2::23 for pods); of Google, Oracle and Scaleway.
+    /// That of most clouds, 169.254.169.254, is in no private network; neither is 192.0.0.192 nor 168.63.129.16.
+    private static let metadataServices = [
+        "100.100.100.200/32", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128", "fd00:42::42/128",
+    ].map { IPBlock($0)! }
 
     /// The address in a `sockaddr` of IPv4 or IPv6; nil for another family. A mapped address stays one of IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
