@@ -111,6 +111,25 @@ struct ForwardProxyTests {
         }
     }
 
+    @Test(arguments: [
+        // In bytes, each in a line of its own, as browsers send cookies over HTTP/2.
+        ([7000, 7500], "200"), ([7900, 7900], "200"),
+        // The service refuses more than 16 KiB, and nginx a line of more than 8 KiB.
+        ([7000, 7000, 7000], "431"), ([9000], "400"),
+    ])
+    func `nginx passes on long cookies, and refuses longer ones with the right status`(
+        lengths: [Int],
+        status: String
+    ) async throws {
+        try await Self.with(.nginx) { proxy, session in
+            let cookies = lengths.map { "long=\(String(repeating: "a", count: $0))" }
+            let headers = ([session] + cookies).map { "Cookie: \($0)" }
+            let answer = try await proxy.send("GET /orders", headers)
+            #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer.prefix(200))")
+            #expect(answer.contains("cookie=\(cookies.joined(separator: "; ")) end") == (status == "200"))
+        }
+    }
+
     @Test func `HAProxy leaves nothing of what a client says about the person`() async throws {
         try await Self.with(.haproxy) { proxy, session in
             let names = ["Remote_User", "REMOTE_EMAIL", "Remote.Name", "RemoteUser", "X_Identity", "X.Identity"]

@@ -69,6 +69,7 @@ final class ForwardProxy: Sendable {
                 \(shown.replacing("127.0.0.1:3000", with: "unix:\(folder)/application"))
                 server {
                     listen unix:\(folder)/application;
+                    large_client_header_buffers 4 32k;
                     location / {
                         return 200 "user=$http_remote_user email=$http_remote_email name=$http_remote_name identity=$http_x_identity cookie=$http_cookie end";
                     }
