@@ -51,7 +51,9 @@ def test_a_person_signs_up_with_only_the_keyboard(person, language):
         kim.press(Keys.TAB)
     kim.press(Keys.ENTER)
     kim.wait_for_path("/signup/review")
-    assert kim.run_script("return document.activeElement === document.body && scrollY === 0"), "the page opens at its top"
+    assert kim.run_script("return document.activeElement === document.body && scrollY === 0"), (
+        "the page opens at its top"
+    )
     while not kim.run_script("return document.activeElement.matches('button.main')"):
         kim.press(Keys.TAB)
     kim.press(Keys.ENTER)
