@@ -33,7 +33,7 @@ def sign_up(shop, kim, authenticator=False):
             kim.submit_authenticator_code()
             kim.wait_until(lambda: kim.find_all("#codes code"), "the recovery codes")
             recovery_code = kim.find("#codes code").text
-            kim.find("a.main").click()
+            kim.find("button.main").click()
         else:
             kim.complete(step)
     kim.wait_for_path("/signup/review")
