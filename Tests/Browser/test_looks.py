@@ -32,6 +32,17 @@ def visit_every_page(kim):
     yield "done"
 
 
+# The elements that have moved, when the browser has drawn two more frames.
+MOVED = """
+    const done = arguments[0];
+    const moved = [];
+    new PerformanceObserver((list) => {
+      for (const { sources } of list.getEntries())
+        moved.push(...sources.map(({ node }) => (node?.nodeType === 1 ? node.outerHTML : node?.nodeName) ?? "?"));
+    }).observe({ type: "layout-shift", buffered: true });
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(moved))));
+"""
+
 AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text()
 
 
@@ -232,6 +243,29 @@ def test_a_page_is_small_and_loads_nothing_from_other_sites(person):
             path = kim.find(kind).get_attribute("href" if "link" in kind else "src")
             weight += len(gzip.compress(urlopen(Request(path)).read()))
         assert weight <= 30_000, page
+
+
+def test_nothing_moves_while_a_page_loads(person):
+    """On a slow line, so that the browser draws the page before it has the script."""
+    kim = person()
+    run = kim.browser.execute_cdp_cmd
+    slow = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 100_000}
+    run("Network.setCacheDisabled", {"cacheDisabled": True})
+    try:
+        for page in visit_every_page(kim):
+            if page == "done":
+                continue
+            run("Network.emulateNetworkConditions", slow)
+            kim.browser.refresh()
+            run(
+                "Network.emulateNetworkConditions",
+                slow | {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+            )
+            kim.wait_until(lambda: kim.run_script("return document.readyState") == "complete")
+            moved = kim.browser.execute_async_script(MOVED)
+            assert moved == [], page
+    finally:
+        run("Network.setCacheDisabled", {"cacheDisabled": False})
 
 
 def test_reduced_motion_turns_transitions_off(person):
