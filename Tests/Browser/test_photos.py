@@ -38,6 +38,11 @@ def corners(kim):
     return [colour(kim, *position) for position in [(20, 20), (490, 20), (20, 490), (490, 490)]]
 
 
+def place(kim):
+    """Where the dialog says that the middle of the crop is."""
+    return kim.find("[data-place]").text
+
+
 def count_stored(kim):
     """The number of photos that the server stores for the draft of the page."""
     draft = kim.find("#answers").get_attribute("data-draft")
@@ -167,7 +172,7 @@ def test_an_unusable_file_shows_an_error_and_does_not_disable_next(person, tmp_p
     broken.write_bytes(PICTURE.read_bytes()[:60])
     for picture in [IMAGES / "moves.gif", IMAGES / "drawing.svg", broken]:
         choose(kim, picture)
-        kim.wait_until(lambda: "cannot be used" in kim.refusal("photo"))
+        kim.wait_until(lambda: "can't be used" in kim.refusal("photo"))
         kim.wait_until(lambda: kim.is_ready)
         assert not is_open(kim)
         assert kim.run_script("return document.querySelector('[name=photo]').files.length") == 0
@@ -193,7 +198,7 @@ def test_leaving_the_crop_keeps_the_previous_photo(person):
     assert not is_open(kim) and kim.find(".preview").get_attribute("src") == before
     assert kim.run_script(file) == "photo.jpg"
     choose(kim, IMAGES / "moves.gif")
-    kim.wait_until(lambda: "cannot be used" in kim.refusal("photo"))
+    kim.wait_until(lambda: "can't be used" in kim.refusal("photo"))
     assert kim.find(".preview").get_attribute("src") == before and kim.run_script(file) == "photo.jpg"
 
 
@@ -264,7 +269,7 @@ def test_a_photo_is_uploaded_and_removed_without_script(person, tmp_path):
     kim.type("username", kim.username)
     choose(kim, IMAGES / "moves.gif")
     kim.find("button.main").click()
-    kim.wait_until(lambda: "cannot be used" in kim.refusal("photo"))
+    kim.wait_until(lambda: "can't be used" in kim.refusal("photo"))
     assert kim.find("[name=username]").get_attribute("value") == kim.username
     choose(kim, IMAGES / "turned-6.jpg")
     kim.find("button.main").click()
@@ -281,3 +286,32 @@ def test_a_photo_is_uploaded_and_removed_without_script(person, tmp_path):
     choose(kim, large)
     kim.find("button.main").click()
     kim.wait_until(lambda: "too large" in kim.refusal("photo"))
+
+
+def test_the_dialog_says_where_the_middle_of_the_photo_is(person):
+    kim = person().go_to("profile")
+    choose(kim)
+    kim.wait_until(lambda: is_open(kim))
+    kim.wait_until(lambda: place(kim) == "Center: 50 % from the left, 50 % from the top", "the place")
+    assert kim.run_script("return document.querySelector('[data-place]').matches('dialog output')"), "it is announced"
+    kim.find("canvas").send_keys("+" * 10, Keys.ARROW_RIGHT * 4, Keys.ARROW_DOWN * 2)
+    kim.wait_until(lambda: place(kim) != "Center: 50 % from the left, 50 % from the top", "the new place")
+    # The picture is wider than high, and each step is a twentieth of the square.
+    assert place(kim) == "Center: 58 % from the left, 55 % from the top"
+
+
+def test_the_photo_in_the_dialog_is_large_enough_at_400_percent(person):
+    """A window of 1280 by 1024 at 400 % has 320 by 256 pixels of CSS."""
+    kim = person().go_to("profile")
+    window = {"width": 320, "height": 256, "deviceScaleFactor": 4, "mobile": False}
+    try:
+        kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", window)
+        choose(kim)
+        kim.wait_until(lambda: is_open(kim))
+        size = kim.find("canvas").size
+        assert size["width"] == size["height"] >= 190
+        assert kim.run_script("return document.documentElement.scrollWidth") <= 320
+        kim.find("[data-use]").click()
+        assert not is_open(kim)
+    finally:
+        kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -181,6 +181,9 @@ package protocol FieldBehavior: Sendable {
 
     /// The text on the review page for the value that ``shown(_:in:at:)`` has returned.
     func reviewText(_ shown: JSON, in language: Language) -> String
+
+    /// The text on the review page for a field without a value.
+    var missingText: Word { get }
 }
 
 /// The position of a field in the flow file that is being read.
@@ -294,6 +297,7 @@ extension FieldBehavior {
 
     package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }
     package func templateMembers(_ form: FormField) -> [JSON.Member] { [] }
+    package var missingText: Word { .nothing }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
         if case .integer(let number) = shown { "\(number)" } else { shown.string ?? "" }

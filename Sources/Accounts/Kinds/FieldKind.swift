@@ -41,6 +41,9 @@ package protocol FieldKind: FieldBehavior {
     /// The JSON Schema of what `shown` returns.
     func shownSchema(at place: DisplayContext) -> JSON
 
+    /// What the messages about refused answers name. By default, the topic with the name of the kind.
+    var topic: RefusalTopic { get }
+
     /// Converts the texts of a form to an answer: at least one text, and several only if the kind `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
 
@@ -73,6 +76,7 @@ extension FieldKind {
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
     package func isBlank(_ answer: FieldAnswer) -> Bool { answer.isBlank }
+    package var topic: RefusalTopic { RefusalTopic(rawValue: Self.name) ?? .other }
     package var takesSeveral: Bool { false }
     package func contextWords(of value: Value) -> [String] { [] }
     package var isKeptUnlessReplaced: Bool { false }

@@ -27,9 +27,10 @@ package struct PhoneField: FieldKind {
         return PhoneNumber(e164: number)
     }
 
-    /// The step of the field shows the whole number, so that it can be corrected. Other places show only its ends.
+    /// The step of the field and the review show the whole number, so that it can be corrected. The overview between steps
+    /// shows only its ends.
     package func shown(_ value: PhoneNumber, at place: DisplayContext) -> JSON {
-        if place == .step { return value.json }
+        if place != .draft { return value.json }
         let number = value.e164
         return .string(
             "\(number.prefix(3))\(String(repeating: "•", count: max(0, number.count - 5)))\(number.suffix(2))"
@@ -50,6 +51,7 @@ package struct PhoneField: FieldKind {
 
     package func rules(in language: Language) -> [JSON.Member] { [.init("region", .string(region))] }
 
+    package var topic: RefusalTopic { region == "KR" ? .phone : .internationalPhone }
     package var control: Control { Control(type: "tel", autocomplete: "tel", inputMode: "tel") }
     package var answerSchema: JSON { ["type": "string", "maxLength": 48] }
 

@@ -66,7 +66,7 @@ package struct TextField: FieldKind {
 
     package var template: String { isMultiline ? "field-textarea" : "field-input" }
 
-    package var control: Control { Control(type: isMultiline ? "textarea" : "text") }
+    package var control: Control { Control(type: isMultiline ? "textarea" : "text", isCode: pattern != nil) }
     package var answerSchema: JSON { ["type": "string"] }
 }
 

@@ -1,8 +1,15 @@
 /// All texts for people in one language. A new language is a type that conforms; the compiler lists the missing texts.
 package protocol Messages: Sendable {
     /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for
-    /// dates years of age) and `attempts_left`. A number that is missing there is left out.
-    func message(for refusal: Refusal) -> String
+    /// dates years of age), `digits` and `attempts_left`. A number that is missing there is left out.
+    ///
+    /// - Parameters:
+    ///   - topic: what the message names, and shows an example of.
+    ///   - label: the label of the field; nil if the refused member is no field.
+    func message(for refusal: Refusal, about topic: RefusalTopic, label: String?) -> String
+
+    /// The message after too many requests.
+    func tooOften(_ wait: RoundedWait) -> String
 
     /// The title of a problem type.
     func title(of problem: ProblemKind) -> String
@@ -69,6 +76,11 @@ package struct PageText: Hashable, Sendable {
     package let text: String
     /// Nil if the page has no button.
     package let button: String?
+}
+
+extension Messages {
+    /// The message about a refused answer of which only the field is known.
+    func message(for refusal: Refusal) -> String { message(for: refusal, about: .other, label: nil) }
 }
 
 extension Language {

@@ -12,7 +12,7 @@ package enum Word: String, CaseIterable, Sendable {
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem
     // The end.
     case review, reviewText, missing, commit, done, doneText
-    case giveUp, giveUpText, giveUpNow, goOn
+    case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
     case handOff, handOffCode, handOffReplaces, handOffText, handedOff, handedOffText
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
@@ -25,11 +25,12 @@ package enum Word: String, CaseIterable, Sendable {
     // Changing the address.
     case newAddress, emailChangeTitle, emailChangeText, emailChangeReview, emailChangeCommit, addressChanged, undoTitle,
         undoText, undoDoneTitle, undoDoneText, undoOver, address
-    case otherGiveUp, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere, otherReplaces
+    case otherGiveUp, otherGiveUpNow, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
+        otherReplaces
     // The account.
     case save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired, newRecoveryCodes,
         removeAuthenticator, replaceAuthenticator
-    case consents, version
+    case consents, version, isOn, isOff
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
@@ -42,4 +43,9 @@ package enum Word: String, CaseIterable, Sendable {
     case startAgain
     // The finished step of the authenticator.
     case setUpAgain, removeIt
+    // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`
+    // percentages.
+    case pleaseWait, errorInTitle, completed, lengthOf, goodPassword, cropPlace, cannotCopy
+    // Setting up the authenticator.
+    case authenticatorMeaning, authenticatorIsOptional, qrCode, copyKey
 }

@@ -68,12 +68,14 @@ struct Assets: Sendable {
     /// the class that it extends; `start` comes last, because it calls the others.
     private static let scriptParts: [[UInt8]] = [
         PackageResources.page_js,
+        PackageResources.busy_js,
         PackageResources.clock_js,
         PackageResources.older_templates_js,
         PackageResources.field_js,
         PackageResources.crop_js,
         PackageResources.picture_js,
         PackageResources.fields_js,
+        PackageResources.tally_js,
         PackageResources.check_js,
         PackageResources.confirm_js,
         PackageResources.keep_js,

@@ -45,7 +45,7 @@ extension Pages {
     }
 
     private func text(of value: JSON?, in field: Field, _ language: Language) -> String {
-        guard let value, value != .null else { return language.messages.text(.nothing) }
+        guard let value, value != .null else { return language.messages.text(field.kind.missingText) }
         return field.kind.reviewText(value, in: language)
     }
 }

@@ -54,6 +54,7 @@ extension Pages {
             ),
         ]
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
+        members.append(.init("is_refused", .bool(problem != nil)))
         // Password managers store a new password under this name.
         if let name = signups.identifyingAddress(in: draft.values) {
             members.append(.init("account_name", .string(name.rawValue)))
@@ -109,6 +110,7 @@ extension Pages {
             notice: problem?.notice(in: language),
             members: [
                 .init("action", .string(step.href)), .init("has_files", .bool(!step.images.isEmpty)),
+                .init("is_refused", .bool(problem != nil)),
                 .init("fields", .array(zip(step.fields, described).map { form.members(of: $0, $1) })),
             ]
         )
@@ -142,6 +144,8 @@ private struct StepForm {
             .init("value", field.kind.written(json: value).map(JSON.string) ?? value.asText),
             .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
             .init("id", .string("field-\(field.name)")),
+            .init("autocapitalize", field.control.capitalization.map { .string($0.rawValue) } ?? .null),
+            .init("is_unspelled", .bool(field.control.isUnspelled)),
         ]
         let errors = messages(for: field.name)
         if !errors.isEmpty { members.append(.init("error", .string(errors.joined(separator: " ")))) }

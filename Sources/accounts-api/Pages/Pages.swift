@@ -103,7 +103,12 @@ extension Pages {
             return response(undone(in: language), in: language)
         case .handOff:
             let messages = language.messages
-            var page = message(messages.text(.handedOff), messages.text(.handedOffText), next: root)
+            var page = message(
+                messages.text(.handedOff),
+                messages.text(.handedOffText),
+                next: root,
+                button: messages.text(.goOn)
+            )
             page.status = answer.status
             return response(page, in: language)
         case .listProblems, .showProblem:
@@ -153,8 +158,7 @@ extension Pages {
     /// - Parameter answer: the committed sign-up.
     private func done(_ answer: JSON, in language: Language) -> Page {
         let application = answer["continue"]
-        let name = application?["name"]?.string
-        let goOn = name.map { language.messages.continueTo($0) } ?? language.messages.text(.goOn)
+        let goOn = language.messages.continueTo(application?["name"]?.string ?? signups.serviceName)
         return Page(
             template: .done,
             title: language.messages.text(.done),
@@ -178,6 +182,8 @@ extension Pages {
         let codes = draft.unsavedRecoveryCodes(at: step).map { JSON.string($0.text) }
         var page = recoveryCodes(.array(codes), next: "\(step.href)/saved", in: language)
         page.members.append(.init("is_unsaved", true))
+        let address = signups.identifyingAddress(in: draft.values)
+        page.members.append(.init("account_name", address.map { .string($0.rawValue) } ?? .null))
         return page
     }
 
@@ -250,11 +256,11 @@ extension Pages {
         )
     }
 
-    private func message(_ title: String, _ text: String, next: String) -> Page {
+    private func message(_ title: String, _ text: String, next: String, button: String) -> Page {
         Page(
             template: .message,
             title: title,
-            members: [.init("text", .string(text)), .init("next", .string(next))]
+            members: [.init("text", .string(text)), .init("next", .string(next)), .init("button", .string(button))]
         )
     }
 }
@@ -309,7 +315,8 @@ extension Pages {
             var page = message(
                 language.messages.title(of: problem.slug),
                 problem.notice(in: language) ?? "",
-                next: root
+                next: root,
+                button: language.messages.text(.goToSignup.inFlow(of: flow.purpose))
             )
             page.status = problem.slug.status
             page.headers = problem.headers
@@ -329,7 +336,12 @@ extension Problem {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
         case .rateLimited:
-            language.messages.text(limit.flatMap(Limits.Name.init)?.yieldsToTicket == true ? .useTicket : .tooOften)
+            if limit.flatMap(Limits.Name.init)?.yieldsToTicket == true {
+                language.messages.text(.useTicket)
+            } else {
+                headers[.retryAfter].flatMap { Int($0) }.map { language.messages.tooOften(RoundedWait(seconds: $0)) }
+                    ?? language.messages.text(.tooOften)
+            }
         case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
         case .identifierTaken, .staleRevision: language.messages.title(of: slug)
         default: nil
@@ -371,7 +383,9 @@ extension Word {
     func inFlow(of purpose: FlowPurpose) -> Word {
         if purpose == .signup { return self }
         return switch self {
+        case .begin, .goToSignup: .goOn
         case .giveUp: .otherGiveUp
+        case .giveUpNow: .otherGiveUpNow
         case .overdue: .otherOverdue
         case .gaveUp: .otherGaveUp
         case .noSignup: .otherMissing

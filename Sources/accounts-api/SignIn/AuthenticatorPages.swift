@@ -141,6 +141,7 @@ extension Pages {
             .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
             // With an app, the page begins with other choices.
             .init("has_focus", .bool(!isSet || problem != nil)),
+            .init("is_optional", .bool(!isRequired && !isSet)),
         ]
         if let error = problem?.messagesByField["code"] { field.append(.init("error", .string(error))) }
         return Page(

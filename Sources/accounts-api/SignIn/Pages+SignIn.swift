@@ -114,7 +114,7 @@ extension Pages {
                 "id": one["id"] ?? .null, "is_current": one["current"] ?? .null,
                 "browser": one["browser"] == .null ? "?" : one["browser"] ?? "?", "network": one["network"] ?? .null,
                 "at": one["last_seen_at"] ?? .null,
-                "day": .string(one["last_seen_at"]?.string.map { String($0.prefix(10)) } ?? ""),
+                "day": .string(one["last_seen_at"]?.string.map { language.day(of: $0) } ?? ""),
             ]
         }
         return Page(
@@ -160,8 +160,15 @@ extension Pages {
         return [
             "label": .string(label),
             "text": .string(language.messages.text(consent.isAccepted ? .accepted : .notAccepted)),
-            "version": .string(consent.version), "at": .string(at), "day": .string(String(at.prefix(10))),
+            "version": .string(consent.version), "at": .string(at), "day": .string(language.day(of: at)),
         ]
+    }
+}
+
+extension Language {
+    /// The day of a time in RFC 3339, as people write it.
+    fileprivate func day(of time: String) -> String {
+        CivilDate(json: .string(String(time.prefix(10)))).map(messages.text) ?? time
     }
 }
 

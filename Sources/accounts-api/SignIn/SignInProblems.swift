@@ -12,7 +12,7 @@ extension SignInError: ProblemConvertible {
         case .confirmationRequired: .confirmationRequired
         case .noSuchFactor: Problem(.notFound, "The account has no such factor.")
         case .factorRequired: Problem(.factorRequired, "Every account has this factor.")
-        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
         case .unreadable: .keysMissing

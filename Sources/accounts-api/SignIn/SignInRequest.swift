@@ -52,12 +52,11 @@ struct SignInBody {
     /// Digits with any spaces between them.
     mutating func digits(_ member: FieldName, _ count: Int) -> String? {
         guard let text = text(member) else { return nil }
-        let digits = text.utf8.filter { $0 != UInt8(ascii: " ") }
-        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard let digits = text.digits(count) else {
             refusals.append(Refusal(member, .badFormat, ["digits": .integer(count)]))
             return nil
         }
-        return String(decoding: digits, as: UTF8.self)
+        return digits
     }
 
     mutating func recoveryCode(_ member: FieldName) -> RecoveryCode? {

@@ -82,13 +82,15 @@ extension TOTPField {
     package func masked(_ value: Authenticator) -> String { "set" }
     package func revealed(_ value: Authenticator) -> String { "set" }
 
-    /// A form that removes the authenticator, if there is one.
+    /// A form that removes the authenticator, if there is one. Otherwise, whether the person may leave it out.
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
-        guard form.shown != .null else { return [] }
+        guard form.shown != .null else {
+            return [.init("is_optional", .bool(form.step.isOptional || !form.field.isRequired))]
+        }
         return [
             .init("remove", .string("\(form.step.href)/remove")), .init("is_removable", .bool(form.step.isOptional)),
         ]
     }
 
-    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isSet) }
+    package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isOn) }
 }

@@ -99,6 +99,8 @@ package struct ConsentField: FieldKind {
         language.messages.text(shown["accepted"] == true ? .accepted : .notAccepted)
     }
 
+    package var missingText: Word { .notAccepted }
+
     func document(in language: Language) -> String { documents[language] ?? "" }
 
     private func digest(in language: Language) -> String { digests[language] ?? "" }

@@ -51,11 +51,10 @@ package struct CodeField: FieldKind {
 extension FieldAnswer {
     /// The digits of an answer; spaces between them are ignored. Any other number of digits is `bad_format`.
     func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
-        let digits = try text(of: field).utf8.filter { $0 != UInt8(ascii: " ") }
-        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard let digits = try text(of: field).digits(count) else {
             throw Refusals(field, .badFormat, ["digits": .integer(count)])
         }
-        return String(decoding: digits, as: UTF8.self)
+        return digits
     }
 }
 

@@ -4,13 +4,14 @@
 /// because the server checks the values again when the step is sent.
 async function check(...fieldsToCheck) {
   const values = Object.fromEntries(fieldsToCheck.map((field) => [field.name, field.value]));
-  const { errors, written } = await fetchCheck(values);
+  const { errors, written, isAnswered } = await fetchCheck(values);
   const refusals = firstMessages(errors);
   for (const field of fieldsToCheck) {
     // The person may have changed the value meanwhile.
     if (field.json !== JSON.stringify(values[field.name])) continue;
     field.written = written[field.name];
     if (!refusals[field.name]) field.accept();
+    field.isJudged = isAnswered;
   }
   return refusals;
 }
@@ -22,11 +23,11 @@ async function fetchCheck(values) {
       headers: { "Content-Type": "application/json", Accept: "application/json", "Accept-Language": language },
       body: JSON.stringify(values),
     });
-    if (answer.ok) return await answer.json();
+    if (answer.ok) return { ...(await answer.json()), isAnswered: true };
   } catch {
     // There is no connection.
   }
-  return { errors: [], written: {} };
+  return { errors: [], written: {}, isAnswered: false };
 }
 
 /// The first message about each field, by its name.
@@ -36,29 +37,33 @@ function firstMessages(errors) {
   return messages;
 }
 
-/// - hasLeft: false after a pause in typing, when a secret is probably not complete.
-async function checkAndShow(field, hasLeft) {
+/// - moment: a "pause" in typing, "left" after the person has left the field, or "sent" when the step is to be sent.
+async function checkAndShow(field, moment) {
   if (field.isEmpty || !field.liveCheck) return updateNext();
   if (field.isAccepted) {
     showConfirmation(field);
-    if (!hasLeft || !field.written) return updateNext();
+    if (moment === "pause" || !field.written) return updateNext();
   }
   const checkedJSON = field.json;
   const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
   // The value has changed meanwhile, so another check follows.
   if (field.json !== checkedJSON) return;
-  if (refusal) showRefusal(field, refusal, hasLeft);
-  else showAcceptance(field, hasLeft);
+  if (refusal) showRefusal(field, refusal, moment);
+  else showAcceptance(field, moment);
+  showTally(field);
   updateNext();
 }
 
-function showRefusal(field, refusal, hasLeft) {
-  if (hasLeft || !field.isSecret) field.refuse(refusal);
-  if (hasLeft && field.isRetyped) emptyForRetyping(field);
+/// Only sending empties a secret: a person who taps beside the field, for example to close the keyboard, loses nothing.
+function showRefusal(field, refusal, moment) {
+  // During a pause a secret is probably not complete, except if it has the required length.
+  if (moment === "pause" && field.isSecret && !isLongEnough(field)) return;
+  field.refuse(refusal);
+  if (moment === "sent" && field.isRetyped) emptyForRetyping(field);
 }
 
-function showAcceptance(field, hasLeft) {
-  if (hasLeft && field.written) {
+function showAcceptance(field, moment) {
+  if (moment !== "pause" && field.written) {
     field.value = field.written;
     field.accept();
   }

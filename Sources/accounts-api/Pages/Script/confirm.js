@@ -5,7 +5,9 @@ const confirmationOf = (field) => fields.find((other) => other.confirms === fiel
 /// The confirmation appears when the server has accepted the value to confirm.
 function showConfirmation(field) {
   const confirmation = confirmationOf(field);
-  if (confirmation) confirmation.element.hidden = false;
+  if (!confirmation) return;
+  confirmation.element.hidden = false;
+  nameEnterKeys();
 }
 
 /// A person who returns to the value has to confirm it again.
@@ -16,17 +18,14 @@ function hideConfirmation(field) {
   confirmation.accepted = undefined;
   confirmation.clear();
   confirmation.element.hidden = true;
+  nameEnterKeys();
   updateNext();
 }
 
-/// Empties a refused field and takes the focus back to it, unless the person has left the fields.
 function emptyForRetyping(field) {
   field.value = "";
   field.accepted = undefined;
   hideConfirmation(field);
-  const focused = document.activeElement;
-  const isNearby = focused === document.body || focused === nextButton;
-  if (isNearby || fields.some((other) => other.element.contains(focused))) field.control.focus();
 }
 
 /// Lets the button show and hide what is typed into the control before it.
@@ -37,9 +36,10 @@ function startReveal(button) {
   const reveal = (isShown) => {
     if (isShown) input.removeAttribute("type");
     else input.type = hiddenType;
-    button.setAttribute("aria-pressed", isShown);
     button.setAttribute("aria-label", isShown ? button.dataset.hide : labelToShow);
   };
+  // The label says the state already; older templates have both.
+  button.removeAttribute("aria-pressed");
   button.hidden = false;
   // Otherwise the press would take the focus from the control.
   button.addEventListener("pointerdown", (event) => event.preventDefault());

@@ -1,6 +1,9 @@
 const zoomStep = 0.1;
 const cropMoves = { ArrowLeft: [-0.05, 0], ArrowRight: [0.05, 0], ArrowUp: [0, -0.05], ArrowDown: [0, 0.05] };
 
+/// In milliseconds. Screen readers hear where the picture is after such a pause, not at every move.
+const pauseInMoving = 400;
+
 const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
 
 /// The dialog in which a person moves and zooms a picture until the square shows the part to use.
@@ -10,6 +13,8 @@ class Crop {
     this.dialog = dialog;
     this.canvas = one("canvas", dialog);
     this.slider = one("[type=range]", dialog);
+    /// Says where the middle of the square is.
+    this.place = one("[data-place]", dialog);
     /// The fingers on the picture, by pointer id. One finger moves the picture, two zoom it.
     this.fingers = new Map();
     this.use = () => {
@@ -61,6 +66,15 @@ class Crop {
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.imageSmoothingQuality = "high";
     context.drawImage(bitmap, this.x - side / 2, this.y - side / 2, side, side, 0, 0, canvas.width, canvas.height);
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.tellPlace(), pauseInMoving);
+  }
+
+  /// In percent of the picture.
+  tellPlace() {
+    if (!this.place) return;
+    const [right, down] = [this.x / this.bitmap.width, this.y / this.bitmap.height].map((part) => Math.round(100 * part));
+    this.place.textContent = this.place.dataset.place.replace("{right}", right).replace("{down}", down);
   }
 
   /// Moves the square by fractions of its side.

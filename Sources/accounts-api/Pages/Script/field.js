@@ -28,6 +28,8 @@ class Field {
     this.isRefused = !!this.message?.textContent;
     /// The value that the server accepted last, as JSON.
     this.accepted = undefined;
+    /// False if the value is accepted only because the server has not answered.
+    this.isJudged = false;
     /// The accepted value as people write it, if that differs.
     this.written = undefined;
   }

@@ -11,9 +11,27 @@ const form = document.getElementById("answers");
 const nextButton = form && one("button.main", form);
 const language = document.documentElement.lang;
 
-/// Lets a screen reader say the text.
+/// What screen readers say, one element for each text.
+const live = document.getElementById("live");
+
+/// Lets a screen reader say the text, after the texts that it says already. Returns its element.
 function announce(text) {
-  document.getElementById("live").textContent = text;
+  const said = [...live.children].find((other) => other.textContent === text);
+  if (said) return said;
+  const line = Object.assign(document.createElement("p"), { textContent: text });
+  live.append(line);
+  return line;
+}
+
+/// Forgets what was said, because the person goes on.
+function hush() {
+  live.replaceChildren();
+}
+
+/// Says in the title of the page that answers were refused, as the server does.
+function markTitle() {
+  const { error } = live.dataset;
+  if (error && !document.title.startsWith(error)) document.title = `${error} ${document.title}`;
 }
 
 /// Shows the text above the form; an empty text hides the notice.

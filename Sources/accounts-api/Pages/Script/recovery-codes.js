@@ -1,22 +1,37 @@
-// The page that shows the recovery codes once: it copies, downloads and prints them.
+// Copies the codes of an element, such as the recovery codes, and downloads and prints them.
 
-function startRecoveryCodes(tools) {
-  const text = all("#codes code").map((code) => `${code.textContent}\n`).join("");
+function startCodes(tools) {
+  const element = document.getElementById(tools.dataset.codes || "codes");
+  // Spaces only separate groups for the eye.
+  const codes = all("code", element).map((code) => code.textContent.replace(/\s/g, ""));
   tools.hidden = false;
-  one("[data-copy]", tools).addEventListener("click", async (event) => {
-    const button = event.currentTarget;
-    await navigator.clipboard.writeText(text);
-    button.textContent = tools.dataset.copied;
-    announce(tools.dataset.copied);
-  });
-  one("[data-download]", tools).addEventListener("click", () => download(text, `${tools.dataset.name}.txt`));
-  one("[data-print]", tools).addEventListener("click", () => print());
+  one("[data-copy]", tools)?.addEventListener("click", () => copy(codes, element, tools));
+  one("[data-download]", tools)?.addEventListener("click", () => download(codes, tools.dataset));
+  one("[data-print]", tools)?.addEventListener("click", () => print());
 }
 
-function download(text, name) {
+/// A browser may refuse the clipboard, and has none without HTTPS. Then the codes are selected for the person.
+async function copy(codes, element, tools) {
+  const { copied, uncopied } = tools.dataset;
+  try {
+    await navigator.clipboard.writeText(codes.join("\n"));
+    one("[data-copy]", tools).textContent = copied;
+    announce(copied);
+  } catch {
+    getSelection().selectAllChildren(element);
+    one("[data-told]", tools).textContent = uncopied;
+    announce(uncopied);
+  }
+}
+
+/// The file says whose codes they are and since when.
+function download(codes, { name, account }) {
+  const title = one("h1").textContent;
+  const day = new Date().toLocaleDateString(language, { dateStyle: "long" });
+  const lines = [`${name}: ${title}`, ...(account ? [account] : []), day, "", ...codes, ""];
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = name;
+  link.href = URL.createObjectURL(new Blob([lines.join("\n")], { type: "text/plain" }));
+  link.download = `${name} ${title}.txt`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

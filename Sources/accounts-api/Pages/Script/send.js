@@ -4,18 +4,22 @@ let isSending = false;
 
 /// Submits the form, or shows what is wrong with it and moves the focus there.
 async function submitOrShowProblems() {
+  hush();
+  showBusy(nextButton);
   for (const field of fields) if (field.isFine) showConfirmation(field);
   for (const field of shownFields()) if (!field.isFine) await showProblem(field);
+  hideBusy();
   updateNext();
   const wrong = shownFields().find((field) => !field.isFine);
-  if (wrong) wrong.control.focus();
-  else form.requestSubmit();
+  if (!wrong) return form.requestSubmit();
+  if (fields.some((field) => field.isRefused)) markTitle();
+  wrong.control.focus();
 }
 
 async function showProblem(field) {
   const refusal = field.isEmpty && (await check(field))[field.name];
   if (refusal) field.refuse(refusal);
-  else await checkAndShow(field, true);
+  else await checkAndShow(field, "sent");
 }
 
 function submit(event) {
@@ -31,13 +35,15 @@ function submit(event) {
 
 /// For forms that the browser sends: prevents a second submission.
 function submitOnce(event) {
-  if (event.target.dataset.sent) event.preventDefault();
+  if (event.target.dataset.sent) return event.preventDefault();
   event.target.dataset.sent = "yes";
+  showBusy(event.submitter ?? one(".main", event.target));
 }
 
 /// The browser may show a page again after Back; its forms can then be sent again.
 function allowSending() {
   isSending = false;
+  hideBusy();
   for (const element of all("form")) delete element.dataset.sent;
 }
 
@@ -45,9 +51,12 @@ async function sendStep() {
   if (isSending) return;
   isSending = true;
   showNotice("");
+  hush();
+  showBusy(nextButton);
   const destination = await postStep();
-  if (destination) location.assign(destination);
-  else isSending = false;
+  if (destination) return location.assign(destination);
+  hideBusy();
+  isSending = false;
 }
 
 /// Resolves to the URL of the next page, or to undefined if this page stays.
@@ -65,7 +74,7 @@ async function postStep() {
     }
     if (answer.status === 422) return showErrors(body.errors);
     if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
-    showNotice(body.title);
+    showNotice(body.message ?? body.title);
   } catch {
     showNotice(form.dataset.offline);
   }
@@ -85,8 +94,10 @@ function showErrors(errors) {
   const refused = fields.filter((field) => messages[field.name]);
   for (const field of refused) {
     if (field.isSecret) field.value = "";
+    showTally(field);
     field.refuse(messages[field.name]);
   }
+  markTitle();
   if (!refused.length) showNotice(form.dataset.marked);
   refused.find((field) => !field.isHidden)?.control.focus();
   updateNext();

@@ -9,13 +9,20 @@ function cameBack() {
   return usedBackLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 }
 
-/// Moves the focus to the first field that needs an answer.
+/// Moves the focus to the first field that needs an answer. A person who comes back to a complete step begins at its
+/// heading.
 function focusFirstField() {
+  const refused = fields.find((field) => field.isRefused);
+  if (!refused && one(".steps .complete[aria-current]")) return focusHeading();
   const first =
-    fields.find((field) => field.isRefused) ??
-    fields.find((field) => field.isRequired && field.isEmpty) ??
-    fields.find((field) => field.isEmpty);
+    refused ?? fields.find((field) => field.isRequired && field.isEmpty) ?? fields.find((field) => field.isEmpty);
   if (!first?.isHidden) first?.control.focus();
+}
+
+function focusHeading() {
+  const heading = one("h1");
+  heading.tabIndex = -1;
+  heading.focus();
 }
 
 function startStep() {
@@ -29,8 +36,10 @@ function startStep() {
   }
   if (pictures.length) listenForPictures();
   all("[data-reveal]", form).forEach(startReveal);
+  nameEnterKeys();
   form.addEventListener("keydown", continueOnEnter);
   form.addEventListener("submit", submit);
+  document.documentElement.dataset.started = "yes";
   if (!cameBack()) focusFirstField();
   checkFilledFields();
   updateNext();
@@ -57,7 +66,7 @@ function sendLinkCode(form) {
 
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
-all("[data-codes]").forEach(startRecoveryCodes);
+all("[data-codes]").forEach(startCodes);
 one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem(backKey, "yes"));
 startCancel();
 if (form) startStep();
@@ -65,4 +74,5 @@ else if (one("[data-page=start], [data-page=done]")) forgetSignups();
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
 all("[data-link]").forEach(sendLinkCode);
 addEventListener("pageshow", allowSending);
+for (const type of ["input", "click"]) addEventListener(type, hush, true);
 window.visualViewport?.addEventListener("resize", showFocusedControl);

@@ -5,29 +5,35 @@ const pauseInTyping = 500;
 
 function listenToTyping(field) {
   let pause;
-  field.element.addEventListener("input", () => {
-    keepDigits(field.control);
+  const read = (event) => {
+    // The characters of an input method are not complete yet.
+    if (!event.isComposing) keepDigits(field.control);
     field.clear();
     hideConfirmation(field);
     keepAnswers();
     updateNext();
     showDayInWords(field);
     clearTimeout(pause);
-    pause = setTimeout(checkAndShow, field.liveCheck === "at-once" ? 0 : pauseInTyping, field, false);
-  });
+    pause = setTimeout(checkAndShow, field.liveCheck === "at-once" ? 0 : pauseInTyping, field, "pause");
+    showTally(field);
+    announceTally(field);
+  };
+  field.element.addEventListener("input", read);
+  field.element.addEventListener("compositionend", read);
   field.element.addEventListener("focusout", (event) => {
     // A button of the field, or another window, has the focus: the person has not left the field.
     if (field.element.contains(event.relatedTarget) || !document.hasFocus()) return;
     clearTimeout(pause);
-    checkAndShow(field, true);
+    checkAndShow(field, "left");
   });
   field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
-/// Removes all characters except digits, and digits beyond the number in `data-digits`.
+/// Removes all characters except digits, and digits beyond the number in `data-digits`. Full-width digits, as some
+/// keyboards of East Asia type them, become ordinary ones.
 function keepDigits(control) {
   const { digits } = control.dataset;
-  if (digits) control.value = control.value.replace(/\D/g, "").slice(0, digits);
+  if (digits) control.value = control.value.normalize("NFKC").replace(/\D/g, "").slice(0, digits);
 }
 
 /// Shows the chosen day in words, in the language of the page.
@@ -35,7 +41,7 @@ function showDayInWords(field) {
   const output = one("[data-day-in-words]", field.element);
   if (!output) return;
   const day = new Date(`${field.value}T00:00:00Z`);
-  const format = new Intl.DateTimeFormat(language, { dateStyle: "full", timeZone: "UTC" });
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
   output.textContent = isNaN(day) ? "" : format.format(day);
 }
 
@@ -48,6 +54,15 @@ function continueOnEnter(event) {
   const next = controls[controls.indexOf(event.target) + 1];
   if (next) next.focus();
   else submitOrShowProblems();
+}
+
+/// The Enter key of a phone says what it does: it moves to the next control, or sends the step.
+function nameEnterKeys() {
+  const controls = shownFields().flatMap((field) => field.controls);
+  for (const [index, control] of controls.entries()) {
+    const name = index + 1 < controls.length ? "next" : "done";
+    if (control.matches("input:not([type=checkbox], [type=file])") && control.enterKeyHint !== name) control.enterKeyHint = name;
+  }
 }
 
 /// The keyboard of a phone covers half of the page; this scrolls the control with the focus into view.
