@@ -12,19 +12,27 @@ from person import Person
 from server import serve
 
 
+def write_flow(folder, limits):
+    """A file with the built-in flow and these limits."""
+    flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
+    file = folder / "signup.yaml"
+    file.write_text(f"{flow}\nlimits: {limits}\n")
+    return file
+
+
 @pytest.fixture(scope="session")
-def site():
-    with serve() as site:
+def site(tmp_path_factory):
+    """A server with the built-in flow, which allows one network the sign-ups of all tests."""
+    limits = "{starts: 2000/1h, commits: 2000/1h, mails_from_network: 2000/1h, password_hashes_from_network: 2000/1h}"
+    with serve(write_flow(tmp_path_factory.mktemp("flow"), limits)) as site:
         yield site
 
 
 @pytest.fixture(scope="session")
 def strict_site(tmp_path_factory):
     """A server with the built-in flow, which allows each address one mail and one guess a day."""
-    flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
-    file = tmp_path_factory.mktemp("strict") / "signup.yaml"
-    file.write_text(flow + "\nlimits: {mails_to_address: 1/1d, guesses_for_address: 1/1d}\n")
-    with serve(file) as site:
+    limits = "{mails_to_address: 1/1d, guesses_for_address: 1/1d}"
+    with serve(write_flow(tmp_path_factory.mktemp("strict"), limits)) as site:
         yield site
 
 
