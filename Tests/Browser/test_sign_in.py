@@ -33,7 +33,8 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     kim.press(kim.email, Keys.TAB, "not the pass phrase", Keys.ENTER)
     kim.wait_for_path("/sign-in")
     assert (
-        kim.find("#notice").text == {"en": "These details are not right", "ko": "로그인 정보가 맞지 않습니다"}[language]
+        kim.find("#notice").text
+        == {"en": "Those sign-in details aren't right", "ko": "로그인 정보가 올바르지 않습니다"}[language]
     )
     assert kim.find("[name=identifier]").get_attribute("value") == kim.email
     assert kim.focused == "password"
@@ -68,7 +69,7 @@ def test_a_person_changes_the_password_and_deletes_the_account(person, script):
     kim.find("a[href='/account/erase']").click()
     kim.wait_until(lambda: kim.path == "/account/erase")
     kim.find("button.danger").click()
-    kim.wait_until(lambda: kim.find("h1").text == "Your account is deleted")
+    kim.wait_until(lambda: kim.find("h1").text == "Your account has been deleted")
     assert kim.find("main a").get_attribute("href").endswith("/signup")
     assert kim.site.sql(f"SELECT count(*) FROM accounts WHERE username = '{name}'") == "0"
 

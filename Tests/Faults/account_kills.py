@@ -389,7 +389,7 @@ class SecondFactorOfRecovery(Act):
 
 class Move(Act):
     name = "change of the address"
-    notices = (("Your new address", True), ("Your address was changed", False))
+    notices = (("Your new email address", True), ("Your email address was changed", False))
 
     @property
     def stages(self):
@@ -444,7 +444,7 @@ class Move(Act):
 
 class Undo(Move):
     name = "return to the old address"
-    notices = (*Move.notices, ("Your old address is back", True), ("Your old address is back", False))
+    notices = (*Move.notices, ("Your email address was restored", True), ("Your email address was restored", False))
 
     @property
     def stages(self):
@@ -586,7 +586,7 @@ class RemoveAuthenticator(Act):
 
 class ReplaceRecoveryCodes(RemoveAuthenticator):
     name = "new recovery codes"
-    notices = (("Your recovery codes were replaced", False),)
+    notices = (("You have new recovery codes", False),)
     path, method, status = "/account/recovery-codes", "POST", 200
 
     @property

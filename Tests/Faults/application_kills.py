@@ -239,7 +239,7 @@ class ReuseRefreshToken(ApplicationAct):
     """Somebody presents a token that was replaced long ago."""
 
     name = "reuse of a refresh token"
-    notices = (("An application was signed out", False),)
+    notices = (("An app was signed out", False),)
     stages = (
         {
             "authorizations": empty,

@@ -53,8 +53,16 @@ struct Problem: Error {
                 .init("title", .string(language.messages.title(of: slug))),
                 .init("status", .integer(slug.status.code)), .init("detail", .string(detail)),
                 .init("request_id", .string(requestID)),
-            ] + members
+            ] + members + message(in: language)
         )
+    }
+}
+
+extension Problem {
+    /// The message for the person, of a problem that a later attempt may solve.
+    private func message(in language: Language) -> [JSON.Member] {
+        guard slug.members.contains("message"), let notice = notice(in: language) else { return [] }
+        return [.init("message", .string(notice))]
     }
 }
 

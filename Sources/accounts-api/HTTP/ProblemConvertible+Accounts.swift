@@ -105,7 +105,7 @@ extension SubmitError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .locked(let next): .locked(next, of: context.flow)
-        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
         case .committed: .committed(in: context.flow.purpose)
@@ -133,7 +133,7 @@ extension ResendError: ProblemConvertible {
         switch self {
         case .locked(let next): .locked(next, of: context.flow)
         case .noCode: Problem(.notFound, "The step has no field of kind \"code\".")
-        case .refused(let refusals): .refused(refusals, in: context.language)
+        case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .committed: .committed(in: context.flow.purpose)
         case .stale(let current): context.stale(current)
@@ -269,11 +269,12 @@ extension Problem {
         )
     }
 
-    static func refused(_ refusals: [Refusal], in language: Language) -> Problem {
+    /// - Parameter flow: the flow whose fields are refused; nil if the members of the body are no fields.
+    static func refused(_ refusals: [Refusal], in language: Language, of flow: Flow? = nil) -> Problem {
         Problem(
             .validationFailed,
             "Some answers are not valid. Nothing was changed.",
-            [.init("errors", .array(refusals.map { $0.json(in: language) }))]
+            [.init("errors", .array(refusals.map { $0.json(in: language, of: flow) }))]
         )
     }
 
@@ -313,13 +314,13 @@ extension Problem {
 
 extension Refusal {
     /// One member of `errors`: the field, the reason, and the message for the person.
-    func json(in language: Language) -> JSON {
+    func json(in language: Language, of flow: Flow?) -> JSON {
         // RFC 6901: a pointer escapes ~ and /.
         let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
         return [
             "pointer": .string(pointer), "field": .string(field.rawValue), "code": .string(code.rawValue),
             "params": .object(params.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }),
-            "message": .string(language.messages.message(for: self)),
+            "message": .string(message(in: language, of: flow)),
         ]
     }
 }

@@ -216,6 +216,7 @@ struct Schemas {
         optional: [
             "errors": errors, "missing": names, "next": reference("Next"), "draft": reference("Draft"),
             "field": string, "reason": string, "restart": object(["method": string, "href": string]),
+            "message": string,
         ]
     )
 

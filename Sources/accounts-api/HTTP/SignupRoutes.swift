@@ -105,7 +105,7 @@ struct SignupRoutes: Sendable {
         let verdict = try await signups.check(context.answers, on: context.step, of: context.draft)
         return Answer(json: [
             "valid": .bool(verdict.refusals.isEmpty),
-            "errors": .array(verdict.refusals.map { $0.json(in: context.language) }),
+            "errors": .array(verdict.refusals.map { $0.json(in: context.language, of: signups.flow) }),
             "written": .object(verdict.written.map { .init($0.field.rawValue, .string($0.text)) }),
         ])
     }

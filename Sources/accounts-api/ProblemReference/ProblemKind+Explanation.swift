@@ -243,11 +243,11 @@ extension ProblemKind {
         case .draftExpired: ["reason", "restart"]
         case .staleRevision: ["draft"]
         case .validationFailed: ["errors"]
+        case .rateLimited, .busy, .unavailable, .internal: ["message"]
         case .signInFailed, .factorRequired, .malformedRequest, .forbiddenOrigin, .unknownStep, .notFound,
             .methodNotAllowed,
             .notAcceptable,
-            .alreadyCommitted, .tooLarge, .uriTooLong, .headersTooLarge, .unsupportedMediaType, .rateLimited, .busy,
-            .unavailable, .internal:
+            .alreadyCommitted, .tooLarge, .uriTooLong, .headersTooLarge, .unsupportedMediaType:
             []
         }
     }

@@ -27,7 +27,7 @@ struct EmailChangeTests {
             let subjects = site.service.mailbox.mails.suffix(2).map { "\($0.to) \($0.subject)" }
             #expect(
                 Set(subjects) == [
-                    "\(Self.new) Your new address: Acme", "\(Self.old) Your address was changed: Acme",
+                    "\(Self.new) Your new email address: Acme", "\(Self.old) Your email address was changed: Acme",
                 ]
             )
         }
@@ -263,14 +263,14 @@ struct EmailChangeTests {
             #expect(try await kim.open("/email-change").path == "/account/email")
             #expect(try await kim.open("/account/email").has("action=\"/account/email\""))
             let email = try await kim.post("/account/email")
-            #expect(email.path == "/email-change/email" && email.has("New e-mail address"))
+            #expect(email.path == "/email-change/email" && email.has("New email address"))
             #expect(try await kim.post("/email-change/email", "email=kim%40example.net").path == "/email-change/code")
             let code = try await site.service.readCode(for: Self.new)
             let review = try await kim.post("/email-change/code", "code=\(code)")
-            #expect(review.path == "/email-change/review" && review.has("Change the address"))
+            #expect(review.path == "/email-change/review" && review.has("Change email address"))
             let account = try await kim.post("/email-change/commit")
             #expect(account.path == "/account?address-changed" && account.has(Self.new))
-            #expect(account.has("Your address was changed."))
+            #expect(account.has("Your email address has been changed."))
             try await site.service.deliver()
             let token = try site.service.mailbox.undoToken(for: Self.old)
             let owner = PageVisitor(site)
@@ -278,7 +278,7 @@ struct EmailChangeTests {
             #expect(question.status == 200 && question.has("action=\"/email-change/undo\""))
             #expect(try await kim.open("/account").path == "/account", "the link alone changes nothing")
             let undone = try await owner.post("/email-change/undo", "token=\(token)")
-            #expect(undone.has("Your address is back") && undone.has("action=\"/recovery\""))
+            #expect(undone.has("Your email address is restored") && undone.has("action=\"/recovery\""))
             #expect(try await kim.open("/account").path == "/sign-in")
             #expect(try await owner.open("/email-change/undo?token=\(token)").status == 410)
             #expect(try await owner.post("/email-change/undo", "token=\(token)").status == 422)

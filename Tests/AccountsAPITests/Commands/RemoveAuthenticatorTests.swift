@@ -107,9 +107,12 @@ struct RemoveAuthenticatorTests {
             _ = try await remove("kim")
             try await site.service.deliver()
             let mails = site.service.mailbox.mails.dropFirst(earlier)
-            #expect(mails.map(\.subject) == Array(repeating: "Your app was removed at your request: Acme", count: 2))
+            #expect(
+                mails.map(\.subject)
+                    == Array(repeating: "Your authenticator app was removed on request: Acme", count: 2)
+            )
             #expect(Set(mails.map(\.to)) == ["kim@example.com", "kim@example.net"])
-            #expect(mails.allSatisfy { $0.text.contains("If it was not you") })
+            #expect(mails.allSatisfy { $0.text.contains("If this wasn't you") })
         }
     }
 

@@ -34,7 +34,7 @@ struct HandoffTests {
                 let page = try await phone.send(.get, query, headers: [.accept: "text/html"])
                 #expect(page.status == 200 && page.headers[.contentType] == "text/html; charset=utf-8")
                 #expect(page.headers[.setCookie] == nil && page.body.contains("k•••@example.com"))
-                #expect(page.body.contains("<html lang=\"ko\"") && page.body.contains("Acme 가입 이어서 하기"))
+                #expect(page.body.contains("<html lang=\"ko\"") && page.body.contains("Acme 가입 계속하기"))
                 #expect(page.body.contains("value=\"\(site.code(in: link))\""))
             }
             #expect(try await desk.send(.get, "/signup").status == 200, "opening the page changes nothing")
@@ -49,7 +49,7 @@ struct HandoffTests {
             let again = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
             #expect(again.refusals == ["code:code_expired"])
             let dead = try await phone.send(.get, query)
-            #expect(dead.status == 410 && dead.body.contains("만료된 링크") && !dead.body.contains("<form"))
+            #expect(dead.status == 410 && dead.body.contains("만료되었거나 이미 사용한 링크") && !dead.body.contains("<form"))
         }
     }
 

@@ -205,7 +205,7 @@ struct JourneyTests {
                 return
             }
             #expect(errors.map { $0["params"] } == [.object([])])
-            #expect(errors.map { $0["message"] } == ["That code is not right."])
+            #expect(errors.map { $0["message"] } == ["That code isn't right."])
             let again = try await kim.put("code", ["code": .string(code)])
             #expect(again.status == 200 && again.json["revision"] == proved.json["revision"])
         }

@@ -19,6 +19,8 @@ struct LimitTests {
             #expect((500...600).contains(wait))
             #expect(response.headers[.rateLimitPolicy] == "\"starts\";q=1;w=600")
             #expect(response.headers[.rateLimit] == "\"starts\";r=0;t=\(wait)")
+            let minutes = (wait + 59) / 60
+            #expect(response.json["message"] == .string("Too many attempts. Try again in \(minutes) minutes."))
         }
     }
 

@@ -164,11 +164,11 @@ struct ProblemTests {
     @Test func `a problem is in the language of the draft, or in the requested one without a draft`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(headers: [.acceptLanguage: "en"])
-            #expect(try await kim.send(.get, "/signup").json["title"] == "There is no such sign-up")
+            #expect(try await kim.send(.get, "/signup").json["title"] == "No sign-up in progress")
             let korean = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, "/signup")
             #expect(korean.json["title"] == "진행 중인 가입이 없습니다")
             try await kim.start(locale: "ko")
-            #expect(try await kim.send(.get, "/signup/terms").json["title"] == "앞 단계를 먼저 마쳐야 합니다")
+            #expect(try await kim.send(.get, "/signup/terms").json["title"] == "이전 단계를 먼저 완료해 주세요")
         }
     }
 
@@ -386,7 +386,7 @@ struct ProblemTests {
             }
             let token = try #require(kim.tokenText)
             let page = try await site.send(.get, "/signup", [.accept: "text/html", .cookie: "signup=\(token)"])
-            #expect(page.status == 410 && page.body.contains("The account of this sign-up was deleted."))
+            #expect(page.status == 410 && page.body.contains("The account from this sign-up has been deleted."))
             #expect(!site.log.lines.contains { $0["level"] == "error" })
             #expect(try await kim.start().status == 201)
             #expect(try await kim.put("email", ["email": "kim@example.com"]).status == 200)

@@ -22,7 +22,7 @@ struct SchemaTests {
     }
 
     @Test(arguments: [
-        ("ko", "ko", "이메일 주소"), ("en", "en", "E-mail address"), ("fr", "en", "E-mail address"),
+        ("ko", "ko", "이메일 주소"), ("en", "en", "Email address"), ("fr", "en", "Email address"),
         ("fr, ko;q=0.5", "ko", "이메일 주소"),
     ])
     func `the schema is in the requested language`(requested: String, language: String, label: String) async throws {

@@ -39,7 +39,7 @@ struct ProblemReferenceTests {
             #expect((response.json["codes"] != nil) == (problem == .validationFailed))
             let html = try await visitor.send(.get, "/problems/\(problem.rawValue)", headers: Self.page)
             #expect(html.status == 200 && html.isPage && html.headers[.contentLanguage] == "en")
-            let title = Language.english.messages.title(of: problem)
+            let title = Language.english.messages.title(of: problem).replacing("'", with: "&#39;")
             #expect(html.body.contains("<h1>\(title)</h1>") && html.body.contains("<code>\(problem.rawValue)</code>"))
             #expect(!html.body.contains("`"))
             for name in problem.members + problem.headers { #expect(html.body.contains("<code>\(name)</code>")) }

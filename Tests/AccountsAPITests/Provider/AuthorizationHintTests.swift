@@ -219,7 +219,7 @@ struct AccountChoiceTests {
             try await Browser(shop.site).signUp("lee@example.com", "lee")
             try TestSupport.Session().letPass("5 minutes")
             let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
-            let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Sign in as someone else</)?.1)
+            let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Use another account</)?.1)
             let path = String(link).replacing("&amp;", with: "&")
             let signIn = try await kim.send(.get, path)
             #expect(signIn.status == 200 && signIn.body.contains("action=\"/sign-in\""), "also for who is signed in")

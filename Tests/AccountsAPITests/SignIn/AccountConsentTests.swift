@@ -136,7 +136,7 @@ struct AccountConsentTests {
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
             let account = try await kim.open("/account")
-            #expect(account.has("What you agreed to") && account.has("Accepted · version 2026-11"))
+            #expect(account.has("What you&#39;ve agreed to") && account.has("Accepted · version 2026-11"))
             #expect(account.has("href=\"/account/terms\""))
             let form = try await kim.open("/account/terms")
             #expect(form.has("name=\"terms\" type=\"checkbox\" checked"))

@@ -20,7 +20,7 @@ struct CredentialNoticeTests {
     @Test(arguments: [
         ("password", "Your password was changed: Acme"), ("app", "An authenticator app was added: Acme"),
         ("no app", "Your authenticator app was removed: Acme"),
-        ("recovery codes", "Your recovery codes were replaced: Acme"),
+        ("recovery codes", "You have new recovery codes: Acme"),
         ("recovery code", "A recovery code was used: Acme"), ("username", "Your username was changed: Acme"),
         ("erasure", "Your account was deleted: Acme"),
     ])
@@ -55,9 +55,9 @@ struct CredentialNoticeTests {
             #expect(response.status == 200 || response.status == 204)
             let mails = try await Self.notices(after: count, site)
             #expect(mails.map(\.subject) == [subject] && mails.map(\.to) == [Self.old])
-            #expect(mails.allSatisfy { $0.text.contains("If it was not you") })
+            #expect(mails.allSatisfy { $0.text.contains("If this wasn't you") })
             let endsSessions = !["recovery code", "username", "erasure"].contains(change)
-            #expect(mails.allSatisfy { $0.text.contains("All other devices were signed out") == endsSessions })
+            #expect(mails.allSatisfy { $0.text.contains("All your other devices were signed out") == endsSessions })
             for code in response.strings("recovery_codes") {
                 #expect(!mails.contains { $0.text.contains(code) }, "a mail has no secret")
             }
@@ -91,12 +91,12 @@ struct CredentialNoticeTests {
             #expect(try await kim.moveAddress(to: Self.new).status == 200)
             let moved = try await Self.notices(after: count, site)
             #expect(Set(moved.map(\.to)) == [Self.old, Self.new])
-            #expect(moved.allSatisfy { $0.text.contains("If it was not you") })
+            #expect(moved.allSatisfy { $0.text.contains("If this wasn't you") })
             count = site.service.mailbox.mails.count
             let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
             #expect(try await Browser(site).send(.post, "/email-change/undo", ["token": token]).status == 204)
             let restored = try await Self.notices(after: count, site)
-            #expect(restored.map(\.subject) == Array(repeating: "Your old address is back: Acme", count: 2))
+            #expect(restored.map(\.subject) == Array(repeating: "Your email address was restored: Acme", count: 2))
             #expect(Set(restored.map(\.to)) == [Self.old, Self.new])
         }
     }

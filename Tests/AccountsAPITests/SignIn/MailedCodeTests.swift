@@ -19,7 +19,7 @@ struct MailedCodeTests {
             let kim = Browser(site)
             #expect(try await kim.send(.post, "/session/code", ["identifier": .string(identifier)]).status == 201)
             let code = try await site.service.readCode(for: Self.email)
-            #expect(site.service.mailbox.mails.last?.subject == "Your code to sign in to Acme")
+            #expect(site.service.mailbox.mails.last?.subject == "Your Acme sign-in code")
             let response = try await kim.send(
                 .put,
                 "/session/code",

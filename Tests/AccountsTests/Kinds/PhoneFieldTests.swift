@@ -86,10 +86,14 @@ struct PhoneFieldTests {
         #expect(!phone.refusals(.string(hostile.text)).isEmpty)
     }
 
-    @Test func `the own step shows the whole number, and other pages show it masked`() {
+    @Test func `the own step and the review show the whole number, and the overview shows it masked`() {
         #expect(phone.shown("+821012345678", at: .step) == "+821012345678")
         #expect(phone.shown("+821012345678", at: .draft) == "+82••••••••78")
-        #expect(phone.shown("+821012345678", at: .review) == "+82••••••••78")
+        #expect(phone.shown("+821012345678", at: .review) == "+821012345678")
+    }
+
+    @Test func `the example in a message is a number of the region`() {
+        #expect(phone.field.kind.topic == .phone && american.field.kind.topic == .internationalPhone)
     }
 
     @Test func `the rules tell clients the region, and the control is of type tel`() {

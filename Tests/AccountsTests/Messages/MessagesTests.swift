@@ -16,24 +16,28 @@ struct MessagesTests {
 
     @Test(
         arguments: [
-            (.tooShort, ["min": 15, "actual": 9], "Use at least 15 characters.", "15자 이상 입력하세요."),
-            (.tooShort, ["min": 1], "Use at least 1 character.", "1자 이상 입력하세요."),
-            (.tooLong, ["max": 50], "Use at most 50 characters.", "50자 이하로 입력하세요."),
-            (.tooLong, [:], "Use fewer characters.", "더 짧게 입력하세요."),
-            (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상이어야 합니다."),
+            (.tooShort, ["min": 15, "actual": 9], "Use at least 15 characters.", "15자 이상 입력해 주세요."),
+            (.tooShort, ["min": 1], "Use at least 1 character.", "1자 이상 입력해 주세요."),
+            (.tooLong, ["max": 50], "Use at most 50 characters.", "50자 이하로 입력해 주세요."),
+            (.tooLong, [:], "Use fewer characters.", "더 짧게 입력해 주세요."),
+            (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 가입할 수 있습니다."),
             (
-                .codeWrong, ["attempts_left": 4], "That code is not right. You have 4 attempts left.",
-                "코드가 맞지 않습니다. 4번 더 시도할 수 있습니다."
+                .codeWrong, ["attempts_left": 4], "That code isn't right. You have 4 attempts left.",
+                "인증 코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
             ),
             (
-                .codeWrong, ["attempts_left": 1], "That code is not right. You have 1 attempt left.",
-                "코드가 맞지 않습니다. 1번 더 시도할 수 있습니다."
+                .codeWrong, ["attempts_left": 1], "That code isn't right. You have 1 attempt left.",
+                "인증 코드가 올바르지 않습니다. 1번 더 시도할 수 있습니다."
             ),
             (
-                .notAllowed, ["min": -1, "max": 9], "Use a whole number from -1 to 9.",
-                "-1 이상 9 이하의 정수를 입력하세요."
+                .notAllowed, ["min": -1, "max": 9], "Enter a whole number from -1 to 9.",
+                "-1 이상 9 이하의 정수를 입력해 주세요."
             ),
-            (.codeWrong, ["attempts_left": "four"], "That code is not right.", "코드가 맞지 않습니다."),
+            (
+                .codeWrong, ["attempts_left": 0], "That code isn't right. Request a new one.",
+                "인증 코드가 올바르지 않습니다. 새 인증 코드를 받아 주세요."
+            ),
+            (.codeWrong, ["attempts_left": "four"], "That code isn't right.", "인증 코드가 올바르지 않습니다."),
         ] as [(Refusal.Code, [String: JSON], String, String)]
     )
     func `messages contain the parameters of a refusal`(
@@ -45,6 +49,90 @@ struct MessagesTests {
         let refusal = Refusal("field", code, params)
         #expect(Language.english.messages.message(for: refusal) == english)
         #expect(Language.korean.messages.message(for: refusal) == korean)
+    }
+
+    @Test(
+        arguments: [
+            ("email", .required, "Enter your email address.", "이메일 주소를 입력해 주세요."),
+            (
+                "email", .badFormat, "Enter an email address like name@example.com.",
+                "이메일 주소 형식이 올바르지 않습니다. (예: name@example.com)"
+            ),
+            (
+                "phone", .badFormat, "Enter a phone number like 010-1234-5678.",
+                "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678)"
+            ),
+            ("username", .taken, "That username is taken.", "이미 사용 중인 아이디입니다."),
+            (
+                "username", .badCharacters, "Use only letters from A to Z, digits, dots, - and _",
+                "영문자, 숫자, . - _ 기호만 입력해 주세요."
+            ),
+            ("confirmation", .mismatch, "The passwords don't match.", "비밀번호가 일치하지 않습니다."),
+            ("code", .required, "Enter the code.", "인증 코드를 입력해 주세요."),
+            ("terms", .required, "Check this box to continue.", "계속하려면 동의해 주세요."),
+            ("terms", .notAccepted, "Check this box to continue.", "계속하려면 동의해 주세요."),
+            ("display_name", .required, "This field is required: Display name", "필수 항목입니다: 닉네임"),
+            // Members of other requests than a step.
+            (
+                "identifier", .required, "Enter your email address or username.", "이메일 주소 또는 아이디를 입력해 주세요."
+            ),
+            (
+                "ticket", .codeExpired, "This link has expired or was already used.", "만료되었거나 이미 사용한 링크입니다."
+            ),
+            ("transport", .required, "This field is required.", "필수 항목입니다."),
+        ] as [(FieldName, Refusal.Code, String, String)]
+    )
+    func `the message about a field names it`(
+        field: FieldName,
+        code: Refusal.Code,
+        english: String,
+        korean: String
+    ) throws {
+        let flow = try Flow.standard()
+        #expect(Refusal(field, code).message(in: .english, of: flow) == english)
+        #expect(Refusal(field, code).message(in: .korean, of: flow) == korean)
+    }
+
+    @Test(arguments: Language.allCases, RefusalTopic.allCases)
+    func `every topic has a message for every refusal`(language: Language, topic: RefusalTopic) {
+        for code in Refusal.Code.allCases {
+            let message = language.messages.message(for: Refusal("field", code), about: topic, label: nil)
+            #expect(!message.isEmpty && !message.contains("nil"))
+        }
+    }
+
+    @Test func `only kinds whose fields hold any text have no topic of their own`() {
+        #expect(Kinds.names.filter { RefusalTopic(rawValue: $0) == nil } == [TextField.name])
+        #expect(RefusalTopic(rawValue: SecondFactorField.name) != nil)
+    }
+
+    @Test(
+        arguments: [
+            (0, "1 second", "1초"), (1, "1 second", "1초"), (59, "59 seconds", "59초"), (60, "1 minute", "1분"),
+            (61, "2 minutes", "2분"), (240, "4 minutes", "4분"), (3540, "59 minutes", "59분"), (3541, "1 hour", "1시간"),
+            (3600, "1 hour", "1시간"), (3601, "2 hours", "2시간"), (86_400, "24 hours", "24시간"),
+        ]
+    )
+    func `the message after too many requests says when to come back`(seconds: Int, english: String, korean: String) {
+        let wait = RoundedWait(seconds: seconds)
+        #expect(Language.english.messages.tooOften(wait) == "Too many attempts. Try again in \(english).")
+        #expect(Language.korean.messages.tooOften(wait) == "요청이 너무 많습니다. \(korean) 후에 다시 시도해 주세요.")
+    }
+
+    @Test func `the Korean texts ask politely in one way`() {
+        let korean = Language.korean.messages
+        let mails = CodeMail.allCases.map {
+            korean.text(of: $0, "012345", minutes: 1, link: "x", serviceName: "Accounts")
+        }
+        let texts =
+            Word.allCases.map { korean.text($0) } + ProblemKind.allCases.map { korean.title(of: $0) }
+            + Refusal.Code.allCases.flatMap { code in
+                RefusalTopic.allCases.map { korean.message(for: Refusal("field", code), about: $0, label: nil) }
+            } + mails.map(\.text)
+        for text in texts {
+            let requests = text.replacing("안녕하세요", with: "").matches(of: /(.)세요/).map { String($0.1) }
+            #expect(Set(requests).isSubset(of: ["주", "마"]), "\(text)")
+        }
     }
 
     @Test(arguments: ProblemKind.allCases)

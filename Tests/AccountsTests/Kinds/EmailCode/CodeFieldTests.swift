@@ -18,16 +18,16 @@ struct CodeFieldTests {
 
     @Test(arguments: [
         ("123456", "123456"), ("000000", "000000"), ("012345", "012345"), ("123 456", "123456"),
-        (" 1 2 3 4 5 6 ", "123456"),
+        (" 1 2 3 4 5 6 ", "123456"), ("１２３４５６", "123456"), ("０９\u{3000}3４５6", "093456"),
     ])
-    func `six digits are a code, with or without spaces`(typed: String, form: String) throws {
+    func `six digits are a code, with or without spaces, ASCII or full-width`(typed: String, form: String) throws {
         #expect(try code.canonical(.string(typed)) == .string(form))
         #expect(try code.canonical(.string(form)) == .string(form))
     }
 
     @Test(arguments: [
         "12345", "1234567", "abcdef", "12345a", "-12345", "+12345", "12.456", "0x1234", "1e5000", "123-456", "123\n456",
-        "123456\n", "\t123456", "123\u{A0}456", "١٢٣٤٥٦", "１２３４５６", "12345٦", "¹²³⁴⁵⁶", "123456\u{301}", "      ", " ",
+        "123456\n", "\t123456", "123\u{A0}456", "١٢٣٤٥٦", "１２３４５", "12345٦", "¹²³⁴⁵⁶", "123456\u{301}", "      ", " ",
         "\0" + "12345", "\u{202E}123456",
     ])
     func `any other text is malformed`(typed: String) {

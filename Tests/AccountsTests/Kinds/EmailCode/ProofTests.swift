@@ -121,7 +121,7 @@ struct ProofTests {
 
     @Test(
         arguments: [
-            ("12345", "bad_format"), ("1234567", "bad_format"), ("abcdef", "bad_format"), ("１２３４５６", "bad_format"),
+            ("12345", "bad_format"), ("1234567", "bad_format"), ("abcdef", "bad_format"), ("１２３４５", "bad_format"),
             ("12345\n", "bad_format"), ("-12345", "bad_format"), (123_456, "wrong_type"), (true, "wrong_type"),
             ("", "required"), (nil, "required"), ("      ", "bad_format"),
         ] as [(FieldAnswer, String)]

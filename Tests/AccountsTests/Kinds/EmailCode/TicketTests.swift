@@ -244,7 +244,7 @@ struct TicketTests {
             #expect(
                 subjects == [
                     "kim@example.com: \(English().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in").subject)",
-                    "lee@example.com: Your code for Acme",
+                    "lee@example.com: Your Acme verification code",
                 ]
             )
             #expect(await guess("000000", in: taken, on: service) == "refused: code code_wrong (4 left)")
