@@ -25,11 +25,12 @@ extension Life {
         while true {
             try await service.deliver()
             let new = service.mailbox.mails(to: address).dropFirst(earlier)
-            if let mail = new.last(where: { $0.subject.contains("new password") }),
+            if let mail = new.last(where: { $0.subject == Self.recoverySubject }),
                 let code = Mailbox.code(in: mail.text)
             {
                 return code
             }
+            try Task.checkCancellation()
             await Task.yield()
         }
     }
@@ -144,6 +145,7 @@ extension Life {
             {
                 return token
             }
+            try Task.checkCancellation()
             await Task.yield()
         }
     }

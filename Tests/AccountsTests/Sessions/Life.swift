@@ -18,6 +18,8 @@ struct Life {
             fields: [{name: username, kind: username, label: N, identifier: true}]
         """
 
+    static let recoverySubject = "Reset your Acme password"
+
     struct Mismatch: Error, CustomStringConvertible {
         let description: String
     }

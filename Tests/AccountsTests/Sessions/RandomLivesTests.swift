@@ -28,7 +28,7 @@ struct RandomLivesTests {
                 return await group.reduce(into: []) { $0 += $1 }
             }
             try await service.deliver()
-            let codes = service.mailbox.mails.filter { $0.subject == "Reset your Acme password" }
+            let codes = service.mailbox.mails.filter { $0.subject == Life.recoverySubject }
             let expected = logs.flatMap(\.recoveryMails)
             let failures = logs.filter { $0.failure != nil }.sorted { $0.lines.count < $1.lines.count }
             if let shortest = failures.first {

@@ -1,9 +1,11 @@
-// Copies the codes of an element, such as the recovery codes, and downloads and prints them.
+// Copies the lines of a list, such as the recovery codes, or the one line of another element, and downloads and prints
+// them.
 
 function startCodes(tools) {
   const element = document.getElementById(tools.dataset.codes || "codes");
   // Spaces only separate groups for the eye.
-  const codes = all("code", element).map((code) => code.textContent.replace(/\s/g, ""));
+  const lines = all("li", element);
+  const codes = (lines.length > 0 ? lines : [element]).map((code) => code.textContent.replace(/\s/g, ""));
   tools.hidden = false;
   one("[data-copy]", tools)?.addEventListener("click", () => copy(codes, element, tools));
   one("[data-download]", tools)?.addEventListener("click", () => download(codes, tools.dataset));
