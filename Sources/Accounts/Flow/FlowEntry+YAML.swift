@@ -2,7 +2,7 @@ internal import Yams
 
 extension FlowEntry {
     /// The outermost mapping of a file.
-    init(yaml: String, file: String) throws(FlowFileError) {
+    package init(yaml: String, file: String) throws(FlowFileError) {
         let node: Node?
         do {
             node = try Yams.compose(yaml: yaml)

@@ -11,7 +11,7 @@ package struct FlowFileError: Error, CustomStringConvertible {
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
 
     /// The same error with a line that the text has: libyaml can report a line one past the end of the file.
-    func within(_ yaml: String) -> FlowFileError {
+    package func within(_ yaml: String) -> FlowFileError {
         let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
         return FlowFileError(file: file, line: line.map { min($0, lines) }, reason: reason)
     }
@@ -185,7 +185,7 @@ package struct FlowEntry {
         return texts
     }
 
-    mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
+    package mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
         guard let node = node(key) else { return nil }
         return try FlowEntry(node, file: file, requiring: languages)
     }
@@ -197,7 +197,7 @@ package struct FlowEntry {
         return entry
     }
 
-    mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
+    package mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
         guard let nodes = node(key)?.sequence, !nodes.isEmpty else {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
@@ -238,7 +238,7 @@ package struct FlowEntry {
     }
 
     /// An error for each key that was not read.
-    var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
+    package var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
 }
 
 extension Duration {

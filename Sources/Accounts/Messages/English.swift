@@ -306,6 +306,9 @@ struct English: Messages {
         case .authenticatorIsOptional: "This is optional: you can also set it up later."
         case .qrCode: "QR code for your authenticator app"
         case .copyKey: "Copy setup key"
+        case .helpLink: "Help"
+        case .termsLink: "Terms of service"
+        case .privacyLink: "Privacy policy"
         }
     }
 

@@ -283,6 +283,9 @@ struct Korean: Messages {
         case .authenticatorIsOptional: "선택 사항이며 나중에 등록할 수도 있습니다."
         case .qrCode: "인증 앱 등록용 QR 코드"
         case .copyKey: "설정 키 복사"
+        case .helpLink: "고객센터"
+        case .termsLink: "이용약관"
+        case .privacyLink: "개인정보처리방침"
         }
     }
 

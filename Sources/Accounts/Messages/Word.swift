@@ -48,4 +48,6 @@ package enum Word: String, CaseIterable, Sendable {
     case pleaseWait, errorInTitle, completed, lengthOf, goodPassword, cropPlace, cannotCopy
     // Setting up the authenticator.
     case authenticatorMeaning, authenticatorIsOptional, qrCode, copyKey
+    // The links of the service at the foot of every page.
+    case helpLink, termsLink, privacyLink
 }

@@ -305,7 +305,7 @@ struct Server {
             publicURL: settings.publicURL,
             allowedOrigins: settings.allowedOrigins,
             trustedProxies: settings.trustedProxies,
-            assets: settings.assets,
+            assets: settings.assets.branded(by: settings.brand),
             shutdown: shutdown,
             keyMismatch: keyMismatch,
             applications: settings.applications,

@@ -192,7 +192,7 @@ extension Routes {
         }
         forwardAuthRoutes?
             .answerRepeatedRequests(on: router.group().add(middleware: KeyCheck(keyMismatch: keyMismatch)))
-        for asset in [pages.assets.styles, pages.assets.script] {
+        for asset in pages.assets.files {
             router.get(RouterPath(asset.path)) { _, _ in asset.response }
         }
         return router

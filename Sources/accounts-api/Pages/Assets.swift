@@ -8,8 +8,12 @@ import NIOCore
 /// The templates, style sheet and script of the pages: built in, or replaced by an operator.
 struct Assets: Sendable {
     private let templates: MustacheLibrary
-    let styles: Asset
+    /// Without the style of a brand.
+    let styleSheet: String
+    private(set) var styles: Asset
     let script: Asset
+    /// Nil without a brand file.
+    private(set) var brand: BrandAssets?
 
     /// - Parameter directory: a folder whose files replace the built-in files of the same names; nil for none.
     init(directory: String? = nil) throws(AssetsError) {
@@ -26,7 +30,8 @@ struct Assets: Sendable {
             guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue
             else { throw AssetsError(description: "\(directory) is not a directory") }
         }
-        styles = Asset("signup.css", try bytes("signup.css", PackageResources.signup_css), "text/css; charset=utf-8")
+        styleSheet = String(decoding: try bytes("signup.css", PackageResources.signup_css), as: UTF8.self)
+        styles = Self.styles(styleSheet)
         script = Asset(
             "signup.js",
             try bytes("signup.js", Self.builtInScript),
@@ -42,6 +47,23 @@ struct Assets: Sendable {
         }
         self.templates = templates
     }
+
+    private static func styles(_ text: String) -> Asset {
+        Asset("signup.css", Array(text.utf8), "text/css; charset=utf-8")
+    }
+
+    /// The same templates and script with the style and the files of a brand, if there is one.
+    func branded(by brand: Brand?) -> Assets {
+        guard let brand else { return self }
+        var assets = self
+        let files = BrandAssets(brand)
+        assets.brand = files
+        assets.styles = Self.styles("\(styleSheet)\n\(files.style)")
+        return assets
+    }
+
+    /// What the server serves below `/assets`.
+    var files: [Asset] { [styles, script] + (brand?.files ?? []) }
 
     /// The name of the template for a field; that of a plain input if there is no template with the given name.
     func template(ofField name: String) -> String {
@@ -151,22 +173,23 @@ struct Asset: Sendable {
     let path: String
     private let body: ByteBuffer
     private let type: String
+    private let contentPolicy: String?
 
-    init(_ name: String, _ bytes: [UInt8], _ type: String) {
-        let digest = JSON.string(String(decoding: bytes, as: UTF8.self)).digest
+    /// - Parameter contentPolicy: the Content-Security-Policy of the file; nil for that of every answer that is no page.
+    init(_ name: String, _ bytes: [UInt8], _ type: String, contentPolicy: String? = nil) {
+        // A font or a picture is not UTF-8.
+        let digest = JSON.string(Data(bytes).base64EncodedString()).digest
         path = "/assets/\(digest.prefix(16))/\(name)"
         body = ByteBuffer(bytes: bytes)
-        self.type = type
+        (self.type, self.contentPolicy) = (type, contentPolicy)
     }
 
     var response: Response {
-        Response(
-            status: .ok,
-            headers: [
-                .contentType: type, .contentLength: "\(body.readableBytes)",
-                .cacheControl: "public, max-age=31536000, immutable",
-            ],
-            body: ResponseBody(byteBuffer: body)
-        )
+        var headers: HTTPFields = [
+            .contentType: type, .contentLength: "\(body.readableBytes)",
+            .cacheControl: "public, max-age=31536000, immutable",
+        ]
+        headers[.contentSecurityPolicy] = contentPolicy
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }

@@ -35,11 +35,14 @@ struct Pages: Sendable {
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]
         if let notice = page.notice { members.append(.init("notice", .string(notice))) }
+        if let brand = assets.brand {
+            members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
+        }
         let html = assets.draw(page.template.rawValue, .object(members + page.members))
         var headers = page.headers
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.contentLanguage] = language.rawValue
-        headers[.contentSecurityPolicy] = Self.contentPolicy(nonce, page.formTargets)
+        headers[.contentSecurityPolicy] = contentPolicy(nonce, page.formTargets)
         // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
         // origin check refuses.
         headers[.referrerPolicy] = "same-origin"
@@ -51,11 +54,12 @@ struct Pages: Sendable {
     }
 
     /// Permits no content of other origins, and only our script.
-    private static func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
+    private func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
         let targets = Set(formTargets.compactMap(Self.origin)).sorted().map { " \($0)" }.joined()
         return """
-            default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
-            form-action 'self'\(targets); base-uri 'none'; object-src 'none'; frame-ancestors 'none'
+            default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'self'; img-src 'self' blob: data:; \
+            \(assets.brand?.contentPolicy ?? "")connect-src 'self'; form-action 'self'\(targets); base-uri 'none'; \
+            object-src 'none'; frame-ancestors 'none'
             """
     }
 

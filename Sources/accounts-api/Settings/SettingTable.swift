@@ -91,6 +91,14 @@ struct SettingTable: Sendable {
         "directory with templates, style sheet and script of the pages; built-in files replace those that are missing",
         parse: { try Assets(directory: $0) }
     )
+    /// Nil if it is not set.
+    let brand = Setting<Brand?>(
+        "BRAND_FILE",
+        default: .empty(nil),
+        completion: .file(extensions: ["yaml", "yml"]),
+        "YAML file with the name, logo, colours, font and links of the pages: see branding.md",
+        parse: brandFile
+    )
     let smtpURL = Setting<MailRoute>(
         "SMTP_URL",
         default: .empty(.unset),
@@ -117,7 +125,7 @@ struct SettingTable: Sendable {
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
         default: .computed("the key service of the flow file; without it Accounts") { nil },
-        "name of the service in mail, on pages and in authenticator apps",
+        "name of the service in mail, on pages and in authenticator apps; a name in BRAND_FILE takes its place",
         parse: line
     )
     let allowedOrigins = Setting(
@@ -341,6 +349,16 @@ private func connectionString(_ text: String) throws -> String {
             sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
             """
     )
+}
+
+/// Reports each mistake of the file as a mistake of the setting.
+@Sendable
+private func brandFile(_ path: String) throws -> Brand? {
+    do throws(BrandFileError) {
+        return try Brand(contentsOf: path)
+    } catch {
+        throw SettingMistakes(all: error.mistakes.map { "BRAND_FILE: \($0)" })
+    }
 }
 
 /// One line, without control characters.

@@ -56,7 +56,9 @@ struct Settings: Sendable {
         return ApplicationsFile(path: path, flow: flow, publicURL: url)
     }
 
-    var serviceName: String { self[dynamicMember: \.serviceName] ?? self.flow.serviceName ?? "Accounts" }
+    var serviceName: String {
+        self.brand?.name ?? self[dynamicMember: \.serviceName] ?? self.flow.serviceName ?? "Accounts"
+    }
 
     var argon2: Argon2Parameters { Argon2Parameters(memoryKiB: self.argon2Memory, iterations: self.argon2Iterations) }
 }

@@ -84,7 +84,7 @@ struct OperatingDocumentTests {
 
     @Test func `the JSON output has the members that the document lists`() async throws {
         let documented = try Self.documented()
-        #expect(documented.count == 36)
+        #expect(documented.count == 37)
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let account = try await service.signups.commit(
@@ -141,6 +141,7 @@ struct OperatingDocumentTests {
                 case "events replay": arguments += ["shop", "--since", "1h"]
                 case "applications check": arguments.append("docs/applications.yaml")
                 case "applications list": arguments += ["--applications-file", "docs/applications.yaml"]
+                case "brand check": arguments.append("examples/brand/brand.yaml")
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
                 default: break
                 }

@@ -39,6 +39,7 @@ struct TestServer: Sendable {
         forwardAuthHosts: Set<String> = [],
         signingClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         afterSignupURL: String? = nil,
+        brand: Brand? = nil,
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestSignups.with(
@@ -58,6 +59,7 @@ struct TestServer: Sendable {
                 publicURL: publicURL,
                 allowedOrigins: allowedOrigins,
                 trustedProxies: trustedProxies,
+                assets: Assets.builtIn.branded(by: brand),
                 keyMismatch: keyMismatch,
                 applications: hasApplications
                     ? RelyingParty.registry(service.signups.flow, publicURL: publicURL) : nil,

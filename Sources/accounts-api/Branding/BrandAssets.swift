@@ -1,0 +1,59 @@
+import Accounts
+
+/// The files of a brand with their URLs, and what the templates see of it.
+struct BrandAssets: Sendable {
+    private let brand: Brand
+    private let logo: Asset?
+    private let darkLogo: Asset?
+    private let favicon: Asset?
+    private let fonts: [Asset]
+
+    init(_ brand: Brand) {
+        self.brand = brand
+        logo = brand.logo.map { Asset("logo", $0.light) }
+        darkLogo = brand.logo?.dark.map { Asset("logo-dark", $0) }
+        favicon = brand.favicon.map { Asset("favicon", $0) }
+        fonts = (brand.font?.faces ?? []).enumerated().map { Asset("font-\($0.offset + 1)", $0.element.file) }
+    }
+
+    var files: [Asset] { [logo, darkLogo, favicon].compactMap { $0 } + fonts }
+
+    /// What pages may load in addition, for their Content-Security-Policy. They may load images without a brand, too.
+    var contentPolicy: String { fonts.isEmpty ? "" : "font-src 'self'; " }
+
+    /// What follows the style sheet.
+    var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
+
+    /// The member `brand` of every template.
+    func members(serviceName: String, in language: Language) -> JSON {
+        let links = brand.links.map { link, url -> JSON in
+            ["href": .string(url), "text": .string(language.messages.text(link.word))]
+        }
+        let themeColours = ColourMode.allCases.compactMap { mode in
+            brand.themeColours[mode].map { colour -> JSON in
+                ["mode": .string(mode.rawValue), "color": .string("\(colour)")]
+            }
+        }
+        return [
+            "logo": path(logo), "dark_logo": path(darkLogo),
+            "logo_text": .string(brand.logo?.alternative ?? serviceName), "favicon": path(favicon),
+            "font": path(fonts.first), "theme_colors": .array(themeColours), "has_links": .bool(!links.isEmpty),
+            "links": .array(links),
+        ]
+    }
+
+    private func path(_ asset: Asset?) -> JSON { asset.map { .string($0.path) } ?? .null }
+}
+
+extension Asset {
+    /// - Parameter name: the last part of the path, without its ending.
+    fileprivate init(_ name: String, _ file: BrandFile) {
+        self.init(
+            "\(name).\(file.type.rawValue)",
+            file.bytes,
+            file.type.contentType,
+            // An SVG file can contain a script, which would run if somebody opened the file itself.
+            contentPolicy: file.type == .svg ? "default-src 'none'; style-src 'unsafe-inline'; sandbox" : nil
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import Accounts
+
+extension BrandReader {
+    /// The colours of light and dark pages. Collects every pair with too little contrast.
+    mutating func palettes(in entry: inout FlowEntry) -> (light: Palette, dark: Palette) {
+        guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
+        let light = palette(.light, in: &colours)
+        let dark = palette(.dark, in: &colours)
+        colours.unknownKeys.forEach { collect($0) }
+        return (light, dark)
+    }
+
+    mutating func themeColours(in entry: inout FlowEntry) -> [ColourMode: Colour] {
+        guard var colours = mapping("theme_color", in: &entry) else { return [:] }
+        var named: [ColourMode: Colour] = [:]
+        for mode in ColourMode.allCases { named[mode] = colour(mode.rawValue, in: &colours) }
+        colours.unknownKeys.forEach { collect($0) }
+        return named
+    }
+
+    private mutating func palette(_ mode: ColourMode, in colours: inout FlowEntry) -> Palette {
+        var palette = Palette(mode: mode)
+        guard var entry = mapping(mode.rawValue, in: &colours) else { return palette }
+        let earlierMistakes = mistakes.count
+        for name in ColourName.allCases { palette.named[name] = colour(name.rawValue, in: &entry) }
+        entry.unknownKeys.forEach { collect($0) }
+        // With a mistake, another colour than the intended one would be compared.
+        if mistakes.count == earlierMistakes { checkContrast(of: palette, at: entry) }
+        return palette
+    }
+
+    private mutating func checkContrast(of palette: Palette, at entry: FlowEntry) {
+        for pair in ContrastPair.all {
+            let ratio = palette.contrast(of: pair)
+            if ratio >= pair.minimum { continue }
+            func title(_ name: ColourName) -> String {
+                "\(palette.named[name] == nil ? "the built-in " : "")\"\(name.rawValue)\""
+            }
+            let key = palette.named[pair.foreground] == nil ? pair.background : pair.foreground
+            let reason = """
+                \(title(pair.foreground)) on \(title(pair.background)) has a contrast of \(ratio.roundedRatio) in \
+                \(palette.mode.rawValue) mode; it needs at least \(pair.minimum)
+                """
+            collect(entry.error(reason, at: key.rawValue))
+        }
+    }
+
+    /// Nil if the key is missing or has a mistake.
+    private mutating func colour(_ key: String, in entry: inout FlowEntry) -> Colour? {
+        let text: String?
+        do throws(FlowFileError) { text = try entry.optionalText(key) } catch {
+            // Without quotation marks, # begins a comment in YAML.
+            collect(entry.error("\"\(key)\" must be a colour in quotation marks, such as \"#1d4ed8\"", at: key))
+            return nil
+        }
+        guard let text else { return nil }
+        if let colour = Colour(text) { return colour }
+        collect(entry.error("invalid colour \"\(text)\": use \"#rgb\" or \"#rrggbb\"", at: key))
+        return nil
+    }
+}

@@ -1,0 +1,167 @@
+import Accounts
+import Foundation
+
+extension Brand {
+    /// Reads a brand file and the files that it names. Throws all mistakes together.
+    init(contentsOf path: String) throws(BrandFileError) {
+        let yaml: String
+        do throws(FlowFileError) {
+            yaml = try ApplicationsFile.text(of: path)
+        } catch {
+            throw BrandFileError(mistakes: [error])
+        }
+        try self.init(yaml, file: path)
+    }
+
+    /// - Parameter file: the path of the file, for errors; the paths in it are relative to its folder.
+    init(_ yaml: String, file: String) throws(BrandFileError) {
+        var reader = BrandReader(file: file)
+        guard let brand = reader.read(yaml) else {
+            let mistakes = reader.mistakes.map { $0.within(yaml) }
+            throw BrandFileError(mistakes: mistakes.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+        }
+        self = brand
+    }
+}
+
+/// Reads a brand file, and collects its mistakes.
+struct BrandReader {
+    let file: String
+    private(set) var mistakes: [FlowFileError] = []
+
+    private static let maximumPicture = 100 << 10
+
+    init(file: String) { self.file = file }
+
+    /// Nil if there are mistakes.
+    mutating func read(_ yaml: String) -> Brand? {
+        let path = file
+        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: path) }) else {
+            return nil
+        }
+        let name = text("name", in: &entry)
+        let logo = logo(in: &entry)
+        let favicon = picture("favicon", in: &entry, among: [.svg, .png, .ico])
+        let (light, dark) = palettes(in: &entry)
+        let radius = radius(in: &entry)
+        let font = font(in: &entry)
+        let links = links(in: &entry)
+        let themeColours = themeColours(in: &entry)
+        mistakes += entry.unknownKeys
+        guard mistakes.isEmpty else { return nil }
+        return Brand(
+            name: name,
+            logo: logo,
+            favicon: favicon,
+            light: light,
+            dark: dark,
+            radius: radius,
+            font: font,
+            links: links,
+            themeColours: themeColours
+        )
+    }
+
+    private mutating func logo(in entry: inout FlowEntry) -> Brand.Logo? {
+        guard var logo = mapping("logo", in: &entry) else { return nil }
+        let earlierMistakes = mistakes.count
+        let light = picture("light", in: &logo, among: [.svg, .png])
+        if light == nil, mistakes.count == earlierMistakes { collect(logo.error("\"light\" is missing")) }
+        let dark = picture("dark", in: &logo, among: [.svg, .png])
+        let alternative = text("alt", in: &logo)
+        mistakes += logo.unknownKeys
+        return light.map { Brand.Logo(light: $0, dark: dark, alternative: alternative) }
+    }
+
+    private mutating func radius(in entry: inout FlowEntry) -> String? {
+        guard let text = text("radius", in: &entry) else { return nil }
+        if let match = text.wholeMatch(of: /([0-9]{1,2}(?:\.[0-9]{1,4})?)(px|rem)/), let number = Double(match.1),
+            number * (match.2 == "rem" ? 16 : 1) <= 32
+        {
+            return text
+        }
+        let form = "use a length from 0px to 32px, or from 0rem to 2rem"
+        collect(entry.error("invalid radius \"\(text)\": \(form)", at: "radius"))
+        return nil
+    }
+
+    private mutating func links(in entry: inout FlowEntry) -> [(link: Brand.Link, url: String)] {
+        guard var urls = mapping("links", in: &entry) else { return [] }
+        var links: [(link: Brand.Link, url: String)] = []
+        for link in Brand.Link.allCases {
+            guard let url = text(link.rawValue, in: &urls) else { continue }
+            if Self.isLink(url) {
+                links.append((link, url))
+            } else {
+                let form = "use an https: or mailto: URL without a user"
+                collect(urls.error("invalid URL \"\(url)\": \(form)", at: link.rawValue))
+            }
+        }
+        mistakes += urls.unknownKeys
+        return links
+    }
+
+    private static func isLink(_ text: String) -> Bool {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = URLComponents(string: text) else {
+            return false
+        }
+        return switch url.scheme {
+        case "https": url.host?.isEmpty == false && url.user == nil
+        case "mailto": Mail.isAddress(url.path)
+        default: false
+        }
+    }
+
+    // MARK: Collecting
+
+    /// The value that the body reads; nil if it throws, after collecting the mistake.
+    mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
+        do throws(FlowFileError) {
+            return try body()
+        } catch {
+            mistakes.append(error)
+            return nil
+        }
+    }
+
+    mutating func collect(_ mistake: FlowFileError) { mistakes.append(mistake) }
+
+    /// Nil if the key is missing or has a mistake.
+    mutating func text(_ key: String, in entry: inout FlowEntry) -> String? {
+        attempt { () throws(FlowFileError) in try entry.optionalText(key) } ?? nil
+    }
+
+    /// Nil if the key is missing or has a mistake.
+    mutating func mapping(_ key: String, in entry: inout FlowEntry) -> FlowEntry? {
+        attempt { () throws(FlowFileError) in try entry.entry(key) } ?? nil
+    }
+
+    private mutating func picture(
+        _ key: String,
+        in entry: inout FlowEntry,
+        among types: [BrandFile.MediaType]
+    ) -> BrandFile? {
+        brandFile(key, in: &entry, among: types, upTo: Self.maximumPicture)
+    }
+
+    /// The file whose path the key gives; a relative path begins in the folder of the brand file.
+    mutating func brandFile(
+        _ key: String,
+        in entry: inout FlowEntry,
+        among types: [BrandFile.MediaType],
+        upTo maximum: Int
+    ) -> BrandFile? {
+        guard let path = text(key, in: &entry) else { return nil }
+        do throws(BrandFile.Unusable) {
+            return try BrandFile(contentsOf: absolute(path), among: types, upTo: maximum)
+        } catch {
+            collect(entry.error("cannot use \"\(path)\": \(error.reason)", at: key))
+            return nil
+        }
+    }
+
+    private func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return "\(file[...slash])\(path)"
+    }
+}
