@@ -28,6 +28,7 @@ enum Benchmarks {
         case "erasure": try Erasure.measure()
         case "refreshes": try Refreshes.measure()
         case "events": try EventDelivery.measure()
+        case "outage": try EventDelivery.measureOutage()
         case "triggers": try EventTriggers.measure()
         case "pages": try await PageRendering.measure()
         case "refusals": try RefusedRequests.measure()

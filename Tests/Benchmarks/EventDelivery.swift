@@ -58,8 +58,43 @@ enum EventDelivery {
     }
 
     private static func measureCost() throws {
-        let seconds = ProcessInfo.processInfo.environment["DOWN_SECONDS"].flatMap { Int($0) } ?? 180
-        var table = Table(
+        let seconds = seconds("DOWN_SECONDS", 180)
+        var table = costs
+        let designs: [(count: Int, behavior: WebhookSink.Behavior, seconds: Int)] = [
+            (0, .refusesConnections, min(seconds, 60)), (100_000, .refusesConnections, seconds),
+            (100_000, .isSilent, seconds),
+        ]
+        for design in designs {
+            let down = Waiting(application: "down", sink: try WebhookSink(design.behavior), count: design.count)
+            try delivering([down]) { service in
+                try sample(service, for: design.seconds, every: 30, into: &table, design.count, design.behavior.name)
+            }
+        }
+        table.print(under: "What events cost that cannot be delivered")
+    }
+
+    /// Measures the memory of a server while two applications are down for `OUTAGE_SECONDS` (an hour by default), one in
+    /// each way, with 100,000 events waiting for each.
+    static func measureOutage() throws {
+        let seconds = seconds("OUTAGE_SECONDS", 3600)
+        let behaviors: [WebhookSink.Behavior] = [.refusesConnections, .isSilent]
+        let waiting = try behaviors.enumerated().map { index, behavior in
+            Waiting(application: "down\(index)", sink: try WebhookSink(behavior), count: 100_000)
+        }
+        var table = costs
+        try delivering(waiting) { service in
+            let names = behaviors.map(\.name).joined(separator: "; ")
+            try sample(service, for: seconds, every: max(1, seconds / 12), into: &table, 200_000, names)
+        }
+        table.print(under: "An outage of two applications")
+    }
+
+    private static func seconds(_ variable: String, _ usual: Int) -> Int {
+        ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? usual
+    }
+
+    private static var costs: Table {
+        Table(
             "waiting events",
             "the application",
             "after s",
@@ -69,37 +104,35 @@ enum EventDelivery {
             "server ms a second",
             "database ms a second"
         )
-        let designs: [(count: Int, behavior: WebhookSink.Behavior, seconds: Int)] = [
-            (0, .refusesConnections, min(seconds, 60)), (100_000, .refusesConnections, seconds),
-            (100_000, .isSilent, seconds),
-        ]
-        for design in designs {
-            let down = Waiting(application: "down", sink: try WebhookSink(design.behavior), count: design.count)
-            try delivering([down]) { service in
-                var before = try Sample(of: service)
-                for time in stride(from: 0, through: design.seconds, by: interval) {
-                    if time > 0 { Thread.sleep(forTimeInterval: TimeInterval(interval)) }
-                    let sample = try Sample(of: service)
-                    let rates = sample.rates(since: before)
-                    table.append(
-                        "\(design.count)",
-                        design.behavior.name,
-                        "\(time)",
-                        String(format: "%.1f", sample.memory),
-                        "\(sample.attempts)",
-                        time == 0 ? "–" : String(format: "%.1f", rates.transactions),
-                        time == 0 ? "–" : String(format: "%.1f", rates.server),
-                        time == 0 ? "–" : String(format: "%.1f", rates.database)
-                    )
-                    before = sample
-                }
-            }
-        }
-        table.print(under: "What events cost that cannot be delivered")
     }
 
-    /// In seconds.
-    private static let interval = 30
+    /// Appends a row every so many seconds.
+    private static func sample(
+        _ service: Service,
+        for seconds: Int,
+        every interval: Int,
+        into table: inout Table,
+        _ count: Int,
+        _ name: String
+    ) throws {
+        var before = try Sample(of: service)
+        for time in stride(from: 0, through: seconds, by: interval) {
+            if time > 0 { Thread.sleep(forTimeInterval: TimeInterval(interval)) }
+            let sample = try Sample(of: service)
+            let rates = sample.rates(since: before)
+            table.append(
+                "\(count)",
+                name,
+                "\(time)",
+                String(format: "%.1f", sample.memory),
+                "\(sample.attempts)",
+                time == 0 ? "–" : String(format: "%.1f", rates.transactions),
+                time == 0 ? "–" : String(format: "%.1f", rates.server),
+                time == 0 ? "–" : String(format: "%.1f", rates.database)
+            )
+            before = sample
+        }
+    }
 
     private struct Sample {
         let time = ContinuousClock.now
