@@ -5,14 +5,14 @@ import NIOCore
 
 /// The answer to a request, before it is written as JSON for programs or as a page for a browser.
 struct Answer: Sendable {
-    /// Nil if the answer has no body.
+    /// The body as JSON; nil if the body is an image or absent.
     var json: JSON?
-    /// A body that is not JSON.
+    /// The bytes of an image as the body; nil if the body is JSON or absent.
     var image: [UInt8]?
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
 
-    /// The answer as JSON, for programs.
+    /// The HTTP response for programs. Its body is the JSON or the image.
     var response: Response {
         var response = Response(status: status)
         if let json {
@@ -35,7 +35,7 @@ struct Answer: Sendable {
         headers = [.contentType: type, .contentLength: "\(image.count)", .contentDisposition: "inline"]
     }
 
-    /// The answer with the entity tag of the draft's revision.
+    /// Returns the answer with an `ETag`: the revision of the draft in quotation marks.
     func tagged(_ draft: Draft) -> Answer {
         var answer = self
         answer.headers[.eTag] = "\"\(draft.revision)\""
@@ -44,8 +44,11 @@ struct Answer: Sendable {
 }
 
 extension HTTPFields {
-    /// Adds the fields. A field replaces one of its name, except that an answer may set several cookies. The cookies that
-    /// a proxy passes on stay one field: the plain subscript would make one of each.
+    /// Adds the fields. A field replaces an existing field of the same name. Only `Set-Cookie` is appended, because an
+    /// answer may set several cookies.
+    ///
+    /// A field `Cookie`, which a proxy passes on, stays one field. The plain subscript would split it into one field
+    /// for each cookie.
     mutating func add(_ fields: HTTPFields) {
         for field in fields {
             if field.name == .setCookie { append(field) } else { self[values: field.name] = [field.value] }
@@ -63,8 +66,8 @@ extension Representations {
         Answer(json: self.draft(draft, cleared: cleared, recoveryCodes: recoveryCodes, account: account)).tagged(draft)
     }
 
-    /// The answer to a client that gets a token with the draft: in the body if it asked for a bearer token, otherwise
-    /// in a cookie.
+    /// Returns the answer to a client that gets a token with the draft. The token is in the body if the client asked
+    /// for a bearer token, otherwise in a cookie.
     func answer(
         _ draft: Draft,
         with token: Token<Draft>,

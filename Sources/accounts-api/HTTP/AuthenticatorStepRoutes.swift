@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// What the pages do with a confirmed authenticator app of a sign-up.
+/// The routes of the forms on the page of a step with a confirmed authenticator app. One says that the person has saved
+/// the recovery codes, one removes the app.
 struct AuthenticatorStepRoutes: Sendable {
     let site: FlowSite
 
@@ -13,7 +14,8 @@ struct AuthenticatorStepRoutes: Sendable {
         return site.representations.answer(outcome.draft)
     }
 
-    /// Clears the step, and leads a browser back to it, unless the person also skips the step.
+    /// Clears the step. If the form has a non-empty member `skip`, also skips the step; otherwise leads a browser back
+    /// to the step.
     @Sendable func remove(_ request: Request, _ context: StepContext) async throws -> Answer {
         let (step, network) = (context.step, context.network)
         let cleared = try await signups.clear(

@@ -1,7 +1,8 @@
 import Accounts
 
-/// Counts the open connections of each client network; a /56 and a /48 of IPv6 may have 4 and 16 times as many. A trusted proxy is not counted: its connections carry the
-/// requests of many clients.
+/// Limits the open connections of each client network. An IPv4 address or a /64 of IPv6 may have `maximum` connections,
+/// a /56 four times and a /48 sixteen times as many. Connections of a trusted proxy are not counted, because they carry
+/// the requests of many clients.
 final class ClientConnections: Sendable {
     private let proxies: Proxies
     private let limiter: ConcurrencyLimiter
@@ -11,7 +12,8 @@ final class ClientConnections: Sendable {
         limiter = ConcurrencyLimiter(perClient: maximum)
     }
 
-    /// Returns false if the client has reached its maximum. Release each connection that was acquired.
+    /// Returns false if the client's network has reached its maximum. After true, call ``release(of:)`` when the
+    /// connection ends.
     func acquire(for client: IPAddress) -> Bool {
         proxies.isTrusted(client) || limiter.acquire(for: Network(client))
     }

@@ -7,13 +7,13 @@ final class ConcurrencyLimiter: Sendable {
     private let maximum, maximumPerClient, maximumPerBlock: Int
     private let acquired = Mutex<(total: Int, byBlock: [Network.Block: Int])>((0, [:]))
 
-    /// - Parameter maximumPerBlock: the most that a /56 or /48 may have, whose maximum is otherwise 4 or 16 times that of a
-    ///   client.
+    /// - Parameter maximumPerBlock: an upper bound for every network. Without it, a /56 of IPv6 may have 4 times and a
+    ///   /48 may have 16 times as many operations as one client.
     init(_ maximum: Int = .max, perClient maximumPerClient: Int, perBlock maximumPerBlock: Int = .max) {
         (self.maximum, self.maximumPerClient, self.maximumPerBlock) = (maximum, maximumPerClient, maximumPerBlock)
     }
 
-    /// Returns false if a limit is reached. Release each slot that was acquired.
+    /// Takes a slot. Returns false if a limit is reached. After true, call ``release(of:)`` when the operation ends.
     func acquire(for client: Network) -> Bool {
         let blocks = client.blocks
         return acquired.withLock { acquired in

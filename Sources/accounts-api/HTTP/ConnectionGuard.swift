@@ -3,10 +3,12 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Watches one connection: closes it if a request takes too long to arrive and after the last request, refuses requests
-/// without a valid `Host`, and replaces answers that the HTTP server writes before a request reaches the router, so
-/// that they have the form of every other problem. It runs directly behind the HTTP parser, where a request still has
-/// its version and every `Host`.
+/// Watches one connection. Closes it if a request takes too long to arrive, and after the answer to the last request.
+/// Refuses requests without a valid `Host`. The HTTP server itself answers some requests before they reach the router;
+/// this handler replaces those answers by problems.
+///
+/// It is the first handler after the HTTP parser, because later handlers do not see the HTTP version of a request and
+/// each of several `Host` fields.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -20,20 +22,21 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let clients: ClientConnections
     private let shutdown: ShutdownSignal
     private let refusal: Refusal
-    /// The client for which this connection is counted.
+    /// The address for which ``ClientConnections`` counts this connection; nil if the connection is not counted.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
-    /// True from a header until the end of its body.
+    /// True while a request arrives: from the end of its header to the end of its body.
     private var isReading = false
     /// The number of requests without a complete answer.
     private var unanswered = 0
     /// True if the latest request is the last one of this connection (RFC 9112, §9.3 and §9.6).
     private var hasLastRequest = false
-    /// The method of a request without a valid `Host`. It is the last request, and does not reach the router.
+    /// The method of the request that this handler refused because it has no valid `Host`; nil if there is none. That
+    /// request is the last one of the connection, and does not reach the router.
     private var refused: HTTPMethod?
-    /// The answer to a request that does not reach the router.
+    /// The problem that replaces an answer of the HTTP server itself.
     private var problem = Problem(.malformedRequest, "The request is malformed.")
-    /// True if the current answer announces that it is the last one.
+    /// True if this handler closes the connection after the current answer.
     private var isClosing = false
     /// True if further input on this connection is dropped (RFC 9112, §9.6).
     private var ignoresInput = false
@@ -71,7 +74,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if ignoresInput { return }
         switch unwrapInboundIn(data) {
         case .head where hasLastRequest || isClosing || unanswered > 0 && shutdown.isUnderWay:
-            // The previous answer is the last one, or will announce that it is.
+            // An earlier request is the last one, or the answer to it will have `Connection: close`.
             ignoresInput = true
         case .head(let head):
             isReading = true
@@ -99,10 +102,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
                 .malformedRequest,
                 "Host is missing, repeated or invalid. Send one Host: a name or address."
             )
-            // The HTTP server answers every error of the parser with 400.
+            // The HTTP server answers every error of the parser with 400. The method `write` replaces that answer.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
-        // Hummingbird, too, ends the connection after this request, but recognises only this value.
+        // Hummingbird also ends the connection after this request, but only if the value of `Connection` is `close`.
         if hasLastRequest { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
@@ -112,8 +115,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if isDraining { context.read() }
     }
 
-    /// Reads nothing after the last request: the HTTP parser would keep all that follows a request with `Upgrade` in
-    /// memory until the answer is written.
+    /// Reads nothing after the last request. Otherwise the HTTP parser would keep everything that follows a request
+    /// with `Upgrade` in memory until the answer is written.
     func read(context: ChannelHandlerContext) {
         if !hasLastRequest || isReading { context.read() }
     }
@@ -122,7 +125,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if ignoresInput { return }
         switch error as? HTTPParserError {
         case .closedConnection:
-            // The client has sent more after its last request, which may have no answer yet.
+            // The client has sent data after its last request. That request may have no answer yet, so the error goes
+            // no further.
             ignoresInput = true
             return
         case .headerOverflow:
@@ -139,7 +143,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head) where !head.headers.contains(name: HTTPField.Name.requestID.rawName):
             // Every answer of the router has a request id. This one has none, so it comes from the HTTP server itself.
             let answer = refusal(problem)
-            // After an error of the parser, the end of the request is unknown.
+            // After an error of the parser the end of the request is unknown, so this handler does not wait for it.
             isClosing = refused != nil
             let hasBody = refused != .HEAD
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
@@ -163,8 +167,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// still sending may not see the answer yet.
     private var isDraining: Bool { isReading && (refused != nil || isClosing && unanswered == 0) }
 
-    /// Starts the deadline of the next header once both the body and the answer have ended; an answer may come before
-    /// the end of the body. While the server works on a request there is no deadline.
+    /// Starts the deadline of the next header when both the body of the request and its answer have ended. The answer
+    /// may end first. While the server works on a request, there is no deadline.
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
         if unanswered > 0 { deadline?.cancel() } else { close(in: limits.nextHeader, context) }

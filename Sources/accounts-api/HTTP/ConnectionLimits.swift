@@ -1,18 +1,18 @@
 import NIOCore
 
-/// The limits of one connection before its requests reach a route (policy).
+/// The limits of connections, and of the size and arrival time of requests. The values are policy.
 struct ConnectionLimits: Sendable {
     /// The maximum size in bytes of all header fields of a request together, and of each one.
     var headerBytes = 16_384
     var headerCount = 100
-    /// From the start of a connection to the end of its first header.
+    /// The maximum time from the start of a connection to the end of its first header.
     var firstHeader: TimeAmount = .seconds(10)
-    /// From one answer to the end of the next header.
+    /// The maximum time from the end of a request and its answer to the end of the next request's header.
     var nextHeader: TimeAmount = .seconds(60)
-    /// From the end of a header to the end of its body.
+    /// The maximum time from the end of a request's header to the end of its body.
     var body: TimeAmount = .seconds(30)
-    /// The maximum number of concurrent connections; further ones wait until one ends.
+    /// The maximum number of concurrent connections. A further connection waits until another one ends.
     var connections = 1000
-    /// The maximum number of concurrent connections of one client network; further ones are closed.
+    /// The maximum number of concurrent connections of one client network. A further connection is closed at once.
     var connectionsOfClient = 50
 }

@@ -3,10 +3,10 @@ import Hummingbird
 import Logging
 import Synchronization
 
-/// The rest of the chain, which a middleware passes the request to.
+/// The rest of the middleware chain with the handler, to which a middleware passes the request.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 
-/// The context of every request. Each middleware sets what it finds.
+/// The context of every request. Each middleware stores what it finds out about the request.
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The id of the request in the log and in the answer.
@@ -19,14 +19,15 @@ struct RequestScope: RequestContext {
     let peer: IPAddress?
     /// The network of the client, by which rate limits count.
     var network = Network.unknown
-    /// What is found out about the request, for middleware that runs outside of where it is.
+    /// The draft, the step and the refusal of the request, for outer middleware. Outer middleware has a copy of this
+    /// context, so it does not see later changes of the other properties.
     let subject = Subject()
     var credentials = TokenCookie.Credentials()
     var step: Step?
     var answers = Answers()
     var draft: Draft?
     var session: AccountSession?
-    /// A body that is read only after the draft is found.
+    /// A form with files, whose body is read only after the draft is found; nil if the body is of another type.
     var formWithFiles: FormWithFiles?
     var field: Field?
 
@@ -37,8 +38,8 @@ struct RequestScope: RequestContext {
     }
 }
 
-/// Passes the draft, the step and a refusal to outer middleware. A context is copied on the way in, but all copies share
-/// this object.
+/// Passes the draft, the step and a refusal to outer middleware. Each inner middleware gets a copy of the context, but
+/// all copies share this object.
 final class Subject: Sendable {
     struct Description {
         let id: ID<Draft>
@@ -55,7 +56,7 @@ final class Subject: Sendable {
 
     var draft: Description? { state.withLock { $0.draft } }
     var step: StepName? { state.withLock { $0.step } }
-    /// The refusal of the request if it may be a part of abuse.
+    /// The refusal of the request if it may be a part of abuse; nil if there is no such refusal.
     var event: SecurityEvent? { state.withLock { $0.event } }
 
     func set(_ draft: Draft) {
@@ -68,14 +69,14 @@ final class Subject: Sendable {
         state.withLock { $0.step = name }
     }
 
-    /// Called for the problem that answers the request.
+    /// Stores the problem that answers the request, for the request log.
     func set(_ problem: Problem) {
         let event = SecurityEvent(problem)
         state.withLock { $0.event = event }
     }
 }
 
-/// The context of a request for a draft. A handler with this context cannot be reached without a draft.
+/// The context of a request for a draft. A request without a draft never reaches a handler with this context.
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -110,7 +111,7 @@ struct StepContext: ChildRequestContext {
     let network: Network
     /// The body; empty if there is none.
     var answers: Answers
-    /// A body that is not read yet.
+    /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?
     let subject: Subject
     var language: Language { draft.language }

@@ -7,12 +7,13 @@ struct FlowSite: Sendable {
     let sessionCookies: SessionCookies
     let pages: Pages
     let uploads: Uploads
-    /// Nil if there are no applications.
+    /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
-    /// Where the last page of a sign-up leads that no application has begun; nil for the account.
+    /// The URL to which the last page of a sign-up leads, unless it leads back to an application. If nil, the page
+    /// leads to the account.
     let afterSignupURL: String?
 
-    /// - Parameter isSecure: whether the service is reached by https.
+    /// - Parameter isSecure: whether `PUBLIC_URL` begins with `https://`.
     init(
         _ signups: Signups,
         isSecure: Bool,
@@ -38,7 +39,7 @@ struct FlowSite: Sendable {
 }
 
 extension FlowPurpose {
-    /// What a client begins and finishes, in the details of problems.
+    /// The name for a draft of this flow in the `detail` of problems.
     var noun: String {
         switch self {
         case .signup: "sign-up"

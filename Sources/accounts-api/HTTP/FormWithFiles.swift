@@ -1,16 +1,18 @@
 import Accounts
 
-/// A form with files, recognised by its header. It may be large, so it is read only after the draft is found and the
-/// step is known to be open. A client whose request is refused earlier has therefore sent little data.
+/// The header of a form with files (`multipart/form-data`). Its body may be large, so it is read only after the draft
+/// or the session is found and the step is known to be writable. A client whose request is refused earlier has
+/// therefore sent little data.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 
     let boundary: String
-    /// The maximum size of all files of the step and of its texts.
+    /// The maximum size of the body in bytes: that of an image for each image field of the step, plus that of any other
+    /// body for the texts.
     let maximumBytes: Int
 
-    /// Returns nil for any other media type, without a boundary (RFC 2046 §5.1.1), and for a step without an image
-    /// field.
+    /// Returns nil if the media type is another one, if it has no valid boundary (RFC 2046 §5.1.1), or if the step has
+    /// no image field.
     init?(_ contentType: String?, to step: Step) {
         guard !step.images.isEmpty,
             let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),

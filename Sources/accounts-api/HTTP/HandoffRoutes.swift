@@ -23,8 +23,8 @@ struct HandoffRoutes: Sendable {
         )
     }
 
-    /// The target of the link in the mail. The code is in the fragment of the link, which browsers do not send: the
-    /// script of the page posts it, and a person without script types it. The answer is always a page.
+    /// Shows the page to which the link in the mail leads. The code is in the fragment of the link, which browsers do
+    /// not send: the script of the page posts it, and a person without script types it. The answer is always HTML.
     ///
     /// Mails of earlier versions have the code in the query.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -37,15 +37,16 @@ struct HandoffRoutes: Sendable {
         return try await pages.response(confirmation(of: link, context), in: context.language)
     }
 
-    /// The page for a code that is not confirmed yet. Mail scanners open links and run their scripts, so this changes
-    /// nothing.
+    /// The page that asks the person to confirm a link. Mail scanners open links and run the scripts of pages, so
+    /// showing this page changes nothing.
     func confirmation(of link: Token<Draft>, _ context: RequestScope) async throws -> Page {
         let address = try await signups.maskedAddress(of: link)
         let replacesOther = try await hasOtherDraft(context, than: link)
         return pages.resume(link, of: address, replacingOther: replacesOther, in: context.language)
     }
 
-    /// Whether the cookie opens another unfinished sign-up, which the person would lose.
+    /// Whether the token of the request belongs to another unfinished sign-up, which the person would lose. A sign-up
+    /// that cannot be decrypted now counts as unfinished.
     private func hasOtherDraft(_ context: RequestScope, than link: Token<Draft>) async throws(FindError) -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id != link.id else { return false }
         do throws(FindError) { return try await signups.find(token).account == nil } catch {

@@ -8,7 +8,7 @@ struct HealthRoutes: Sendable {
     let shutdown: ShutdownSignal
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
-    /// The time in which the database must answer.
+    /// The maximum time that the database has to answer.
     let patience: Duration
 
     /// Succeeds if the process answers.

@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What is for monitoring and not for the public: the metrics, and the liveness of the process, which the public listener
-/// cannot tell while clients use all of its connections.
+/// The routes of the listener for monitoring: the metrics, and the health check `live`. The public listener cannot
+/// answer that check while clients use all of its connections.
 struct MetricsRoutes: Sendable {
     let monitor: Monitor
 

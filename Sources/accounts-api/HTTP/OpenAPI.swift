@@ -1,8 +1,8 @@
 import Accounts
 import HTTPTypes
 
-/// The description of the service in OpenAPI 3.1, generated from the flow and from the table of operations, which also
-/// makes the router.
+/// The description of the service in OpenAPI 3.1. It is generated from the flows and from the table of operations, from
+/// which the router is made too.
 struct OpenAPI {
     /// All flows; the first one is the sign-up.
     let sites: [FlowSite]

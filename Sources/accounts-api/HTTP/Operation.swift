@@ -2,20 +2,21 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// One operation of the API. The table of operations makes the router, the `Allow` header of each path, and the OpenAPI
-/// description.
+/// One operation of the API. The router, the `Allow` header of each path and the OpenAPI description are made from the
+/// table of operations.
 struct Operation: Sendable {
     let method: HTTPRequest.Method
     /// The path; `:step` stands for the name of any step of the flow, and `:field` for any image field of that step.
     let path: String
     let act: Act
-    /// The schema of the body for each status of success.
+    /// The kind of body for each status that is not a problem.
     let responses: [HTTPResponse.Status: Shape]
-    /// The flow whose token the operation reads, and whose steps `:step` stands for.
+    /// The flow whose steps `:step` stands for. The operation reads the token of its drafts, unless it reads that of a
+    /// session.
     let flow: FlowPurpose
     let handler: Handler
 
-    /// What an operation does. Each capability extends this type by its acts.
+    /// An act of a client, such as a commit, with its description. Each file with routes adds its acts in an extension.
     struct Act: Hashable, Sendable {
         /// The name in the OpenAPI description.
         let name: String
@@ -38,7 +39,7 @@ struct Operation: Sendable {
         }
     }
 
-    /// The body of a successful answer: the name of its schema.
+    /// The kind of body of a response. The raw value is the name of its schema, if it has one.
     enum Shape: String, Sendable {
         case draft = "Draft"
         case step = "Step"
@@ -70,29 +71,29 @@ struct Operation: Sendable {
     /// The body of a request.
     enum Body: Hashable, Sendable {
         case none
-        /// An object that the named schema describes.
+        /// An object with the schema of this name.
         case members(String, isRequired: Bool = true, secretMembers: Set<String> = [])
-        /// The answers to a step, and some of them.
+        /// `answers`: values for all required fields of a step. `someAnswers`: values for any fields of a step.
         case answers, someAnswers
-        /// The values of a step that people may change in their account.
+        /// New values for a step that people may change in their account.
         case edits
-        /// The form of a page, without a schema.
+        /// The form of a page. The OpenAPI description has no schema for it.
         case form(secretMembers: Set<String>)
         case image
     }
 
-    /// A handler, by the context that it needs.
+    /// The function that answers a request. The cases differ in the context that it needs.
     enum Handler: Sendable {
-        /// Needs no draft. It makes the whole response itself, for programs and browsers.
+        /// Needs no draft. It makes the whole response itself, for programs and for browsers.
         case plain(@Sendable (Request, RequestScope) async throws -> Response)
-        /// For an application, or for a browser that one sends: requests of other sites are expected. Reads the token of a
-        /// session.
+        /// For requests of an application, or of a browser that an application redirects to this service. Their origin
+        /// is not checked. It reads the token of a session.
         case application(@Sendable (Request, RequestScope) async throws -> Response)
         /// Needs no draft.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
-        /// Needs no session, but reads the token of one, or of a sign-in that waits.
+        /// Needs no session, but reads the token of a session or of a sign-in that waits for a code.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
-        /// A page for browsers only. Reads the same token.
+        /// Shows a page for browsers only. It reads the same token as ``signIn``.
         case signInPage(@Sendable (Request, RequestScope) async throws -> Response)
         case session(@Sendable (Request, SessionContext) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
@@ -134,7 +135,7 @@ struct Operation: Sendable {
         case .plain, .open, .draft, .step, .field: false
         }
     }
-    /// Whether a request that another site causes is refused.
+    /// Whether ``OriginCheck`` refuses a request that another site has caused.
     var checksOrigin: Bool { if case .application = handler { false } else { !act.isHealth } }
     /// Whether the operation reads or writes encrypted data.
     var needsKeys: Bool { needsDraft || needsSession || act.needsKeys }
@@ -155,14 +156,14 @@ struct Operation: Sendable {
     var redirects: Bool {
         hasPages && act != .listProblems && act != .showProblem && responses[.seeOther] == nil
     }
-    /// Whether a request is refused if `Accept` does not fit. Health checks, pages and photos have only one
-    /// representation.
+    /// Whether ``Negotiation`` refuses a request whose `Accept` does not fit. Answers to applications and proxies,
+    /// health checks, pages and photos have only one representation, so they are not negotiated.
     var isNegotiated: Bool {
         if case .application = handler { return false }
         return !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
             && act != .checkSession
     }
-    /// The methods that the operation answers.
+    /// The methods that the operation answers: GET includes HEAD.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
 

@@ -9,7 +9,7 @@ struct Problem: Error {
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
-    /// The name of the rate limit that is exceeded.
+    /// The name of the rate limit that is exceeded; nil for any other problem.
     var limit: String?
 
     typealias Slug = ProblemKind
@@ -59,7 +59,7 @@ struct Problem: Error {
 }
 
 extension Problem {
-    /// The message for the person, of a problem that a later attempt may solve.
+    /// The member `message`, a text for the person; empty if this kind of problem has no such member.
     private func message(in language: Language) -> [JSON.Member] {
         guard slug.members.contains("message"), let notice = notice(in: language) else { return [] }
         return [.init("message", .string(notice))]

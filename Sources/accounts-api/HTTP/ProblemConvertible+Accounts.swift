@@ -21,7 +21,8 @@ extension DatabaseError: ProblemConvertible {
         }
     }
 
-    /// The client may try again. Operators learn the reason from the log, because it can be a full disk.
+    /// Returns a problem that tells the client to try again. Logs the reason for the operator, because it can be a full
+    /// disk.
     private func overloaded(_ logger: Logger) -> Problem {
         logger.warning("\(self)")
         return Problem(
@@ -44,7 +45,8 @@ extension HashingError: ProblemConvertible {
 }
 
 extension HashingError {
-    /// Another server, or this one after its key ring is repaired, can compare the password. So it is kept.
+    /// Logs that no key has the pepper of a password, and returns a temporary problem: another server, or this one
+    /// after its key ring is repaired, can verify the password.
     private func unknownPepper(_ logger: Logger) -> Problem {
         logger.error("no key of the ring has the pepper of a password")
         return .keysMissing
@@ -94,7 +96,8 @@ extension FindError: ProblemConvertible {
 }
 
 extension FindError {
-    /// Another server, or this one after its key ring is repaired, opens the draft. So the client keeps its token.
+    /// Logs that no key opens the draft, and returns a temporary problem, so that the client keeps its token: another
+    /// server, or this one after its key ring is repaired, can open the draft.
     private func unreadable(_ id: ID<Draft>, _ logger: Logger) -> Problem {
         logger.error("no key of the ring opens a draft", metadata: ["draft": "\(id)"])
         return .keysMissing
@@ -250,7 +253,7 @@ extension Problem {
         )
     }
 
-    /// The problem for what needs a key that the server does not have.
+    /// The problem of a request that needs a key which this server does not have.
     static let keysMissing = Problem(
         .unavailable,
         "The server cannot decrypt sign-ups at the moment. Saved answers are not lost. Try again in a moment.",
@@ -269,7 +272,7 @@ extension Problem {
         )
     }
 
-    /// - Parameter flow: the flow whose fields are refused; nil if the members of the body are no fields.
+    /// - Parameter flow: the flow whose fields are refused; nil if the members of the body are not fields of a flow.
     static func refused(_ refusals: [Refusal], in language: Language, of flow: Flow? = nil) -> Problem {
         Problem(
             .validationFailed,
@@ -278,7 +281,8 @@ extension Problem {
         )
     }
 
-    /// With the fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers).
+    /// The problem of an exceeded rate limit, with the header fields `RateLimit-Policy` and `RateLimit`
+    /// (draft-ietf-httpapi-ratelimit-headers).
     static func limited(_ reached: LimitReached) -> Problem {
         let (name, wait) = (reached.name, reached.wait.seconds)
         var problem = Problem(
@@ -302,7 +306,7 @@ extension Problem {
 
     static let cancelled = Problem(.unavailable, "The request was cancelled.", headers: [.retryAfter: "1"])
 
-    /// The problem for work that a pool has rejected.
+    /// The problem of a request whose work a worker pool has rejected.
     static func busy(_ error: WorkRejection, _ detail: String) -> Problem {
         switch error {
         case .busy(let wait): Problem(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
@@ -313,7 +317,7 @@ extension Problem {
 }
 
 extension Refusal {
-    /// One member of `errors`: the field, the reason, and the message for the person.
+    /// One entry of `errors`: the field, the reason, and the message for the person.
     func json(in language: Language, of flow: Flow?) -> JSON {
         // RFC 6901: a pointer escapes ~ and /.
         let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
@@ -326,7 +330,7 @@ extension Refusal {
 }
 
 extension JSON.Member {
-    /// The next page of the person: a step, or the review.
+    /// The member `next` of an answer: where the person continues. It names the step, or the review if the step is nil.
     static func next(_ step: Step?, of flow: Flow) -> JSON.Member {
         .init(
             "next",

@@ -49,7 +49,7 @@ struct Representations: Sendable {
 
     /// One step, with everything that a client needs to show its form.
     ///
-    /// - Parameter enrolment: the authenticator that the step sets up.
+    /// - Parameter enrolment: the authenticator app that the step sets up; nil if it sets up none.
     func step(_ step: Step, of draft: Draft, _ enrolment: Enrolment? = nil) -> JSON {
         let progress = signups.progress(of: draft)
         let description = description(in: draft.language)

@@ -3,8 +3,9 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// The revision that `If-Match` requires (RFC 9110 §13.1.1). Nil if the header field is absent or `*`; a revision
-    /// that does not exist if it contains several tags and none of them is the current one.
+    /// The revision that `If-Match` requires (RFC 9110 §13.1.1); nil if the field is absent or `*`. If the field has
+    /// several tags and one is the current revision, returns that one. If no tag is the current revision, returns
+    /// another number, so that the comparison fails. Throws if the field is malformed.
     func expectedRevision(of draft: Draft) throws -> Int? {
         guard let field = headers[.ifMatch] else { return nil }
         if field == "*" { return nil }

@@ -4,11 +4,11 @@ import Accounts
 struct ResumeRequest {
     let isBearer: Bool
     let link: Token<Draft>
-    /// Nil if the client does not want to repeat the request.
+    /// A random text of the client, with which it can repeat the request if it loses the answer; nil if it sends none.
     let opening: LinkOpening?
 
-    /// - Parameter isPage: the form of the page has `confirmed` in place of `attempt`. A page of an earlier version sends
-    ///   `yes`, which identifies no client.
+    /// - Parameter isPage: whether the body is the form of the page, which has `confirmed` in place of `attempt`. The
+    ///   page of an earlier version sends `yes`, which is not random, so such a request cannot be repeated.
     init(_ body: Answers, isPage: Bool, in language: Language) throws {
         let attemptName: FieldName = isPage ? "confirmed" : "attempt"
         var transport = TokenTransport(body, otherMembers: ["code", attemptName])

@@ -38,7 +38,7 @@ extension FlowSite {
         }
     }
 
-    /// If a commit is refused, the person sees the review again.
+    /// Answers a request about a draft. If a commit is refused, the person sees the review again.
     func page(
         _ act: Operation.Act,
         _ request: Request,
@@ -46,7 +46,7 @@ extension FlowSite {
         _ handle: (Request, DraftContext) async throws -> Answer
     ) async throws -> Response {
         let (draft, language) = (context.draft, context.language)
-        // The commit deletes the codes.
+        // The commit deletes the recovery codes, so the person must confirm first that they are saved.
         if [.show, .review, .commit].contains(act), draft.account == nil,
             let step = signups.flow.steps.first(where: { !draft.unsavedRecoveryCodes(at: $0).isEmpty })
         {
@@ -63,7 +63,8 @@ extension FlowSite {
         }
     }
 
-    /// If the answers to a step are refused, the person sees the step again, with the answers that they typed.
+    /// Answers a request about a step. If the answers are refused, the person sees the step again, with the answers
+    /// that they typed.
     func page(
         _ act: Operation.Act,
         _ request: Request,

@@ -25,7 +25,7 @@ extension Routes {
         }
     }
 
-    /// The complete answer to a request that does not reach the router. The connection is closed after it.
+    /// The complete answer to a request that does not reach the router. It announces the end of the connection.
     @Sendable private func refusal(_ problem: Problem) -> (head: HTTPResponseHead, body: ByteBuffer) {
         let requestID = RequestLog.newRequestID()
         var (head, body) = problem.parts(

@@ -17,12 +17,12 @@ struct Routes: Sendable {
     let shutdown: ShutdownSignal
     /// Why the keys do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
-    /// Nil if the service has no applications; then their paths do not exist.
+    /// The applications; nil if the service has none. Then the paths for applications do not exist.
     let applications: ApplicationRegistry?
     private let provider: Provider?
     private let signingKeys: SigningKeys
     let patience: Patience
-    /// Nil if no proxy asks who people are.
+    /// The hosts and keys of forward authentication; nil if it is not configured. Then its paths do not exist.
     let forwardAuth: ForwardAuth?
     private let documents = Documents()
 
@@ -117,7 +117,7 @@ struct Routes: Sendable {
         }
     }
 
-    /// All operations. Each capability lists its own beside its handlers.
+    /// All operations. Each type with handlers lists its own.
     var operations: [Operation] {
         signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
             + AuthenticatorStepRoutes(site: signup).operations
@@ -129,7 +129,7 @@ struct Routes: Sendable {
             + problems.operations + health.operations + handOverOperations
     }
 
-    /// What hands accounts over to applications.
+    /// The operations for applications and proxies.
     private var handOverOperations: [Operation] {
         var operations: [Operation] = []
         if provider != nil || forwardAuth != nil { operations += SigningKeyRoutes(keys: signingKeys).operations }
@@ -200,7 +200,8 @@ extension Routes {
 
     var securityHeaders: SecurityHeaders { SecurityHeaders(publicURL: publicURL) }
 
-    /// Cheap checks run first, and all of them run before the draft is looked up in the database.
+    /// Adds the operation with its checks to the router. Cheap checks run first, and all of them run before the draft
+    /// is looked up in the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
         let site = sites.first { $0.purpose == operation.flow } ?? signup

@@ -1,7 +1,7 @@
 import Accounts
 
-/// The bodies as JSON Schema (2020-12), as OpenAPI 3.1 requires it. These schemas describe what ``Representations``
-/// writes.
+/// The schemas of all bodies, as JSON Schema (2020-12), which OpenAPI 3.1 requires. The schemas of responses describe
+/// what ``Representations`` makes.
 struct Schemas {
     let flow: Flow
 
@@ -119,7 +119,8 @@ struct Schemas {
         ]
     }
 
-    /// An optional step is skipped with an empty object. An image is sent in another way, so it is not required here.
+    /// The body that submits a step. An optional step requires no member, because an empty object skips it. An image is
+    /// never required, because JSON cannot carry it.
     private func answers(to step: Step) -> JSON {
         let requiredFields = step.isOptional ? [] : step.fields.filter { $0.isRequired && !$0.kind.takesFile }
         let required = requiredFields.map { JSON.string($0.name.rawValue) }
@@ -172,7 +173,8 @@ struct Schemas {
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    /// Other values are additional members under the names of their fields. An account may be older than the flow.
+    /// An account. Its values of other fields are additional members, named like the fields. The schema does not list
+    /// them, because an account may be older than the flow.
     private var account: JSON {
         [
             "type": "object", "required": ["id", "created_at"],
@@ -266,6 +268,6 @@ struct Schemas {
 }
 
 extension FlowPurpose {
-    /// Precedes the names of the schemas that differ between flows.
+    /// The prefix of the names of those schemas that differ between flows; empty for the sign-up.
     var schemaPrefix: String { self == .signup ? "" : "\(rawValue)." }
 }

@@ -1,10 +1,10 @@
 import Accounts
 import Logging
 
-/// A refusal that may be a part of abuse. The log line of its request has the network of the client under a pseudonym.
+/// A refusal that may be a part of abuse. The log line of its request has a pseudonym of the client's network.
 struct SecurityEvent: Sendable {
     enum Kind: String, Sendable {
-        /// 403, 429 or 503.
+        /// The problem is `forbidden-origin`, `rate-limited`, `busy` or `unavailable`.
         case refused
         case codeWrong = "code_wrong"
         case codeExhausted = "code_exhausted"
@@ -14,10 +14,10 @@ struct SecurityEvent: Sendable {
 
     let kind: Kind
     let problem: ProblemKind
-    /// The name of the rate limit that refused the request.
+    /// The name of the rate limit that refused the request; nil if there is none.
     let limit: String?
 
-    /// Nil if people cause such a problem in ordinary use.
+    /// Returns nil for a problem that people cause in ordinary use.
     init?(_ problem: Problem) {
         switch problem.slug {
         case .forbiddenOrigin, .rateLimited, .busy, .unavailable: kind = .refused

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// Whether the server is shutting down. It then reports that it is not ready, answers the requests that still arrive,
-/// and closes each connection after its answer, so that a load balancer sends the client to another server.
+/// Says whether the server is shutting down. While it is, the server reports that it is not ready, answers the requests
+/// that still arrive, and closes each connection after its answer. So a load balancer sends the clients to other
+/// servers.
 final class ShutdownSignal: Sendable {
     private let hasBegun = Atomic(false)
 

@@ -14,7 +14,7 @@ struct SignupRoutes: Sendable {
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
         var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
-        // At its end, a sign-up could not answer such a request.
+        // A new account cannot answer a request of an application that expects an account it knows.
         if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
             if let authorization { try await signups.remember(authorization, in: draft) }
@@ -32,8 +32,8 @@ struct SignupRoutes: Sendable {
         return answer
     }
 
-    /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a
-    /// new sign-up would replace its cookie.
+    /// The draft of the token; nil if there is none or it is committed. Throws if the draft cannot be read or decrypted
+    /// now, because a new sign-up would replace the cookie that opens it.
     func openDraft(of token: Token<Draft>?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
         do throws(FindError) {
@@ -48,7 +48,8 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        // Only the token of a session shows an account that existed before.
+        // A recovery or a change of the address shows no account. An account that existed before needs the token of a
+        // session.
         guard let id = context.draft.account, site.purpose == .signup else {
             return representations.answer(context.draft)
         }
@@ -60,14 +61,14 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        // The pages are never stored, but browsers keep some of them for the button "back".
+        // Pages have `no-store`, but browsers keep some of them in memory for the back button.
         return Answer(
             status: .noContent,
             headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\""]
         )
     }
 
-    /// Asks the person to confirm, for browsers without script.
+    /// Shows browsers without script a page that asks whether to cancel.
     @Sendable func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed(in: site.purpose) }
         return representations.answer(context.draft)
@@ -91,7 +92,7 @@ struct SignupRoutes: Sendable {
             keepingRecoveryCodes: context.representation == .page
         )
         if context.representation == .page, !outcome.draft.unsavedRecoveryCodes(at: context.step).isEmpty {
-            // The page of the step shows them, also after it is loaded again.
+            // The page of the step shows the recovery codes, even if the browser loads it again.
             return Answer(json: ["next": ["href": .string(context.step.href)]])
         }
         return representations.answer(
@@ -159,7 +160,7 @@ struct SignupRoutes: Sendable {
 extension SignupRoutes {
     var operations: [Operation] {
         let start = operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start))
-        // Only a session starts a change of the address.
+        // A change of the address needs a session, so ``EmailChangeRoutes`` starts it.
         return (site.purpose == .emailChange ? [] : [start]) + [
             operation(.get, "", .show, responses: [.ok: .draft], .draft(show)),
             operation(.delete, "", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
@@ -187,7 +188,7 @@ extension SignupRoutes {
         ]
     }
 
-    /// - Parameter path: the rest of the path after that of the flow.
+    /// - Parameter path: the part of the path after the path of the flow.
     private func operation(
         _ method: HTTPRequest.Method,
         _ path: String,

@@ -9,8 +9,8 @@ struct TicketRoutes: Sendable {
     private var signups: Signups { site.signups }
     private var drafts: SignupRoutes { site.drafts }
 
-    /// The target of the link in the mail. Mail scanners open links, so this changes nothing. The answer is always a
-    /// page.
+    /// Shows the page to which the link in the mail leads. Mail scanners open links, so this changes nothing. The
+    /// answer is always HTML.
     @Sendable func askToRedeem(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
@@ -21,10 +21,12 @@ struct TicketRoutes: Sendable {
         return site.pages.response(page, in: context.language)
     }
 
-    /// Unlike the start of a sign-up, this never continues the open one of the token: the person asks for another one.
+    /// Starts a new draft for the address of the ticket. It never continues the open draft of the request's token,
+    /// because the person asks for another one.
     @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
-        // Throws if no key opens the draft of the token: then its cookie must stay.
+        // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
+        // one that opens it.
         _ = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
         var answer = site.representations.answer(

@@ -15,16 +15,16 @@ struct TokenCookie: Sendable {
     }
 
     struct Credentials {
-        /// What the client sent, valid or not.
+        /// The token as the client sent it, valid or not; nil if it sent none.
         var text: String?
         var hasCookie = false
         var hasBearer = false
 
-        /// The token; nil if there is none, or one of another form.
+        /// The token; nil if the client sent none, or if it is malformed.
         func token<Owner>(of owner: Owner.Type) -> Token<Owner>? { text.flatMap { Token($0) } }
     }
 
-    /// The token of the request. A request with two different tokens is malformed.
+    /// Reads the token of the request. Throws if the request has two different tokens.
     func credentials(in headers: HTTPFields) throws -> Credentials {
         let cookies = values(in: headers)
         let bearers = headers[values: .authorization].compactMap { field in
@@ -40,7 +40,7 @@ struct TokenCookie: Sendable {
         )
     }
 
-    /// The values of the cookie; more than one only if the client made them itself.
+    /// The values of all cookies with this name. There are several only if the client made them itself.
     func values(in headers: HTTPFields) -> [String] {
         let start = "\(name)="
         return headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
@@ -49,7 +49,7 @@ struct TokenCookie: Sendable {
         }
     }
 
-    /// - Parameter lifetime: nil for a cookie that lives as long as the browser.
+    /// - Parameter lifetime: nil for a cookie that the browser deletes when it closes.
     func set(_ text: String, for lifetime: Duration? = nil) -> HTTPField {
         let age = lifetime.map { "; Max-Age=\($0.seconds)" } ?? ""
         return field("\(name)=\(text); Path=/\(age)")
@@ -63,7 +63,7 @@ struct TokenCookie: Sendable {
 }
 
 extension TokenCookie {
-    /// The lifetime of the sign-up's cookie after the commit. It is long enough to read the last page and to repeat a
-    /// commit whose answer was lost; then the next person at the same browser does not see the account.
+    /// The lifetime of the sign-up's cookie after the commit. In this time the person can read the last page, and
+    /// repeat a commit whose answer was lost. Later, another person at the same browser does not see the account.
     static let lifetimeAfterCommit = Duration.seconds(900)
 }

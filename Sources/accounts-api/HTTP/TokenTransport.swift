@@ -1,6 +1,6 @@
 import Accounts
 
-/// The member `transport` of a request that gives the client a token.
+/// The member `transport` of a body. It says whether the client gets its token in a cookie or as a bearer token.
 struct TokenTransport {
     let isBearer: Bool
     var refusals: [Refusal]

@@ -6,17 +6,19 @@ import NIOCore
 /// Reads large bodies, namely images and forms with files, and limits how many are in memory at once.
 struct Uploads: Sendable {
     let signups: Signups
-    /// A client with too many concurrent uploads is refused as `busy`, so that other clients do not wait for them.
+    /// Limits the uploads of each client. A further upload is refused as `busy`, so that one client does not delay the
+    /// others.
     private let all = ConcurrencyLimiter(perClient: 4)
-    /// For uploads that are larger than other bodies: each needs about 10 MiB of memory while it is read.
-    /// A /48 of IPv6 may be one client, and leaves half of the slots to others.
+    /// Limits the uploads that are larger than other bodies may be, because each needs about 10 MiB of memory while it
+    /// is read. A /48 of IPv6 may be one client, so it gets at most half of the slots.
     private let large = ConcurrencyLimiter(8, perClient: 2, perBlock: 4)
 
     init(signups: Signups) {
         self.signups = signups
     }
 
-    /// Reads the image, and holds a slot until `store` has returned. Reads nothing if the step cannot be written.
+    /// Reads the image, and holds a slot until `store` has returned. Throws before it reads if the step cannot be
+    /// written.
     func withImage<Value>(
         of request: Request,
         _ context: FieldContext,
@@ -28,8 +30,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Reads the form into the answers of the context, and holds a slot until `handle` has returned. Reads nothing if
-    /// the step cannot be written.
+    /// Reads the form into the answers of the context, and holds a slot until `handle` has returned. Throws before it
+    /// reads if the step cannot be written.
     func withAnswers<Value>(
         in form: FormWithFiles,
         of request: Request,
@@ -44,7 +46,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// The same for a change of an account. A body that is not a form with files is in the answers already.
+    /// Does the same for a request that changes an account. If the body is not a form with files, calls `handle` at
+    /// once, because ``BodyReader`` has read it.
     func withAnswers<Value>(
         of request: Request,
         _ context: SessionContext,
@@ -58,7 +61,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// A page shows a form that is too large again.
+    /// Reads the form. If it is too large, a browser gets a refusal of each image field, so that the page shows the
+    /// form again.
     private func answers(
         in form: FormWithFiles,
         of request: Request,
@@ -92,13 +96,13 @@ struct Uploads: Sendable {
         headers: [.retryAfter: "2"]
     )
 
-    /// The memory of the body itself is released before this returns.
+    /// Reads the image. The memory of the body is released before this returns.
     private func image(in request: Request) async throws -> UploadedFile {
         let body = try await read(request, upTo: ImageField.maximumBytes)
         return body.withBytes { UploadedFile(Array($0)) }
     }
 
-    /// The memory of the body itself is released before this returns.
+    /// Reads the answers. The memory of the body is released before this returns.
     private func answers(in form: FormWithFiles, of request: Request, to step: Step) async throws -> Answers {
         let body = try await read(request, upTo: form.maximumBytes)
         let values = try body.withBytes { (bytes) throws(MalformedBody) in

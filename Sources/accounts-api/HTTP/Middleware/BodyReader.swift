@@ -4,24 +4,26 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Reads JSON and form bodies of at most 64 KiB strictly, and separates the secrets. A form with files is only checked
-/// by its headers; ``Uploads`` reads it after the draft is found.
+/// Reads JSON and form bodies of at most 64 KiB. Refuses every malformed body, and keeps secret values apart from the
+/// others. Of a form with files it checks only the header; ``Uploads`` reads the body later.
 struct BodyReader: RouterMiddleware {
     static let maximumBytes = 65_536
-    /// No step has nearly this many fields, and parsing a body of many small values is expensive.
+    /// The maximum number of values in a body. No step has nearly as many fields, and parsing many small values is
+    /// expensive.
     static let maximumValues = 1000
-    /// The fields whose text is never a `String`: passwords and their confirmations.
+    /// The names of the members whose values are secret, such as passwords. Their text is never a `String`, because a
+    /// `String` cannot be wiped.
     let secretMembers: Set<String>
-    /// False if a request may have no body.
+    /// False if the body may be empty.
     var isRequired = true
-    /// Whether a form may contain files, if the step asks for images.
+    /// Whether the body may be a form with files. It may contain files only if the step has an image field.
     var takesFiles = false
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         try Self.refuseContentCoding(in: request.headers, accept: Self.types)
         var context = context
         if takesFiles, let step = context.step, let form = FormWithFiles(request.headers[.contentType], to: step) {
-            // A browser gets this answer later, on the page with the form.
+            // A browser gets this refusal later, on the page with the form.
             if let length = request.bodyLength, length > form.maximumBytes, context.representation == .json {
                 throw Self.tooLarge(form.maximumBytes)
             }
@@ -61,11 +63,11 @@ struct BodyReader: RouterMiddleware {
         return answers
     }
 
-    /// Copies the whole body into memory that is wiped after use, and wipes the network's buffers.
+    /// Copies the whole body into memory that is wiped after use, and wipes the buffers in which it arrived.
     ///
     /// - Parameters:
-    ///   - length: the length that the header states, if it does.
-    ///   - maximum: the number of bytes that the body may have.
+    ///   - length: the value of `Content-Length`; nil if the request has none.
+    ///   - maximum: the maximum number of bytes of the body.
     static func read(_ body: RequestBody, of length: Int?, upTo maximum: Int) async throws -> GrowingSecret {
         let start = ContinuousClock.now
         var secret = GrowingSecret(capacity: min(length ?? 4096, maximum))
@@ -80,8 +82,8 @@ struct BodyReader: RouterMiddleware {
                 chunk.withUnsafeReadableBytes { bytes in
                     guard let start = bytes.baseAddress else { return }
                     secret.append(bytes)
-                    // The bytes may be a password. No other code reads this slice of the network's buffer: its owner
-                    // has handed it over and does not use it again.
+                    // The bytes may contain a password. It is safe to wipe them: the HTTP server has handed this slice
+                    // of its buffer over and does not use it again.
                     explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
                 }
             }
@@ -93,7 +95,8 @@ struct BodyReader: RouterMiddleware {
         return secret
     }
 
-    /// Each chunk of a body costs time, even a short one. Beyond this many, the average chunk needs a minimum length.
+    /// A body may have this many chunks, and one more for each ``minimumAverageLength`` bytes. The number is limited
+    /// because even a short chunk costs time.
     private static let maximumChunks = 2000
     private static let minimumAverageLength = 128
 
@@ -104,9 +107,9 @@ struct BodyReader: RouterMiddleware {
     )
     private static let types = BodyType.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Refuses a body with a content coding such as gzip, by the header alone: a small body could expand to any size.
+    /// Throws if `Content-Encoding` names a coding such as gzip, because a small body could expand to any size.
     ///
-    /// - Parameter types: the media types of a body without a coding.
+    /// - Parameter types: the media types that the route accepts, for the field `Accept` of the answer.
     static func refuseContentCoding(in headers: HTTPFields, accept types: String) throws {
         let codings = headers[.contentEncoding]?.split(separator: ",") ?? []
         guard codings.allSatisfy({ ["", "identity"].contains($0.trimmingWhitespace().lowercased()) }) else {
@@ -124,13 +127,13 @@ struct BodyReader: RouterMiddleware {
 }
 
 extension Flow {
-    /// The fields whose text is never a `String`: passwords and their confirmations.
+    /// The names of the fields that take a password or its confirmation.
     var secretMembers: Set<String> {
         Set(fields.filter { $0.kind.takesSecret }.map(\.name.rawValue))
     }
 }
 
 extension Request {
-    /// The length that the header states; nil if the body comes in chunks.
+    /// The value of `Content-Length` in bytes; nil if the request has none.
     var bodyLength: Int? { headers[.contentLength].flatMap { Int($0) } }
 }

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Allows scripts of the sites in `ALLOWED_ORIGINS` to read the answers, and those of applications some of them. Answers to
-/// other sites have no CORS headers.
+/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers, scripts of applications may
+/// read some of them (see ``ApplicationCORS``). Answers to other sites have no CORS headers.
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS

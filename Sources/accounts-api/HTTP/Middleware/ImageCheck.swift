@@ -8,7 +8,7 @@ struct ImageCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let types = ImageField.types.joined(separator: ", ")
         try BodyReader.refuseContentCoding(in: request.headers, accept: types)
-        // The bytes show which type of image it is.
+        // Only the bytes of the body show which type of image it is.
         guard let type = request.headers[.contentType], type.lowercased().hasPrefix("image/") else {
             throw Problem(
                 .unsupportedMediaType,

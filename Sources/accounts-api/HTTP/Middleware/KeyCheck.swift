@@ -1,8 +1,8 @@
 import Accounts
 import Hummingbird
 
-/// Refuses every request that reads or writes drafts while the keys of the server do not fit the database: its drafts
-/// would be unreadable for the other servers, and theirs for it.
+/// Refuses every request that reads or writes encrypted data while the keys of this server do not fit the database.
+/// Otherwise this server could not read what the other servers write, and they could not read what it writes.
 struct KeyCheck: RouterMiddleware {
     let keyMismatch: KeyMismatch?
 

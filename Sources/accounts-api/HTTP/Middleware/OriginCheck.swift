@@ -29,7 +29,7 @@ struct OriginCheck: RouterMiddleware {
         return !Self.isForm(headers[.contentType])
     }
 
-    /// The types that an HTML form can send without script.
+    /// Whether an HTML form can send a body of this type without script.
     private static func isForm(_ contentType: String?) -> Bool {
         guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else {
             return false

@@ -3,11 +3,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Answers every error as a problem, in the language and the representation of the client. Errors are converted here
-/// and, for pages that show a form again, in `Routes+Pages.swift`; no other place catches them.
+/// Converts every error that reaches it to a problem, and answers in the language and the representation of the client.
+/// Only pages that show a form again catch errors earlier.
 struct ProblemMiddleware: RouterMiddleware {
     let publicURL: String
-    /// All flows; the first one answers what belongs to none.
+    /// All flows. The first one also answers errors at paths that belong to no flow.
     let sites: [FlowSite]
 
     /// The languages of the flow; the first is the default.

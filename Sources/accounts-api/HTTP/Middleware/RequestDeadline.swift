@@ -1,7 +1,8 @@
 import Accounts
 import Hummingbird
 
-/// Gives the request its deadline. What still waits for the database, a hash or an image then is answered with 503.
+/// Sets the deadline of the request. A request that still waits for the database, a hash or an image at its deadline is
+/// answered with 503.
 struct RequestDeadline: RouterMiddleware {
     let patience: Patience
 
@@ -10,10 +11,11 @@ struct RequestDeadline: RouterMiddleware {
     }
 }
 
-/// How long the server works on an answer (policy).
+/// The maximum times that the server works on an answer. The values are policy.
 struct Patience: Sendable {
-    /// From the end of a header, without the time in which the body arrives.
+    /// The time for any request. It begins at the end of the header, and does not count the time in which the body
+    /// arrives.
     var request = Duration.seconds(8)
-    /// Of a request for `/health/ready`.
+    /// The time that the database has to answer the health check `/health/ready`.
     var readiness = Duration.milliseconds(900)
 }

@@ -5,8 +5,9 @@ import Logging
 
 /// Gives every request an id, writes its log line, and records its metrics.
 ///
-/// A refusal that may be a part of abuse adds to the line of its request what was refused and a pseudonym of the network,
-/// and raises its level to notice. It adds no line, so a flood of refusals does not fill the disk faster than any other.
+/// If a request is refused and may be a part of abuse, its line also says what was refused and has a pseudonym of the
+/// client's network. The level of that line is notice instead of info. There is no additional line, so refused requests
+/// do not fill the disk faster than others.
 struct RequestLog: RouterMiddleware {
     let signups: Signups
     let proxies: Proxies
@@ -36,7 +37,7 @@ struct RequestLog: RouterMiddleware {
         return response
     }
 
-    /// The id that the client sent if it is safe to log; otherwise a new one.
+    /// The `X-Request-Id` of the request if it has 8 to 64 letters, digits and hyphens, all ASCII; otherwise a new id.
     private static func requestID(of request: Request) -> String {
         let isHarmless: (UInt8) -> Bool = { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
         if let given = request.headers[.requestID], (8...64).contains(given.utf8.count),
@@ -49,7 +50,8 @@ struct RequestLog: RouterMiddleware {
 
     static func newRequestID() -> String { ID<Request>().description }
 
-    /// The trace id of the request (W3C Trace Context, §3.2): 32 digits of `traceparent`, not all of them zero.
+    /// The trace id in `traceparent` (W3C Trace Context, §3.2): 32 hexadecimal digits, not all of them zero. Nil if the
+    /// field is missing or invalid.
     private static func traceID(of request: Request) -> Substring? {
         guard let parts = request.headers[.traceParent]?.split(separator: "-", omittingEmptySubsequences: false),
             parts.count >= 4, parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2], parts[0] != "ff",
@@ -68,7 +70,7 @@ struct RequestLog: RouterMiddleware {
 }
 
 extension Duration {
-    /// With one decimal place, for logs.
+    /// The duration in milliseconds, rounded to one decimal place.
     fileprivate var milliseconds: Double {
         let (seconds, attoseconds) = components
         return ((Double(seconds) * 1000 + Double(attoseconds) / 1e15) * 10).rounded() / 10

@@ -12,7 +12,7 @@ struct SecurityHeaders: RouterMiddleware {
     }
 
     func add(to headers: inout HTTPFields) {
-        // An answer that may be cached is the same for every client.
+        // An answer with `Cache-Control` is the same for every client, so it needs no `Vary`.
         if headers[.cacheControl] == nil {
             headers[.cacheControl] = "no-store"
             headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
