@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers with which a person sees and changes the own account.
+/// The handlers with which people see, change and erase their account.
 struct AccountRoutes: Sendable {
     let sessions: Sessions
     let representations: Representations
@@ -42,7 +42,7 @@ struct AccountRoutes: Sendable {
         return Answer(json: ["account": Representations.account(account)])
     }
 
-    /// The step in the path, which is one that people can change.
+    /// The step in the path, which is always one that people can change in their account.
     func step(_ context: SessionContext) throws -> Step {
         guard let step = context.step else { throw Problem.unknownStep }
         return step
@@ -59,7 +59,7 @@ struct AccountRoutes: Sendable {
         return Answer(status: .noContent)
     }
 
-    /// The image field in the path, and its step.
+    /// The image field in the path, and its step. Throws if no step that people can change has such a field.
     func image(_ context: SessionContext) throws -> (step: Step, field: Field) {
         let name = context.parameters.get("photo").map { FieldName(String($0)) }
         for step in sessions.flow.editableSteps {
@@ -105,7 +105,7 @@ struct AccountRoutes: Sendable {
         return changed(new, codes, in: context)
     }
 
-    /// The session with its new token, and the new recovery codes if there are any.
+    /// The answer after a change: the session with its new token, and the new recovery codes if there are any.
     func changed(_ new: NewSession?, _ codes: [RecoveryCode] = [], in context: SessionContext) -> Answer {
         var answer = Answer(
             json: codes.isEmpty ? .object([]) : ["recovery_codes": .array(codes.map { .string($0.text) })]

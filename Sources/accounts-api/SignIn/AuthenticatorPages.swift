@@ -36,12 +36,14 @@ struct AuthenticatorPages: Sendable {
         }
     }
 
-    /// Asks for a confirmation, after which the person comes back to this page.
+    /// Redirects to the page that asks for a confirmation. After it, the person comes back to the page of the
+    /// authenticator app.
     private static func confirm(then target: ReturnTarget) -> Response {
         Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
     }
 
-    /// Runs the handler for programs. Shows new recovery codes once, or the page again if the code was wrong.
+    /// Runs the handler that also answers programs. Shows new recovery codes once, or returns to the account if there
+    /// are none. If the person can solve a problem on the page of the authenticator app, shows that page again.
     private func change(
         _ request: Request,
         _ context: RequestScope,
@@ -122,8 +124,8 @@ extension AuthenticatorPages {
 extension Pages {
     /// - Parameters:
     ///   - isSet: whether the account has an app already.
-    ///   - isRequired: whether every account must have one.
-    ///   - target: where the person goes afterwards.
+    ///   - isRequired: whether every account must have an app.
+    ///   - target: the page to which the person goes afterwards.
     fileprivate func authenticator(
         _ enrolment: Enrolment,
         isSet: Bool,
@@ -139,7 +141,7 @@ extension Pages {
             .init("name", "code"), .init("kind", "code"), .init("id", "field-code"), .init("required", true),
             .init("label", .string(messages.text(.code))), .init("help", .string(messages.text(.authenticatorHelp))),
             .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
-            // With an app, the page begins with other choices.
+            // If the account has an app, the page begins with other choices than this field.
             .init("has_focus", .bool(!isSet || problem != nil)),
             .init("is_optional", .bool(!isRequired && !isSet)),
         ]

@@ -12,7 +12,8 @@ enum BrowserName {
         }
     }
 
-    /// The marks of a header, the most specific first: most browsers also claim to be Chrome or Safari.
+    /// The texts in `User-Agent` that show which browser it is, the most specific first: most browsers also claim to be
+    /// Chrome or Safari.
     private static let browsers = [
         (mark: "Edg/", name: "Edge"), (mark: "OPR/", name: "Opera"),
         (mark: "SamsungBrowser/", name: "Samsung Internet"),

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The handlers with which people take along what the service holds about them.
+/// The handlers with which people download the data and the photos of their account.
 struct ExportRoutes: Sendable {
     let sessions: Sessions
 

@@ -1,7 +1,7 @@
 import Accounts
 import HTTPTypes
 
-/// A page with one form, such as that of the sign-in.
+/// A page with at most one form, such as the page of the sign-in.
 struct FormPage {
     struct Field {
         let name: String
@@ -17,17 +17,18 @@ struct FormPage {
     let action: String
     var fields: [Field] = []
     var hidden: [(name: String, value: String)] = []
-    /// For password managers, on a page that asks for a password only.
+    /// The name of the account for password managers, on a page without a field for it; nil if the page names no
+    /// account.
     var accountName: String?
-    /// Nil for a page without a form.
+    /// The text of the button that sends the form; nil for a page without a form.
     var button: Word?
     var isDangerous = false
-    /// Nil if the form does not ask whether to keep the session.
+    /// Whether the checkbox to keep the session is checked; nil if the form has no such checkbox.
     var isKept: Bool?
     var back: String?
     /// Whether the page also has a button that signs out.
     var canSignOut = false
-    /// The addresses beside this service to which the form may lead.
+    /// The URLs outside this service to which the form may lead.
     var formTargets: [String] = []
     var links: [(text: Word?, label: Word, href: String)] = []
 
@@ -39,7 +40,7 @@ struct FormPage {
 }
 
 extension Pages {
-    /// - Parameter problem: the refusal of the form that was sent before.
+    /// - Parameter problem: the problem with the form when it was sent; nil if it was not sent yet.
     func form(_ form: FormPage, after problem: Problem? = nil, notice: Word? = nil, in language: Language) -> Page {
         let messages = language.messages
         let errors = problem?.messagesByField ?? [:]
@@ -85,7 +86,7 @@ extension Pages {
         return page
     }
 
-    /// The page that shows the code in place of the one that was used, once.
+    /// The page that shows, only once, the recovery code that replaces the used one.
     func newRecoveryCode(_ code: String, next: String = "/account", in language: Language) -> Page {
         Page(
             template: .codes,
@@ -97,7 +98,7 @@ extension Pages {
         )
     }
 
-    /// The page of the own account.
+    /// The page on which people see their account.
     ///
     /// - Parameter sessions: the JSON of the list of sessions.
     func account(
@@ -143,7 +144,8 @@ extension Pages {
 }
 
 extension Pages {
-    /// The values that are shown under the labels of their fields.
+    /// The values of the account, each with the label of its field. Leaves consents out, because the page lists them
+    /// separately.
     private func profile(_ values: Values, without consents: [GivenConsent], in language: Language) -> [JSON] {
         signups.texts(of: values, in: language).compactMap { field, text in
             if consents.contains(where: { $0.field == field.name.rawValue }) { return nil }
@@ -166,7 +168,7 @@ extension Pages {
 }
 
 extension Language {
-    /// The day of a time in RFC 3339, as people write it.
+    /// The day of an RFC 3339 time, in the usual form of the language.
     fileprivate func day(of time: String) -> String {
         CivilDate(json: .string(String(time.prefix(10)))).map(messages.text) ?? time
     }

@@ -2,18 +2,19 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// Where a person goes after signing in, which all pages of the sign-in pass on.
+/// The page to which a person goes after signing in. Every page of the sign-in passes it on to the next page.
 struct ReturnTarget {
-    /// Nil for the page of the account.
+    /// The URL of the page; nil for the page of the account.
     let url: String?
-    /// The request of an application that goes on there; nil if it is the page of a proxy's host.
+    /// The authorization request of an application that continues at the URL; nil if the target is the account or a
+    /// page behind a proxy.
     var authorization: AuthorizationRequest?
 
     static let account = ReturnTarget(url: nil)
 
     static let name = "return_to"
 
-    /// The same path, with the target in its query.
+    /// Returns the path with the target in its query. Returns the same path if the target is the account.
     func carried(by path: String) -> String {
         guard let url, let value = url.addingPercentEncoding(withAllowedCharacters: Self.unreserved) else {
             return path
@@ -21,17 +22,18 @@ struct ReturnTarget {
         return "\(path)\(path.contains("?") ? "&" : "?")\(Self.name)=\(value)"
     }
 
-    /// RFC 3986 §2.3.
+    /// The unreserved characters of a URI (RFC 3986 §2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
 }
 
-/// What a person may be sent to after signing in: nothing that a stranger could have put into a link.
+/// The pages to which people may be sent after signing in: pages of the hosts behind proxies, and authorization
+/// requests that this service has encrypted. A stranger's link cannot name any other page.
 struct ReturnTargets: Sendable {
-    /// Nil if no proxy asks who people are.
+    /// The hosts of the applications behind proxies; nil if forward authentication is not configured.
     let hosts: ForwardAuthHosts?
-    /// Nil if there are no applications.
+    /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
 
     fileprivate func target(_ text: String?) -> ReturnTarget {
@@ -45,17 +47,19 @@ struct ReturnTargets: Sendable {
 }
 
 extension ReturnTarget {
-    /// Where the request of an application goes on.
+    /// Makes the target that continues the authorization request of an application.
     init(_ authorization: AuthorizationRequest, _ keys: KeyRing) {
         self.init(url: AuthorizePages.path(authorization.ticket(keys)), authorization: authorization)
     }
 
-    /// The target in the query of a page.
+    /// Reads the target from the query of a page. It is the account if the query names none, or a page that is not
+    /// permitted.
     init(of request: Request, among targets: ReturnTargets) {
         self = targets.target(request.uri.queryParameters[Substring(Self.name)].map { String($0) })
     }
 
-    /// The target in the form of a page; the same answers without it.
+    /// Reads the target from the form of a page. Returns it with the context of the request, which then has the other
+    /// answers, and the language of the authorization request.
     static func taken(from context: RequestScope, among targets: ReturnTargets) -> (RequestScope, ReturnTarget) {
         let name = FieldName(Self.name)
         let target = targets.target(context.answers[name]?.json?.string)
@@ -67,8 +71,8 @@ extension ReturnTarget {
 }
 
 extension ReturnTargets {
-    /// The language that an application has asked for, if the page goes on with its request. So that no page has to look
-    /// for it, it is found before the handler, by the query.
+    /// The language of the authorization request in the query of a page; nil if there is none. ``ProblemMiddleware``
+    /// calls this before every handler, so that no page has to.
     func language(of request: Request) -> Language? {
         guard provider != nil, request.uri.query != nil else { return nil }
         if let ticket = request.uri.queryParameters["request"] {
@@ -79,7 +83,7 @@ extension ReturnTargets {
 }
 
 extension FormPage {
-    /// The form of a sign-in that passes on where the person goes afterwards.
+    /// Returns a form of the sign-in that passes the target on to the next page.
     func carrying(_ target: ReturnTarget) -> FormPage {
         guard let url = target.url else { return self }
         func carried(_ path: String) -> String {
@@ -92,9 +96,9 @@ extension FormPage {
             }
         }
         var form = self
-        // A new account could not answer a request that expects a known one.
+        // A new account cannot answer a request of an application that expects an account it knows.
         if target.authorization?.allowsSignUp == false { form.links.removeAll { $0.href == FlowPurpose.signup.path } }
-        // The browser checks the redirects after the form, too.
+        // The browser applies the Content-Security-Policy of the page to the redirects after the form, too.
         form.formTargets = [target.authorization?.redirectURI ?? url]
         form.hidden.append((ReturnTarget.name, url))
         form.back = back.map(carried)

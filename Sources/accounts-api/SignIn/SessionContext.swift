@@ -2,7 +2,7 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// The context of a signed-in request. A handler with this context cannot be reached without a session.
+/// The context of a signed-in request. A request without a session never reaches a handler with this context.
 struct SessionContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let session: AccountSession
@@ -16,7 +16,7 @@ struct SessionContext: ChildRequestContext {
     let step: Step?
     /// The body; empty if there is none.
     var answers: Answers
-    /// A body that is not read yet.
+    /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?
 
     init(context: RequestScope) throws {

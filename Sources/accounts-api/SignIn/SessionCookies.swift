@@ -4,9 +4,9 @@ import Hummingbird
 
 /// The cookies of a signed-in browser.
 struct SessionCookies: Sendable {
-    /// The session, or a sign-in that waits for a code.
+    /// The cookie with the token of a session, or of a sign-in that waits for a code.
     let session: TokenCookie
-    /// Shows that the browser has signed in before. It carries no rights.
+    /// The cookie that shows that the browser has signed in before. It gives no access to an account.
     let device: TokenCookie
 
     init(isSecure: Bool) {
@@ -14,7 +14,8 @@ struct SessionCookies: Sendable {
         device = TokenCookie("device", isSecure: isSecure)
     }
 
-    /// - Parameter device: the token of a device that the body has. A client without cookies sends it there.
+    /// - Parameter device: the device token in the body, where a client without cookies sends it; nil to read the
+    ///   cookie.
     func client(of request: Request, device: DeviceToken? = nil) -> SessionClient {
         SessionClient(
             browser: request.headers[.userAgent],
@@ -24,14 +25,16 @@ struct SessionCookies: Sendable {
 }
 
 extension Answer {
-    /// The end of the session of a client. A browser also forgets what it has stored of the site.
+    /// The answer that ends the session of a client. A browser also deletes the cached pages and the stored data of the
+    /// site.
     static func signedOut(_ cookies: SessionCookies) -> Answer {
         var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
         answer.headers.append(cookies.session.clear)
         return answer
     }
 
-    /// Adds the session with its token, in the body for a bearer token, otherwise in cookies.
+    /// Adds the session, its token, and a new recovery code and a device token if there are any. The tokens are in the
+    /// body for a client that uses bearer tokens, otherwise in cookies.
     mutating func add(_ new: NewSession, isBearer: Bool, _ cookies: SessionCookies) {
         let (session, token) = (new.session, new.token.text)
         add([.init("session", session.json)])

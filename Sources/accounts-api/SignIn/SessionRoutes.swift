@@ -143,7 +143,8 @@ struct SessionRoutes: Sendable {
         ])
     }
 
-    /// What a person who is signed in has to do before applications are reached; null for nothing.
+    /// The member `next` of a session: the step that sets up an authenticator app if the flow requires one and the
+    /// account has none, otherwise null.
     private func next(of session: AccountSession) async throws -> JSON {
         try await sessions.lacksAuthenticator(session) ? SignInStep.setUpAuthenticator.json : nil
     }

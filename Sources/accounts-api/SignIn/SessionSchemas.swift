@@ -1,8 +1,9 @@
 import Accounts
 
-/// The schemas of the bodies that sign people in and out.
+/// The schemas of the bodies about sessions and accounts.
 extension Schemas {
-    /// Where the person goes after the sign-up, if that is not the account.
+    /// The member `continue`: the page to which the person goes after a sign-up or a recovery, if that is not the
+    /// account.
     static let continuation = object(["href": string], optional: ["application": string, "name": string])
 
     static let sessions: [JSON.Member] = [

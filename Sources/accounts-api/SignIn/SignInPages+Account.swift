@@ -3,9 +3,9 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages of the own account.
+/// The pages on which people see, change and erase their account.
 extension SignInPages {
-    /// The page in place of the JSON of an operation of the account.
+    /// Answers a browser with a page at a path where a program gets JSON.
     func page(
         _ act: Operation.Act,
         _ request: Request,
@@ -24,7 +24,8 @@ extension SignInPages {
         return try await editPage(act, request, context, handle)
     }
 
-    /// A step of the account as a form. If the answers are refused, the person sees them again.
+    /// Shows a step of the account as a form, or stores the answers that were sent. If they are refused, the person
+    /// sees them again.
     private func editPage(
         _ act: Operation.Act,
         _ request: Request,
@@ -82,7 +83,7 @@ extension SignInPages {
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let other = context.answers["session"]?.json?.string else {
-            // Also an idle session.
+            // Signing out also ends an idle session.
             return Pages.seeOther("/sign-in?signed-out", try await session.signOut(request, context).headers)
         }
         let current = try await required(context)
@@ -203,7 +204,8 @@ extension SignInPages {
         }
     }
 
-    /// The pages that need a confirmation first, by the query of the page that asks for it.
+    /// The pages that need a confirmation first. The key is the query of the page that asks for it, such as
+    /// `/account/confirm?email`.
     private static let confirmed = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
         "export": "/account/export",
@@ -213,7 +215,7 @@ extension SignInPages {
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
         let current = try await confirming(context)
-        // Without a password, a new sign-in is the proof.
+        // A person without a password confirms by a new sign-in with a mailed code.
         guard try await sessions.overview(of: current.account.id).hasPassword else {
             return Pages.seeOther(target.carried(by: "/sign-in/mail"))
         }
@@ -221,7 +223,7 @@ extension SignInPages {
         return response(Self.confirmationForm(next, of: current).carrying(target), context)
     }
 
-    /// The session to confirm, which may be idle.
+    /// The session of the request, which may be idle. Throws if there is none.
     private func confirming(_ context: RequestScope) async throws -> AccountSession {
         guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
         return try await sessions.findEvenIfIdle(token)
@@ -246,11 +248,12 @@ extension SignInPages {
         let current = try await confirming(context)
         var (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
-        // The page that has asked for the confirmation passes the target on.
+        // The page that needs the confirmation comes next, and passes the target on.
         let page = Self.confirmed[next].map { target.carried(by: $0) }
         return try await answering(context, next: page, then: target) { [context] in
             var answer = try await session.confirm(request, context)
-            // The page that has asked for the confirmation comes next, whatever else the session lacks.
+            // The page that needs the confirmation comes next, even if the account lacks an authenticator app. So the
+            // answer must not name another page.
             answer.json = nil
             return answer
         } orShow: { _ in

@@ -3,14 +3,14 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages for signing in, and of the own account. The sign-in calls the same handlers as programs do.
+/// The pages for signing in and for the account. The pages for signing in call the handlers that also answer programs.
 struct SignInPages: Sendable {
     let session: SessionRoutes
     let account: AccountRoutes
     let pages: Pages
-    /// Nil if accounts have no address.
+    /// The handlers that change the address of an account; nil if accounts have no address.
     let emailChange: EmailChangeRoutes?
-    /// Where a person may go after signing in.
+    /// The pages to which a person may be sent after signing in.
     let returnTargets: ReturnTargets
 
     var sessions: Sessions { session.sessions }
@@ -61,7 +61,8 @@ struct SignInPages: Sendable {
         }
     }
 
-    /// The password alone is not enough on this device. The person has typed the identifier before.
+    /// The form that mails a code, for a person whose password alone is not enough on this device. It contains the
+    /// identifier that the person has typed before.
     private static func mailForm(_ identifier: String) -> FormPage {
         FormPage(
             title: .mailCodeTitle,
@@ -164,7 +165,7 @@ struct SignInPages: Sendable {
         }
     }
 
-    /// The target of the link in a mail with a code. Mail scanners open links, so this changes nothing.
+    /// Shows the page to which the link in a mail with a code leads. Mail scanners open links, so this changes nothing.
     @Sendable func showTicket(_ request: Request, _ context: RequestScope) throws -> Response {
         guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
@@ -200,12 +201,14 @@ struct SignInPages: Sendable {
 
     // MARK: Answers
 
-    /// Continues with what the answer asks for, or shows the form again if the person can solve the problem there.
+    /// Runs `act`, and redirects to the page that its answer requires. If the person can solve a problem in the form,
+    /// shows the form again.
     ///
     /// - Parameters:
-    ///   - next: the page that comes before the target; nil for none.
-    ///   - last: the page in place of the next one, if there is none.
-    ///   - target: where the person goes after signing in.
+    ///   - next: the page that follows if the answer requires none; nil for the target.
+    ///   - last: the page that is shown without a redirect; nil to redirect.
+    ///   - target: the page to which the person goes after signing in.
+    ///   - page: the query of the page `/account/confirm`, to which this redirects if the act needs a confirmation.
     func answering(
         _ context: RequestScope,
         next: String? = nil,
@@ -244,7 +247,7 @@ struct SignInPages: Sendable {
         }
     }
 
-    /// The page on which a sign-in goes on.
+    /// The page on which the person takes a step of the sign-in; nil if the step has no page.
     private static func page(of step: String?) -> String? {
         switch step.flatMap(SignInStep.init) {
         case .secondFactor: "/sign-in/second-factor"
@@ -260,7 +263,7 @@ struct SignInPages: Sendable {
         pages.response(pages.form(form, notice: notice, in: context.language), in: context.language)
     }
 
-    /// The session of the browser, if it has one.
+    /// The session of the browser; nil if it has none, or an idle one.
     private func current(_ context: RequestScope) async throws -> AccountSession? {
         guard let token = context.credentials.token(of: AccountSession.self) else { return nil }
         do throws(SignInError) { return try await sessions.find(token) } catch {
@@ -343,7 +346,7 @@ extension Operation.Act {
         Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
     }
 
-    /// A form of a page: programs use the paths under `/session` and `/account`.
+    /// The act that a form of a page sends. Programs use the paths under `/session` and `/account` instead.
     static func form(_ name: String, secretMembers: Set<String>) -> Self {
         Self(
             name,

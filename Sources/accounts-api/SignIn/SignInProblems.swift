@@ -66,13 +66,13 @@ extension Problem {
     )
 }
 
-/// The request with which a sign-in goes on.
+/// The request with which a client continues, as the member `next` of an answer names it.
 enum SignInStep: String {
     case signIn = "sign-in"
     case mailCode = "mail-code"
     case code, password, confirm
     case secondFactor = "totp"
-    /// Every account must have an app, and this one has none.
+    /// The flow requires an authenticator app of every account, and this account has none.
     case setUpAuthenticator = "authenticator"
 
     private var href: String {

@@ -1,14 +1,15 @@
 import Accounts
 
-/// A member of a body that is a secret or a short text. Collects what is wrong with the body.
+/// The body of a request that signs in or changes an account. Each function that reads a member collects a refusal if
+/// the member is missing or invalid.
 struct SignInBody {
     private let body: Answers
     private(set) var refusals: [Refusal]
     let isBearer: Bool
-    /// The device of a client without cookies; nil if it sends none, or one of another form.
+    /// The device token of a client without cookies; nil if it is missing or malformed.
     let device: DeviceToken?
 
-    /// - Parameter members: the members of the request, beside `transport` and `device`.
+    /// - Parameter members: the names that the body may have in addition to `transport` and `device`.
     init(_ body: Answers, members: Set<FieldName>) {
         let transport = TokenTransport(body, otherMembers: members.union(["device"]))
         self.body = body
@@ -49,7 +50,7 @@ struct SignInBody {
         }
     }
 
-    /// Digits with any spaces between them.
+    /// The code in a member: `count` digits, between which the person may type spaces.
     mutating func digits(_ member: FieldName, _ count: Int) -> String? {
         guard let text = text(member) else { return nil }
         guard let digits = text.digits(count) else {
@@ -73,7 +74,7 @@ struct SignInBody {
         return ticket
     }
 
-    /// A checkbox of a form, or a Boolean in JSON; false if there is none.
+    /// The value of a checkbox in a form, or of a Boolean in JSON; false if the member is missing.
     mutating func flag(_ member: FieldName) -> Bool {
         switch body[member]?.json {
         case .bool(let flag)?: return flag
@@ -85,7 +86,7 @@ struct SignInBody {
         }
     }
 
-    /// Throws a problem if anything is wrong with the body; otherwise returns the value, which cannot be nil then.
+    /// Returns the value. Throws a problem if a member was refused; if none was, the value is never nil.
     func checked<Value>(_ value: Value?, in language: Language) throws -> Value {
         guard refusals.isEmpty, let value else { throw Problem.refused(refusals, in: language) }
         return value
