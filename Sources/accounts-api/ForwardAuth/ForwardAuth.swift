@@ -1,6 +1,7 @@
 import Accounts
 
-/// What the service needs to answer proxies: nothing is configured if there is no such value.
+/// The hosts and keys with which the service answers proxies that ask who the person is. There is no such value if
+/// `FORWARD_AUTH_HOSTS` is empty.
 struct ForwardAuth: Sendable {
     let hosts: ForwardAuthHosts
     let keys: SigningKeys
@@ -8,9 +9,10 @@ struct ForwardAuth: Sendable {
 
 /// The hosts of the applications behind proxies.
 struct ForwardAuthHosts: Sendable {
-    /// Each with its port if it is not the default one, as browsers send it in `Host`.
+    /// The names of the hosts, each with its port unless it is the default one, as browsers send them in `Host`.
     private let names: Set<String>
-    /// The scheme of `PUBLIC_URL`, which all of them have: sessions are not for plain HTTP.
+    /// The scheme of `PUBLIC_URL`, with `://`. All hosts have this scheme, so that a sign-in over HTTPS never leads to
+    /// plain HTTP.
     private let scheme: String
 
     init(_ names: Set<String>, publicURL: String) {
@@ -20,13 +22,15 @@ struct ForwardAuthHosts: Sendable {
 
     func contains(_ host: String) -> Bool { names.contains(host) }
 
-    /// The URL of a resource of one of the hosts, to which the person may be sent after signing in; nil if it is none.
+    /// The URL of the resource that the person has requested, to which the person may be sent after signing in; nil if
+    /// ``allowed(_:)`` refuses the URL.
     func url(host: String, target: String) -> String? { allowed("\(scheme)\(host)\(target)") }
 
-    /// The URL if a person may be sent there; nil for any other text.
+    /// Returns the URL if a person may be sent there after signing in; nil for any other text.
     ///
-    /// It has the right scheme, the exact name of a host, and only characters about which no two programs disagree: so
-    /// no user name, backslash or space lets a browser find another host than this function.
+    /// The URL must have at most 2000 bytes, the right scheme, exactly the name of one of the hosts, and only
+    /// characters of a URI. So it has no user name, backslash or space that could make a browser find another host than
+    /// this function.
     func allowed(_ url: String) -> String? {
         guard url.utf8.count <= Self.maximumBytes, url.hasPrefix(scheme), url.utf8.allSatisfy(Self.isUnambiguous)
         else { return nil }
@@ -37,7 +41,7 @@ struct ForwardAuthHosts: Sendable {
 
     private static let maximumBytes = 2000
 
-    /// The characters of a URI (RFC 3986 §2) that need no percent-encoding.
+    /// Whether the byte is a character that a URI may contain (RFC 3986 §2): a letter, a digit, or a mark such as `%`.
     private static func isUnambiguous(_ byte: UInt8) -> Bool {
         byte.isASCIIAlphanumeric || uriMarks.contains(byte)
     }

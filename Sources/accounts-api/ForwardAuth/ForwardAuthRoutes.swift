@@ -8,7 +8,7 @@ struct ForwardAuthRoutes: Sendable {
     let sessions: Sessions
     let forwardAuth: ForwardAuth
     let publicURL: String
-    /// Of the session.
+    /// The cookie with the token of the session.
     let cookie: TokenCookie
     /// The names of all cookies of the service. Applications do not get them.
     let ownCookies: Set<String>
@@ -20,8 +20,9 @@ struct ForwardAuthRoutes: Sendable {
         return try await answer(asked, context)
     }
 
-    /// Reads the session in one round trip, and writes nothing. Of a session of one factor where the flow requires an app,
-    /// it also reads whether the account has one. Only the signature may be of an earlier request.
+    /// Answers with the person of the session. Reads the session in one round trip to the database, and writes nothing.
+    /// If the flow requires an authenticator app and the session has only one factor, also reads whether the account
+    /// has an app. Only the signed header may come from an earlier request.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
@@ -43,8 +44,8 @@ struct ForwardAuthRoutes: Sendable {
         return try await signedIn(session, asked)
     }
 
-    /// Every header is there even if it is empty: some proxies pass on what the client has sent under a name that the
-    /// answer lacks.
+    /// The answer about a person who is signed in. It has every header, even if its value is empty: some proxies pass
+    /// on the header of the client if the answer has none of that name.
     private func signedIn(_ session: AccountSession, _ asked: ForwardedRequest) async throws(SignInError) -> Answer {
         let identity: String
         do throws(SigningError) {
@@ -82,12 +83,13 @@ struct ForwardAuthRoutes: Sendable {
         ]
     }
 
-    /// The lifetime of the signed header, which is also given to the requests of the next seconds.
+    /// The lifetime of the signed header. For up to 30 seconds, the service answers with the same header again.
     private static let lifetime = Duration.seconds(60)
 
-    /// Only a navigation can be sent to another page; a script would get that page in place of its data.
+    /// The answer about a person who is not signed in, or whose session is not enough. Only a navigation is sent to
+    /// another page, because a script would get that page in place of its data.
     ///
-    /// - Parameter page: where the person solves the problem.
+    /// - Parameter page: the page on which the person solves the problem.
     private func signedOut(
         _ asked: ForwardedRequest,
         _ problem: Problem,
@@ -125,14 +127,14 @@ struct ForwardAuthRoutes: Sendable {
 // MARK: - Envoy
 
 extension ForwardAuthRoutes {
-    /// What Envoy puts before the path of a request when it asks about it.
+    /// The prefix that Envoy puts before the path of a request when it asks about that request.
     static let prefix = "/session/check/ext-authz"
 
-    /// Answers requests that Envoy repeats under a prefix. They are of any method and write nothing, so it does not
-    /// matter which site has caused them.
+    /// Adds the routes for Envoy, which asks by repeating the request under the prefix, with the same method. These
+    /// routes change nothing, so they do not check which site has caused the request.
     func answerRepeatedRequests(on router: some RouterMethods<RequestScope>) {
         for path in [Self.prefix, "\(Self.prefix)/**"] {
-            // The router adds HEAD.
+            // The router adds HEAD to GET.
             for method in [.get, .post, .put, .delete, .patch, .options, .trace] as [HTTPRequest.Method] {
                 router.on(RouterPath(path), method: method) { try await checkRepeated($0, $1).response }
             }
@@ -144,7 +146,7 @@ extension ForwardAuthRoutes {
             throw Problem(.malformedRequest, "The request does not begin with \(Self.prefix).")
         }
         var (headers, context) = (request.headers, context)
-        // Envoy always sends it, and it is for the application.
+        // Envoy also repeats this header, which is meant for the application and not for this service.
         headers[.authorization] = nil
         context.credentials = try cookie.credentials(in: headers)
         return try await answer(asked, context)

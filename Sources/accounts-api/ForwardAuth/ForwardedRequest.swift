@@ -4,19 +4,19 @@ import Hummingbird
 
 /// The request of a browser, as a proxy describes it when it asks who the person is.
 struct ForwardedRequest {
-    /// In lower case.
+    /// The host of the request in lower case, with its port if the proxy has sent one.
     let host: String
-    /// The path and the query.
+    /// The path and the query of the request.
     let target: String
-    /// Whether the proxy is nginx, which takes no redirection for an answer.
+    /// Whether the proxy is nginx, which does not accept a redirect as the answer.
     let isSubrequest: Bool
     /// Whether the browser loads a page, so that the person can be sent to another one.
     let isNavigation: Bool
-    /// Each with its name.
+    /// The cookies of the request, each as `name=value`.
     let cookies: [String]
 
     /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or the headers `X-Forwarded-` of other proxies. Returns
-    /// nil if there are none.
+    /// nil if the headers name no host, or if `X-Original-URL` has another scheme than http and https.
     init?(_ headers: HTTPFields) {
         let method: String?
         if let url = headers[.originalURL] {
@@ -39,8 +39,8 @@ struct ForwardedRequest {
         cookies = Self.cookies(in: headers)
     }
 
-    /// Reads a request that Envoy repeats, with its method, its `Host`, and its target after a prefix. The headers that
-    /// other proxies send have no influence. Returns nil if the prefix is missing.
+    /// Reads a request that Envoy repeats, with its method, its `Host`, and its target after a prefix. Ignores the
+    /// headers that other proxies send. Returns nil if the prefix is missing.
     init?(_ request: Request, after prefix: String) {
         guard request.uri.string.hasPrefix(prefix) else { return nil }
         host = request.head.authority?.lowercased() ?? ""

@@ -2,13 +2,14 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// What the script of an application that runs in a browser may use of the provider (Fetch Standard, CORS). Nothing else
-/// can be read from there, above all not the authorization endpoint (RFC 9700 §2.6).
+/// Says which answers scripts of other sites may read because of applications (Fetch Standard, CORS). They may read
+/// only those of the paths below: above all, not those of the authorization endpoint (RFC 9700 §2.6).
 struct ApplicationCORS: Sendable {
-    /// Nil if there are no applications.
+    /// The applications; nil if the service has none.
     let applications: ApplicationRegistry?
 
-    /// Credentials are never allowed: what a script needs are tokens, which it sends itself.
+    /// The permission for scripts of an origin to read the answer of a path. It never includes cookies (CORS
+    /// credentials), because a script sends its tokens itself.
     struct Access {
         /// The origin that may read the answer, or `*`.
         let origin: String
@@ -38,8 +39,8 @@ struct ApplicationCORS: Sendable {
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
-    /// - Parameter path: that of the route.
-    /// - Returns: nil if scripts of applications have no access.
+    /// - Parameter path: the path of the route; nil if the request has no route.
+    /// - Returns: nil if scripts may not read the answer.
     func access(of request: Request, at path: String?) -> Access? {
         guard let path else { return nil }
         if Self.ofEverybody.contains(path) { return Access(origin: "*", methods: "GET") }

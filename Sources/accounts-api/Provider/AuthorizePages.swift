@@ -2,13 +2,13 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// What a browser sees on its way from an application and back: the authorization request, and the sign-out that an
-/// application asks for.
+/// The pages and redirects for a browser that an application sends to this service: for an authorization request, and
+/// for a sign-out.
 struct AuthorizePages: Sendable {
     let provider: Provider
     let session: SessionRoutes
     let signup: FlowSite
-    /// Nil if accounts cannot be recovered.
+    /// The flow of a recovery; nil if accounts cannot be recovered.
     let recovery: FlowSite?
 
     private var pages: Pages { signup.pages }
@@ -26,8 +26,8 @@ struct AuthorizePages: Sendable {
         try await Self.repeated(request, at: "/oauth/authorize")
     }
 
-    /// Sends the browser to the path with the form as its query. Browsers send the session's cookie with a GET from another
-    /// site, but not with a POST.
+    /// Redirects the browser from a POST to the path as a GET, with the form as its query. Browsers send the cookie of
+    /// the session with a GET from another site, but not with a POST.
     private static func repeated(_ request: Request, at path: String) async throws -> Response {
         let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: maximumBytes)
         let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
@@ -38,7 +38,8 @@ struct AuthorizePages: Sendable {
 
     private static let maximumBytes = 8192
 
-    /// The request goes on after the person has signed in or up, or has chosen an account.
+    /// Continues an authorization request, for example after the person has signed in. If the query has `sign-up` or
+    /// `recover`, starts a sign-up or a recovery for the request.
     @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
         let query = request.uri.queryParameters
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
@@ -53,7 +54,8 @@ struct AuthorizePages: Sendable {
         return try await redirecting { try await goOn(with: authorization, context, request) }
     }
 
-    /// - Parameter isFirst: whether the request has just come.
+    /// - Parameter isFirst: whether the application has sent the request just now; then the request gets the present
+    ///   time.
     private func goOn(
         with authorization: AuthorizationRequest,
         _ context: RequestScope,
@@ -78,8 +80,8 @@ struct AuthorizePages: Sendable {
 
     static func path(_ ticket: String) -> String { "/oauth/authorize/continue?request=\(ticket)" }
 
-    /// Begins a sign-up or a recovery with the request. One that the browser has goes on with it only after a form, which no
-    /// other site can send.
+    /// Starts a sign-up or a recovery for the authorization request. If the browser has an open one already, that one
+    /// continues for the request only after the person has sent a form. Another site cannot send this form.
     private func begin(
         _ site: FlowSite,
         for authorization: AuthorizationRequest,
@@ -89,7 +91,7 @@ struct AuthorizePages: Sendable {
         let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
         let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
         guard try await site.drafts.openDraft(of: token) != nil else {
-            // The cookie of one that is over would show that one.
+            // The draft of the cookie has ended. Without the cookie, the page does not show that draft.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",
                 token == nil ? [:] : [.setCookie: site.cookie.clear.value]
@@ -107,7 +109,7 @@ struct AuthorizePages: Sendable {
     ) -> Response {
         let name = session?.account.email ?? session?.account.username ?? ""
         let target = ReturnTarget(authorization, provider.keys)
-        // The choice is encrypted in the address, so that only this page can make it.
+        // The ticket in the URL contains the choice. It is encrypted, so only this page can make such a URL.
         let chosen = session.map { authorization.choosing($0) } ?? authorization
         let page = Page(
             template: .choice,
@@ -140,7 +142,8 @@ struct AuthorizePages: Sendable {
         }
     }
 
-    /// Sends the errors that are for the application back to it.
+    /// Runs `act`. If the request is refused with an error for the application, redirects the browser back to the
+    /// application with that error.
     private func redirecting(_ act: () async throws -> Response) async throws -> Response {
         do {
             return try await act()
@@ -161,7 +164,8 @@ struct AuthorizePages: Sendable {
         try await Self.repeated(request, at: "/oauth/logout")
     }
 
-    /// Asks first, unless the application shows that it means this session (RP-Initiated Logout 1.0 §2).
+    /// Signs the browser out, and redirects it back to the application. Asks the person first, unless the
+    /// `id_token_hint` of the application belongs to the session of the browser (RP-Initiated Logout 1.0 §2).
     private func signOut(
         _ parameters: OAuthParameters,
         _ request: Request,

@@ -18,6 +18,6 @@ struct BasicCredentials {
 }
 
 extension String {
-    /// The text that a form has encoded; nil if an escape is incomplete.
+    /// The text decoded as in `application/x-www-form-urlencoded`; nil if an escape is invalid.
     var formDecoded: String? { replacing("+", with: " ").removingPercentEncoding }
 }

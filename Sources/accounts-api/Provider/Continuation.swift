@@ -1,11 +1,14 @@
 import Accounts
 
 extension Answer {
-    /// Adds where the person goes from here, unless that is the account: `"continue": {"application", "name", "href"}` for
-    /// the application that has begun the sign-up, or the sign-in before a recovery; otherwise only `href`. Whoever has
-    /// finished on another device goes where the application begins a sign-in.
+    /// Adds the member `continue`: the page to which the person goes next, if that is not the account. For the
+    /// application that the draft belongs to, it is `{"application", "name", "href"}`; otherwise it has only `href`,
+    /// the URL in `AFTER_SIGNUP_URL`.
     ///
-    /// - Parameter session: the one that the commit has begun, if there is one.
+    /// The `href` of an application continues its authorization request. A client on another device than the one that
+    /// brought the request gets the `initiate_login_uri` of the application instead.
+    ///
+    /// - Parameter session: the session that the commit has started; nil if it has started none.
     mutating func addContinuation(
         of draft: Draft,
         committedAs account: Account,

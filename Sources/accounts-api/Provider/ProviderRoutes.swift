@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers for applications: tokens, and what is known about them. Errors are in the words of OAuth.
+/// The handlers of the endpoints that applications call: tokens, introspection, revocation, user info, pushed requests
+/// and metadata. Their errors have the form of OAuth (RFC 6749 §5.2).
 struct ProviderRoutes: Sendable {
     let provider: Provider
 
@@ -93,7 +94,8 @@ struct ProviderRoutes: Sendable {
         return try body.withBytes { (bytes) throws(OAuthError) in try OAuthParameters(form: bytes) }
     }
 
-    /// The application that asks, which must prove it unless it is public (RFC 6749 §2.3).
+    /// The application that sends the request. Throws `invalidClient` if it is unknown, if its secret is wrong, or if
+    /// it sends no secret and is not public (RFC 6749 §2.3).
     private func application(
         of request: Request,
         _ parameters: OAuthParameters
@@ -118,7 +120,8 @@ struct ProviderRoutes: Sendable {
         return application
     }
 
-    /// The id and the secret of HTTP Basic, each encoded as in a form (RFC 6749 §2.3.1).
+    /// The id and the secret of HTTP Basic, each encoded as in a form (RFC 6749 §2.3.1); nil if the request does not
+    /// use HTTP Basic.
     private static func basic(_ headers: HTTPFields) throws(OAuthError) -> (id: String, secret: String)? {
         guard let header = headers[.authorization], header.lowercased().hasPrefix("basic ") else { return nil }
         guard let pair = BasicCredentials(header), let id = pair.name.formDecoded,
@@ -127,7 +130,7 @@ struct ProviderRoutes: Sendable {
         return (id, secret)
     }
 
-    /// Answers in JSON, and makes every error of OAuth an answer.
+    /// Answers with the JSON that `act` returns, or with the OAuth error that it throws.
     private func answering(
         _ status: HTTPResponse.Status = .ok,
         _ act: () async throws -> JSON?
