@@ -2,12 +2,14 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers that begin a change of the address, and that undo it. Its steps are those of any flow.
+/// The handlers that start a change of an account's e-mail address, and that undo a completed one. ``SignupRoutes`` has
+/// the handlers of the steps and the commit.
 struct EmailChangeRoutes: Sendable {
     let site: FlowSite
     let sessions: Sessions
 
-    /// Starts a change for the account of the session. The draft has a token of its own.
+    /// Starts a change for the account of the session. The answer has the token of the draft, which is not the token of
+    /// the session.
     @Sendable func start(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let languages = site.signups.flow.languages
         let body = try StartRequest(context.answers, in: context.language, of: languages)
@@ -32,7 +34,8 @@ struct EmailChangeRoutes: Sendable {
         return try await site.signups.from(network).startChange(by: session, in: language)
     }
 
-    /// The target of the link in the mail to the old address. Mail scanners open links, so this changes nothing.
+    /// Shows the page to which the link in the mail to the old address leads. Mail scanners open links, so this changes
+    /// nothing.
     @Sendable func askToUndo(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let token = request.uri.queryParameters["token"].flatMap({ AddressToken(String($0)) }) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
@@ -103,7 +106,8 @@ extension Operation.Act {
 extension Pages {
     /// Asks whether to bring the old address back.
     ///
-    /// - Parameter token: nil if the link does not work any more.
+    /// - Parameter token: the token in the link; nil if the link does not work any more. Then the page says so, with
+    ///   the status 410.
     func undo(_ token: AddressToken?, in language: Language) -> Page {
         guard let token else {
             var page = form(FormPage(title: .undoTitle, text: [.undoOver], action: ""), in: language)
@@ -122,7 +126,8 @@ extension Pages {
         )
     }
 
-    /// The page after the address is back: the person needs another password now.
+    /// The page after the old address is restored. The account has no password then, so the page leads to a recovery,
+    /// or to the sign-in if the flow has no passwords.
     func undone(in language: Language) -> Page {
         let hasRecovery = signups.flow.signIn.methods.contains(.password)
         return form(

@@ -15,7 +15,7 @@ struct BoardScreen {
         case board
         /// The lines of the report on one draft.
         case detail([String])
-        /// Asks whether to delete the draft; the text is its address.
+        /// Asks whether to delete the draft. The text is its masked address, or its id if it has no address.
         case confirmation(ID<Draft>, String)
     }
 
@@ -27,7 +27,7 @@ struct BoardScreen {
     private(set) var board: DraftBoard
     private var mode = Mode.board
     private var column = 0
-    /// The index of the selected card in its column.
+    /// The index of the selected card in its column; -1 if no card is selected.
     private var row = 0
 
     init(_ board: DraftBoard, size: (columns: Int, lines: Int)) {

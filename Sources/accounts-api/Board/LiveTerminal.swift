@@ -47,7 +47,8 @@ final class LiveTerminal: Sendable {
                 var buffer = [UInt8](repeating: 0, count: 256)
                 while true {
                     var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                    // The rest of an escape sequence follows immediately; an escape alone is the key.
+                    // An escape is either the Escape key or the start of a sequence. It is the key if no byte follows
+                    // within 50 ms.
                     if reader.isPending, poll(&keyboard, 1, 50) == 0 {
                         for key in reader.flush() { keys.yield(key) }
                     }

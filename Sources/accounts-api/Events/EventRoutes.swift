@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Lists events for an application that cannot receive them, or that compares what it has received.
+/// Lists events for an application that cannot receive webhooks, or that checks whether it has received all events.
 struct EventRoutes: Sendable {
     let applications: ApplicationRegistry
     let database: Database
