@@ -1,29 +1,30 @@
 import Accounts
 
-/// What an operator changes on the pages without copying templates: the content of a brand file.
+/// The content of a brand file: the name, pictures, colours, font and links of the pages. An operator can change these
+/// without copying templates.
 struct Brand: Sendable {
-    /// Nil if other settings name the service.
+    /// The name of the service; nil if other settings give it.
     let name: String?
-    /// Nil if the pages show the name instead.
+    /// The logo; nil if the pages show the name instead.
     let logo: Logo?
     let favicon: BrandFile?
     let light: Palette
     let dark: Palette
-    /// The corners of controls, as a CSS length.
+    /// The radius of the corners of controls, as a CSS length in px or rem; nil for that of the built-in style sheet.
     let radius: String?
     let font: Font?
-    /// In the order of ``Link``.
+    /// The links at the foot of every page, in the order of the cases of ``Link``.
     let links: [(link: Link, url: String)]
-    /// The colour of the browser around the page.
+    /// The colour that browsers give their own controls around the page, for each mode for which the file has one.
     let themeColours: [ColourMode: Colour]
 
     var palettes: [Palette] { [light, dark] }
 
     struct Logo: Sendable {
         let light: BrandFile
-        /// Nil if the dark mode shows the same picture.
+        /// The picture on dark pages; nil if they show the same picture as light pages.
         let dark: BrandFile?
-        /// Nil for the name of the service.
+        /// The text alternative of the picture; nil for the name of the service.
         let alternative: String?
     }
 
@@ -33,7 +34,7 @@ struct Brand: Sendable {
 
         struct Face: Sendable {
             let file: BrandFile
-            /// As in CSS: a number, or two for a variable font.
+            /// The value of `font-weight` in CSS: a number from 1 to 1000, or two numbers for a variable font.
             let weight: String
             let style: String
         }

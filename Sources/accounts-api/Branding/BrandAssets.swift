@@ -1,6 +1,6 @@
 import Accounts
 
-/// The files of a brand with their URLs, and what the templates see of it.
+/// The files of a brand with their URLs, and the values of the brand in templates and style sheet.
 struct BrandAssets: Sendable {
     private let brand: Brand
     private let logo: Asset?
@@ -18,10 +18,11 @@ struct BrandAssets: Sendable {
 
     var files: [Asset] { [logo, darkLogo, favicon].compactMap { $0 } + fonts }
 
-    /// What pages may load in addition, for their Content-Security-Policy. They may load images without a brand, too.
+    /// The directive that the fonts add to the Content-Security-Policy of pages; empty without fonts. Pages may load
+    /// images even without a brand.
     var contentPolicy: String { fonts.isEmpty ? "" : "font-src 'self'; " }
 
-    /// What follows the style sheet.
+    /// The CSS that follows the style sheet of the pages.
     var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
 
     /// The member `brand` of every template.
@@ -46,7 +47,7 @@ struct BrandAssets: Sendable {
 }
 
 extension Asset {
-    /// - Parameter name: the last part of the path, without its ending.
+    /// - Parameter name: the last part of the path, without its extension.
     fileprivate init(_ name: String, _ file: BrandFile) {
         self.init(
             "\(name).\(file.type.rawValue)",

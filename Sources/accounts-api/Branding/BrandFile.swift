@@ -1,7 +1,7 @@
 import Accounts
 import Foundation
 
-/// A file that a brand file names: a picture or a font. Its content decides about its type.
+/// A picture or a font that a brand file names. Its type follows from its content, not from its name.
 struct BrandFile: Sendable {
     let type: MediaType
     let bytes: [UInt8]
@@ -18,7 +18,7 @@ struct BrandFile: Sendable {
             }
         }
 
-        /// The type of these bytes; nil for every other type.
+        /// Recognises the type of a file by its bytes. Returns nil if it is none of these types.
         init?(of bytes: [UInt8]) {
             let types: [(start: [UInt8], type: MediaType)] = [
                 ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png), ([0, 0, 1, 0], .ico),
@@ -48,7 +48,7 @@ struct BrandFile: Sendable {
         }
     }
 
-    /// Why a file cannot be used.
+    /// The reason why a file cannot be used.
     struct Unusable: Error {
         let reason: String
     }

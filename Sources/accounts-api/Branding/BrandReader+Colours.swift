@@ -1,7 +1,8 @@
 import Accounts
 
 extension BrandReader {
-    /// The colours of light and dark pages. Collects every pair with too little contrast.
+    /// Reads the colours of light and dark pages. Collects a mistake for every pair of colours with too little
+    /// contrast.
     mutating func palettes(in entry: inout FlowEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)
@@ -24,7 +25,7 @@ extension BrandReader {
         let earlierMistakes = mistakes.count
         for name in ColourName.allCases { palette.named[name] = colour(name.rawValue, in: &entry) }
         entry.unknownKeys.forEach { collect($0) }
-        // With a mistake, another colour than the intended one would be compared.
+        // After a mistake, the palette does not have the intended colours, so their contrast is not checked.
         if mistakes.count == earlierMistakes { checkContrast(of: palette, at: entry) }
         return palette
     }
@@ -45,7 +46,7 @@ extension BrandReader {
         }
     }
 
-    /// Nil if the key is missing or has a mistake.
+    /// Reads a colour. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
     private mutating func colour(_ key: String, in entry: inout FlowEntry) -> Colour? {
         let text: String?
         do throws(FlowFileError) { text = try entry.optionalText(key) } catch {

@@ -24,7 +24,7 @@ extension Brand {
     }
 }
 
-/// Reads a brand file, and collects its mistakes.
+/// Reads a brand file, and collects all its mistakes.
 struct BrandReader {
     let file: String
     private(set) var mistakes: [FlowFileError] = []
@@ -33,7 +33,7 @@ struct BrandReader {
 
     init(file: String) { self.file = file }
 
-    /// Nil if there are mistakes.
+    /// Returns nil if there are mistakes; then ``mistakes`` has all of them.
     mutating func read(_ yaml: String) -> Brand? {
         let path = file
         guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: path) }) else {
@@ -114,7 +114,7 @@ struct BrandReader {
 
     // MARK: Collecting
 
-    /// The value that the body reads; nil if it throws, after collecting the mistake.
+    /// Returns the value of `body`. If `body` throws, collects the mistake and returns nil.
     mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
         do throws(FlowFileError) {
             return try body()
@@ -126,12 +126,12 @@ struct BrandReader {
 
     mutating func collect(_ mistake: FlowFileError) { mistakes.append(mistake) }
 
-    /// Nil if the key is missing or has a mistake.
+    /// Reads a text. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
     mutating func text(_ key: String, in entry: inout FlowEntry) -> String? {
         attempt { () throws(FlowFileError) in try entry.optionalText(key) } ?? nil
     }
 
-    /// Nil if the key is missing or has a mistake.
+    /// Reads a mapping. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
     mutating func mapping(_ key: String, in entry: inout FlowEntry) -> FlowEntry? {
         attempt { () throws(FlowFileError) in try entry.entry(key) } ?? nil
     }
@@ -144,7 +144,8 @@ struct BrandReader {
         brandFile(key, in: &entry, among: types, upTo: Self.maximumPicture)
     }
 
-    /// The file whose path the key gives; a relative path begins in the folder of the brand file.
+    /// Reads the file whose path is the value of the key. A relative path starts at the folder of the brand file.
+    /// Returns nil if the key is missing, or if the file cannot be used; that mistake is collected.
     mutating func brandFile(
         _ key: String,
         in entry: inout FlowEntry,

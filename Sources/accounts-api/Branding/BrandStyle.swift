@@ -18,7 +18,8 @@ struct BrandStyle {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    /// A font that arrives late is used from the next page on, so that nothing moves.
+    /// The rules that load the fonts. A font that arrives late is used only from the next page on, so that no text
+    /// moves.
     private var faces: [String] {
         guard let font = brand.font else { return [] }
         return zip(font.faces, fonts).map { face, path in
@@ -30,13 +31,14 @@ struct BrandStyle {
     }
 
     private var properties: [String] {
-        // A light colour replaces the built-in one of both modes, so the dark one follows even if it is built in.
+        // A light colour also replaces the built-in colour of the dark mode. So each colour that has a rule gets one
+        // for the dark mode, too, even if its dark colour is built in.
         let names = ColourName.allCases.filter { brand.light.named[$0] != nil || brand.dark.named[$0] != nil }
         var light = names.map { declaration($0.property, "\(brand.light[$0])") }
         let dark = names.map { declaration($0.property, "\(brand.dark[$0])") }
         if let radius = brand.radius { light.append(declaration("--radius", radius)) }
         if let font = brand.font {
-            // The typefaces of the style sheet draw what the font lacks, such as Korean.
+            // The fonts of the style sheet draw the characters that this font lacks, such as Korean ones.
             let others = #"system-ui, "Noto Sans KR", "Apple SD Gothic Neo", sans-serif"#
             light.append(declaration("--font", "\"\(font.family)\", \(others)"))
         }

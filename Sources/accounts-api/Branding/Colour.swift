@@ -15,7 +15,7 @@ struct Colour: Hashable, Sendable, CustomStringConvertible {
         blue = UInt8(number & 0xFF)
     }
 
-    /// As `#rrggbb`.
+    /// The colour as `#rrggbb`.
     var description: String {
         "#"
             + [red, green, blue].map { part in

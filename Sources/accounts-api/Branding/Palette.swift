@@ -1,4 +1,4 @@
-/// Whether the person prefers light or dark pages.
+/// The colour scheme of the pages that the person prefers.
 enum ColourMode: String, CaseIterable, Sendable {
     case light, dark
 }
@@ -9,7 +9,7 @@ enum ColourName: String, CaseIterable, Sendable {
     case onAccent = "on_accent"
     case background, card, text, muted, border, error, success
 
-    /// The custom property of the style sheet.
+    /// The custom property of the style sheet that holds this colour.
     var property: String {
         switch self {
         case .accent: "--accent"
@@ -56,7 +56,7 @@ struct Palette: Sendable {
     }
 }
 
-/// Two colours that touch each other on the pages.
+/// A foreground colour, and the background colour on which the pages show it.
 struct ContrastPair: Sendable {
     let foreground: ColourName
     let background: ColourName
@@ -67,7 +67,7 @@ struct ContrastPair: Sendable {
         (self.foreground, self.background, self.minimum) = (foreground, background, minimum)
     }
 
-    /// Links have the accent colour, so it counts as text.
+    /// All pairs that are checked. Links have the accent colour, so it counts as text.
     static let all = [
         Self(.text, on: .background), Self(.text, on: .card), Self(.muted, on: .card), Self(.accent, on: .card),
         Self(.onAccent, on: .accent), Self(.error, on: .card), Self(.success, on: .card),

@@ -1,6 +1,6 @@
 import Accounts
 
-/// No `default`: the compiler asks for the explanation of a new problem type.
+/// The switches have no `default`, so that the compiler requires an explanation of each new problem type.
 extension ProblemKind {
     var explanation: Explanation {
         switch self {
@@ -42,7 +42,7 @@ extension ProblemKind {
                     The address or username and the password do not belong together. The answer is the same if there \
                     is no such account, or if it is disabled.
                     """,
-                remedy: "Ask for both again. Do not tell the person which one is wrong: nobody knows."
+                remedy: "Ask for both again. Do not tell the person which one is wrong: the answer does not say it."
             )
         case .codeRequired:
             Explanation(
@@ -252,7 +252,7 @@ extension ProblemKind {
         }
     }
 
-    /// The header fields that come with it, beside those of every answer.
+    /// The header fields of the answer, in addition to those of every answer.
     var headers: [String] {
         switch self {
         case .noDraft, .noSession, .signInFailed, .codeRequired: ["WWW-Authenticate"]

@@ -1,6 +1,6 @@
 import Accounts
 
-/// No `default`: the compiler asks for the explanation of a new field code.
+/// The switches have no `default`, so that the compiler requires an explanation of each new field code.
 extension Refusal.Code {
     var explanation: Explanation {
         switch self {
