@@ -1,19 +1,19 @@
 import ArgumentParser
 import Logging
 
-/// One thing that the operator can set, by an environment variable, a file or a flag.
+/// A value that the operator can set: by a flag, an environment variable, or a file.
 ///
-/// The flag, the reading, the validation, the command-line help and docs/configuration.md follow from it.
+/// The flag, the reading, the validation, the command-line help and docs/configuration.md are made from it.
 struct Setting<Value: Sendable>: AnySetting {
-    /// The value if the operator does not set one.
+    /// The value of a setting that the operator does not set.
     enum Default: Sendable {
         /// There is no default: the server does not start without a value.
         case required
-        /// The documentation shows no default.
+        /// This value. The documentation shows no default.
         case empty(Value)
-        /// A text that is read like one that the operator sets.
+        /// The value that `parse` reads from this text, which is also the default in the documentation.
         case text(String)
-        /// The documentation shows the description.
+        /// The value that the function returns. The documentation shows the text.
         case computed(String, @Sendable () throws -> Value)
     }
 
@@ -28,7 +28,8 @@ struct Setting<Value: Sendable>: AnySetting {
     ///   - name: the environment variable, such as `LISTEN`.
     ///   - hasFlag: false for secrets, because other users of the machine can read flags.
     ///   - meaning: a noun phrase with the unit, for the documentation and the help.
-    ///   - parse: reads and validates a text. The error that it throws is shown after the name.
+    ///   - parse: reads and validates a text. The message about an invalid text is the name of the setting and the
+    ///     error that this throws.
     init(
         _ name: String,
         default defaultValue: Default,
@@ -84,7 +85,7 @@ protocol AnySetting: Sendable {
     var name: String { get }
     var hasFlag: Bool { get }
     var isRequired: Bool { get }
-    /// The default as the documentation shows it, or nil.
+    /// The default as the documentation shows it; nil if there is none.
     var defaultText: String? { get }
     var meaning: String { get }
     /// How a shell completes the value of the flag.
@@ -97,7 +98,7 @@ extension AnySetting {
     /// The flag without its dashes, such as `database-url`.
     var flagName: String { name.lowercased().replacing("_", with: "-") }
 
-    /// The flag, such as `--database-url`, or nil if the setting has none.
+    /// The flag, such as `--database-url`; nil if the setting has none.
     var flag: String? { hasFlag ? "--\(flagName)" : nil }
 }
 

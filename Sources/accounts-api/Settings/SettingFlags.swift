@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// A flag for each setting of the table. Its mirror has an `@Option` for each of them, as ArgumentParser expects of the
-/// properties of a type.
+/// The flags of `serve`: one for each setting of the table, except secrets. ArgumentParser takes the flags from the
+/// mirror of this type, so the mirror has an `@Option` for each of them.
 struct SettingFlags: ParsableArguments, CustomReflectable {
     private struct Key: CodingKey {
         let stringValue: String
@@ -35,7 +35,7 @@ struct SettingFlags: ParsableArguments, CustomReflectable {
 extension Option<String?> {
     /// The flag of a setting, such as `@Option(\.listen) var listen: String?`.
     ///
-    /// - Parameter name: nil for the flag that the server has.
+    /// - Parameter name: the name of the flag; nil for the same name as the flag of `serve`.
     init(_ setting: PartialKeyPath<SettingTable>, name: NameSpecification? = nil) {
         self.init(SettingTable.entry(setting), name: name)
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where settings come from: a flag, otherwise the environment, otherwise a file that the environment names.
+/// The source of settings. The value of a setting is that of its flag, otherwise that of its environment variable,
+/// otherwise the content of the file that the variable `NAME_FILE` names.
 struct SettingSource: Sendable {
     private let flags: [String: String]
     private let environment: [String: String]
@@ -44,9 +45,10 @@ struct SettingSource: Sendable {
         return (repeat (each values)!)
     }
 
-    /// The text of a setting, or nil if it is not set or empty. One line break at the end of a file is dropped.
+    /// The text of a setting; nil if it is not set or empty. One line break at the end of a file is dropped.
     ///
-    /// Reads the file, which may be a pipe, each time: call it once.
+    /// Each call reads the file. The file may be a pipe, which can be read only once, so call this once for each
+    /// setting.
     func text(_ name: String) throws(SettingMistakes) -> (value: String, isFromFile: Bool)? {
         for text in [flags[name], environment[name]] {
             if let text, !text.isEmpty { return (text, false) }

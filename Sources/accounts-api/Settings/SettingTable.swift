@@ -61,7 +61,7 @@ struct SettingTable: Sendable {
         "YAML file that defines the flow",
         parse: { try Flow(contentsOf: $0) }
     )
-    /// Nil if it is not set: then the service has no applications.
+    /// The path of the applications file; nil if it is not set. Then the service has no applications.
     let applicationsFile = Setting<String?>(
         "APPLICATIONS_FILE",
         default: .empty(nil),
@@ -104,8 +104,8 @@ struct SettingTable: Sendable {
         default: .empty(.unset),
         """
         SMTP server as smtp://user:password@host:587 or smtps://…; a host that is not loopback must offer TLS, unless \
-        the URL ends with ?tls=optional. terminal: prints mail to standard output, as does no value, which is refused \
-        if PUBLIC_URL is https
+        the URL ends with ?tls=optional. terminal: prints mail to standard output. Without a value, mail is printed \
+        too, but the server refuses that if PUBLIC_URL is https
         """,
         parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
@@ -121,7 +121,7 @@ struct SettingTable: Sendable {
         "sender address of mail",
         parse: mailAddress
     )
-    /// Nil if it is not set: then the flow file gives the name.
+    /// The name in this setting; nil if it is not set. ``Settings/serviceName`` is the name that the service uses.
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
         default: .computed("the key service of the flow file; without it Accounts") { nil },
@@ -150,7 +150,7 @@ struct SettingTable: Sendable {
     let afterSignupURL = Setting<String?>(
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
-        "URL to which the last page of a sign-up leads that no application has begun; the page of the account if not set",
+        "URL to which the last page of a sign-up leads unless it leads back to an application; the account if not set",
         parse: webURL
     )
     let forwardAuthHosts = Setting(
@@ -199,7 +199,7 @@ struct SettingTable: Sendable {
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "maximum number of passwords that wait for a hash; networks share the places",
+        "maximum number of passwords that wait for a hash; client networks share the queue",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(
@@ -227,8 +227,8 @@ struct SettingTable: Sendable {
         "IMAGE_SANDBOX",
         default: .text("required"),
         """
-        required refuses images, with 503, where the kernel refuses the seccomp filter that confines their decoders; \
-        optional then decodes them without it
+        if the kernel refuses the seccomp filter that confines the image decoders, required refuses images with 503, \
+        and optional decodes them without the filter
         """,
         parse: oneOf(ImageSandbox.self)
     )
@@ -294,15 +294,15 @@ enum InsecureHTTP: String, CaseIterable, Sendable {
     case allowed
 }
 
-/// Where mail goes.
+/// The destination of mail.
 enum MailRoute: Equatable, Sendable {
-    /// Nothing is set: mail is printed, which only development permits.
+    /// The operator has set nothing. Mail is printed, which is permitted only if `PUBLIC_URL` is http.
     case unset
     /// The operator wants mail to be printed.
     case terminal
     case smtp(SMTPServer)
 
-    /// Nil if mail is printed.
+    /// The mail server; nil if mail is printed.
     var server: SMTPServer? {
         if case .smtp(let server) = self { server } else { nil }
     }
@@ -310,25 +310,27 @@ enum MailRoute: Equatable, Sendable {
 
 // MARK: Parsers
 
-/// A text that is refused for a reason. The description quotes no secret.
+/// The error for a connection string that is refused. The description says why, and quotes no secret.
 private struct RefusedSettingText: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A text that a parser rejects.
+/// The error for a text that does not have the form that a setting needs.
 struct InvalidSettingText: Error {
     let text: String
     /// A description of valid texts, such as "a whole number from 1 to 60".
     let expected: String
 
-    /// Does not quote a text that may contain a secret: the content of a file, or a URL with a user or password.
+    /// The error message. It does not quote a text that may contain a secret: the content of a file, or a URL with a
+    /// user or password.
     func message(isFromFile: Bool) -> String {
         let isQuoted = !isFromFile && text.count <= 80 && !(text.contains("//") && text.contains("@"))
         return isQuoted ? "\"\(text.printable)\" is invalid; use \(expected)" : "invalid; use \(expected)"
     }
 }
 
-/// A connection string that libpq can parse. A remote host needs `verify-full`, unless the string states another mode.
+/// Accepts a connection string that libpq can parse. Refuses a remote host whose certificate would not be verified,
+/// unless the string itself contains `sslmode`.
 @Sendable
 private func connectionString(_ text: String) throws -> String {
     guard let connection = ConnectionString(text) else {
@@ -340,7 +342,7 @@ private func connectionString(_ text: String) throws -> String {
         )
     }
     guard connection.isUnverified, !connection.statesSSLMode else { return text }
-    // With several @, a part of the password could have been taken for the host.
+    // If the text has several `@`, libpq may have taken a part of the password for the host, so the host is not quoted.
     let isQuoted = text.count { $0 == "@" } <= 1
     let hosts = isQuoted ? "\"\(connection.remoteHosts.joined(separator: ",").printable)\"" : "another machine"
     throw RefusedSettingText(
@@ -361,7 +363,7 @@ private func brandFile(_ path: String) throws -> Brand? {
     }
 }
 
-/// One line, without control characters.
+/// Accepts one line without control characters.
 @Sendable
 private func line(_ text: String) throws -> String {
     guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
@@ -435,7 +437,7 @@ private func privateBlock(_ text: String) throws -> IPBlock {
     return block
 }
 
-/// A host and perhaps a port, in lower case, as in the header `Host`.
+/// Accepts a host with an optional port. Returns it in lower case, as browsers send it in `Host`.
 @Sendable
 private func host(_ text: String) throws -> String {
     let marks = Set(".-:[]".utf8)
@@ -445,7 +447,7 @@ private func host(_ text: String) throws -> String {
     return text.lowercased()
 }
 
-/// An absolute URL of a page.
+/// Accepts an absolute http or https URL without a user.
 @Sendable
 private func webURL(_ text: String) throws -> String {
     let url = URLComponents(string: text)
@@ -455,7 +457,7 @@ private func webURL(_ text: String) throws -> String {
     return text
 }
 
-/// Scheme, host and port, without a slash at the end.
+/// Accepts a URL that has only a scheme, a host and an optional port. Removes a slash at its end.
 @Sendable
 private func baseURL(_ text: String) throws -> String {
     let base = text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -465,7 +467,8 @@ private func baseURL(_ text: String) throws -> String {
     return base
 }
 
-/// As browsers write it: scheme and host, and the port unless it is the default one.
+/// Accepts a scheme, a host and an optional port. Browsers leave out the default port, so an origin with that port
+/// matches no request.
 @Sendable
 private func origin(_ text: String) throws -> String {
     guard isOrigin(text) else {

@@ -15,8 +15,8 @@ extension Settings {
 }
 
 extension Address {
-    /// Why no server can listen there; nil if one can. Binds the address without listening: a client that connected
-    /// meanwhile would wait for an answer that nobody gives.
+    /// The reason why a server cannot listen at this address; nil if it can. Binds the address but does not listen,
+    /// because a client that connected now would get no answer.
     fileprivate var obstacle: String? {
         guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else {
             return "not an address of this machine"

@@ -3,7 +3,8 @@ import Foundation
 import Logging
 
 extension Settings {
-    /// Combinations of valid settings with which strangers could read or change what people send and receive.
+    /// The mistakes of settings that are valid alone, but together would let strangers read or change what people send
+    /// and receive.
     var transportMistakes: [String] {
         guard let publicURL = valid(\.publicURL) else { return [] }
         let quoted = "\"\(publicURL.printable)\""
@@ -36,7 +37,7 @@ extension Settings {
         return mistakes
     }
 
-    /// Risks that these settings accept.
+    /// The risks that the operator accepts with these settings.
     var warnings: [SettingWarning] {
         let table = SettingTable.shared
         let (database, mail) = (ConnectionString(self.databaseURL), self.smtpURL.server)
@@ -78,7 +79,7 @@ extension Settings {
         return warnings
     }
 
-    /// Whether others can read and change requests to this origin on their way.
+    /// Whether others can read and change requests to this origin: it is not https, and its host is not loopback.
     private static func isExposed(_ origin: String) -> Bool {
         !origin.hasPrefix("https://") && !IPAddress.isLoopback(host: URLComponents(string: origin)?.host ?? "")
     }

@@ -1,15 +1,15 @@
 import Accounts
 
-/// The values of all settings, by the names of ``SettingTable``: `settings.listen`.
+/// The values of all settings. They have the names of the properties of ``SettingTable``, such as `settings.listen`.
 @dynamicMemberLookup
 struct Settings: Sendable {
     private let values: [String: any Sendable]
     /// The names of the settings that came from flags, which other users of the machine can read.
     let namesOfFlags: Set<String>
-    /// Nil without `APPLICATIONS_FILE`.
+    /// The applications; nil if `APPLICATIONS_FILE` is not set.
     private(set) var applications: ApplicationRegistry?
 
-    /// Throws all mistakes together.
+    /// Reads and validates all settings. Throws all mistakes together.
     init(_ source: SettingSource) throws(SettingMistakes) {
         var values: [String: any Sendable] = [:]
         var mistakes: [String] = []
@@ -39,7 +39,7 @@ struct Settings: Sendable {
     }
 
     subscript<Value>(dynamicMember setting: KeyPath<SettingTable, Setting<Value>>) -> Value {
-        guard let value = valid(setting) else { preconditionFailure("the settings are read together") }
+        guard let value = valid(setting) else { preconditionFailure("init throws if any setting is invalid") }
         return value
     }
 
@@ -48,7 +48,7 @@ struct Settings: Sendable {
         values[SettingTable.shared[keyPath: setting].name].map { $0 as! Value }
     }
 
-    /// Nil if it is not set, or if a setting that it depends on is invalid.
+    /// The applications file; nil if it is not set, or if a setting that it depends on is invalid.
     private var applicationsFile: ApplicationsFile? {
         guard let path = valid(\.applicationsFile) ?? nil, let flow = valid(\.flow), let url = valid(\.publicURL) else {
             return nil
@@ -84,7 +84,8 @@ struct HashingSettings: Sendable {
 }
 
 extension Argon2Parameters {
-    /// The reasons why this machine cannot hash with these settings, or must not.
+    /// The reasons why these parameters are refused: they are too weak or too costly, or need more memory than is
+    /// available.
     fileprivate func mistakes(workers: Int) -> [String] {
         var mistakes: [String] = []
         if !meetsFloor {
