@@ -53,6 +53,6 @@ struct AccountsAPI: AsyncParsableCommand {
         }
     }
 
-    /// Whether `--json` was given, also to a command whose other arguments are wrong.
+    /// Whether `--json` was given, even if the other arguments are wrong.
     private static var wantsJSON: Bool { CommandLine.arguments.prefix { $0 != "--" }.contains("--json") }
 }

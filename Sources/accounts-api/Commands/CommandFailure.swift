@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// Why a command failed, and its exit code.
+/// The reason why a command failed, and its exit code.
 struct CommandFailure {
     enum Code: String {
         case notFound = "not-found"
@@ -14,7 +14,7 @@ struct CommandFailure {
 
     let code: Code
     let message: String
-    /// What is printed without `--json`; it has the usage of the command, too.
+    /// The text that is printed without `--json`. For a usage error, it also contains the usage of the command.
     let text: String
 
     /// - Parameter root: the type of the whole program, which knows the usage of its commands.

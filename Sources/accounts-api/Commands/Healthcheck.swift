@@ -18,7 +18,7 @@ struct Healthcheck: AsyncParsableCommand {
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.sendRequest(host, port: "\(address.port)") else {
             printError(
-                "no answer from \(host):\(address.port): check that the server runs and that LISTEN matches its own"
+                "no answer from \(host):\(address.port): check that the server runs and has the same LISTEN"
             )
             throw ExitCode(1)
         }
@@ -28,7 +28,8 @@ struct Healthcheck: AsyncParsableCommand {
         }
     }
 
-    /// Returns the start of the server's answer. Sending and receiving time out after five seconds each.
+    /// Returns the start of the server's answer; nil if there is none. Sending and receiving time out after five
+    /// seconds each.
     private static func sendRequest(_ host: String, port: String) -> String? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -42,7 +43,7 @@ struct Healthcheck: AsyncParsableCommand {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        // An IPv6 address is not a valid Host without brackets, and the server accepts every name.
+        // The server accepts any name as `Host`. An IPv6 address would need brackets.
         let request = "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         var answer = [UInt8](repeating: 0, count: 64)
         guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// The flags of every command that reads or changes drafts, accounts or mail.
+/// The flags of every command with which an operator reads or changes the data of the service.
 struct OperatorFlags: ParsableArguments {
     @Option(\.databaseURL) var databaseURL: String?
     @Option(\.flow) var flowFile: String?
@@ -15,7 +15,7 @@ struct OperatorFlags: ParsableArguments {
     ///
     /// - Parameters:
     ///   - writesAudit: whether the body writes an audit record, which requires a valid name.
-    ///   - hashing: hashes passwords; by default, a pool without workers.
+    ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
         hashing: HashingPool? = nil,
@@ -43,7 +43,7 @@ struct OperatorFlags: ParsableArguments {
             )
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }
-            // Count the drafts that were deleted even if the command failed after deleting some of them.
+            // Stores the counts of the deleted drafts, even if the command failed after it had deleted some.
             try await signups.funnel.flush(to: database)
             let value = try outcome.get()
             await database.shutdown()
@@ -54,7 +54,7 @@ struct OperatorFlags: ParsableArguments {
         }
     }
 
-    /// The name of the user who is logged in, also behind `sudo`; empty if unknown.
+    /// The name of the user who is logged in, even if the command runs with `sudo`; empty if unknown.
     private static var login: String {
         let environment = ProcessInfo.processInfo.environment
         return ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
@@ -75,7 +75,7 @@ extension Operator {
     }
 }
 
-/// An id given as an argument.
+/// An argument that is an id.
 struct Identity<Owner>: ExpressibleByArgument, Sendable {
     let id: ID<Owner>
 
@@ -85,10 +85,10 @@ struct Identity<Owner>: ExpressibleByArgument, Sendable {
     }
 }
 
-/// A duration given as an argument, such as `90s`, `45m`, `12h` or `7d`.
+/// An argument that is a duration, such as `90s`, `45m`, `12h` or `7d`.
 struct Period: ExpressibleByArgument, Sendable {
     let duration: Duration
-    /// The text that was given.
+    /// The text of the argument, which the help shows for a default.
     let defaultValueDescription: String
 
     init?(argument: String) {
@@ -98,12 +98,12 @@ struct Period: ExpressibleByArgument, Sendable {
     }
 }
 
-/// The object that the command names does not exist.
+/// The error if an object that the command names does not exist.
 struct NotFound: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The command does not do what was asked for.
+/// The error if the command refuses what the operator asks for. The description says why.
 struct Refused: Error, CustomStringConvertible {
     let description: String
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 /// The flags of a command that prints one page of a list.
 struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
     @Option(help: "The maximum number of lines.") var limit = 50
-    @Option(help: "Where the page begins, from the last line of the page before.") var after: Cursor?
+    @Option(help: "Where the page begins: the --after in the last line of the previous page.") var after: Cursor?
 
     func validate() throws {
         guard (1...10_000).contains(limit) else {
@@ -14,7 +14,8 @@ struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
 }
 
 extension ListPage {
-    /// Such as "50 of 1,234 accounts; next page: --after 01a1fdb2-1117-7906-a197-83af84022e4d".
+    /// The last line of a page, such as "50 of 1,234 accounts; next page: --after
+    /// 01a1fdb2-1117-7906-a197-83af84022e4d".
     func summary(of noun: String) -> String {
         let count = "\(Self.grouped(items.count)) of \(Self.grouped(total)) \(noun)\(total == 1 ? "" : "s")"
         return next.map { "\(count); next page: --after \($0)" } ?? count
@@ -29,7 +30,7 @@ extension ListPage {
         return text
     }
 
-    /// - Parameter name: the member with the items.
+    /// - Parameter name: the name of the member with the items.
     func json(_ name: String, _ item: (Item) -> JSON) -> JSON {
         .object([
             .init(name, .array(items.map(item))), .init("total", .integer(total)),

@@ -1,11 +1,12 @@
 import ArgumentParser
 import Foundation
 
-/// A question before something that cannot be undone.
+/// A question that a command asks before it does something that cannot be undone.
 enum Question {
-    /// Throws unless the person at the terminal agrees.
+    /// Asks the person at the terminal. Throws unless the answer is `y` or `yes`, or if standard input is not a
+    /// terminal.
     ///
-    /// - Parameter refusal: what the command says after any other answer.
+    /// - Parameter refusal: the error message after any other answer.
     static func ask(_ question: String, orRefuse refusal: String) throws {
         guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
         FileHandle.standardError.write(Data(question.utf8))

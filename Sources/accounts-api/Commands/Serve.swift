@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
-        // A reload during the start must not end the server.
+        // SIGHUP asks for a reload. It must not end the server while it starts.
         if settings.applications != nil { signal(SIGHUP) { _ in } }
         let level = settings.logLevel
         let isJSON = settings.logFormat == .json
@@ -70,7 +70,8 @@ struct Server {
         try await run(on: database, metrics)
     }
 
-    /// Runs until the service stops, then closes the connections.
+    /// Checks the database, and runs the service until it stops. Closes the connections to the database before it
+    /// returns or throws.
     func run(on database: Database, _ metrics: Metrics) async throws {
         do {
             try Argon2.selfTest()
@@ -102,8 +103,8 @@ struct Server {
         }
     }
 
-    /// - Parameter keyMismatch: why the keys do not fit the database. Then the server refuses sign-ups and sends no
-    ///   mail, but erases what has expired.
+    /// - Parameter keyMismatch: the reason why the keys do not fit the database; nil if they do. If they do not, the
+    ///   server refuses requests that need the keys, and sends neither mail nor events, but it erases expired data.
     private func serve(on database: Database, _ metrics: Metrics, _ keyMismatch: KeyMismatch?) async throws {
         // Trap signals before anything serves, so that no signal is missed.
         let reloads: [UnixSignal] = settings.applications == nil ? [] : [.sighup]
@@ -119,7 +120,7 @@ struct Server {
         )
         let breached = settings.breachedPasswords.map { BreachedPasswords($0, logger: logger) }
         let images = ImagePool(
-            // Works even if the file of the executable has been replaced since the start.
+            // This path works even if the file of the executable has been replaced since the start.
             program: "/proc/self/exe",
             sandbox: settings.imageSandbox,
             workers: settings.imageWorkers,
@@ -161,7 +162,8 @@ struct Server {
             logger: logger
         )
         if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
-        // Transactions write what these want to hear, also if that is nothing any more.
+        // Transactions write the events that these applications subscribe to. If there are none any more, that is
+        // stored too.
         try await database.store(settings.applications?.current.subscribers ?? [])
         let transport = settings.applications.map { _ in
             CurlTransport(
@@ -229,19 +231,21 @@ struct Server {
         )
     }
 
-    /// The time of a failed sign-in: longer than a check of any stored hash, whose cost may be that of another time.
+    /// The minimum duration of a failed sign-in: three times that of a hash, and at least 300 ms. So it usually also
+    /// covers the check of a stored hash that was made with more costly parameters.
     private func failureTime() async throws -> Duration {
         try await max(.milliseconds(300), Calibration.measure(settings.argon2, workers: 1, rounds: 1).time * 3)
     }
 
-    /// Shuts all of them down at the same time, because each may still close its connection.
+    /// Shuts all mailers down at the same time, because each may have to wait until its connection is closed.
     private func shutDown(_ mailers: [SMTPMailer]) async {
         await withDiscardingTaskGroup { tasks in
             for mailer in mailers { tasks.addTask { await mailer.shutdown() } }
         }
     }
 
-    /// Logs why images cannot be processed, before the first upload. The server starts meanwhile.
+    /// Processes a test image while the server starts. If that fails, logs the reason, so that the operator knows it
+    /// before the first upload.
     private func tryImages(_ images: ImagePool) async {
         guard settings.flow.fields.contains(where: \.kind.takesFile), let error = await images.trial() else { return }
         if case .rejected = error { return }

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Standard output of a command that follows something. The reader of a pipe may pause, or go away.
+/// Standard output of a command that prints until it is stopped. If the output is a pipe, its reader may pause or close
+/// it.
 enum StandardOutput {
     enum State {
         /// A line can be written without waiting.
         case ready
         case busy
-        /// Nobody reads it any more.
+        /// The reader has closed it.
         case closed
     }
 
@@ -16,7 +17,8 @@ enum StandardOutput {
         return output.revents & Int16(POLLERR | POLLHUP | POLLNVAL) == 0 ? .ready : .closed
     }
 
-    /// Writes the line as soon as there is room for it. Returns false if nobody reads it. SIGPIPE must be ignored.
+    /// Waits until there is room for the line, and writes it. Returns false if the reader has closed the output. The
+    /// process must ignore SIGPIPE.
     ///
     /// - Parameter line: at most 4 KiB, for which a pipe that is ready has room (pipe(7)).
     static func write(_ line: String) async throws -> Bool {

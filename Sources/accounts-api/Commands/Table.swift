@@ -48,7 +48,7 @@ struct Table {
 }
 
 extension String {
-    /// The text, cut to a width in columns with an ellipsis at the end if it is wider.
+    /// The text. If it is wider than `width` columns, it is cut and ends with an ellipsis.
     func shortened(to width: Int) -> String {
         if columns <= width { return self }
         var short = ""

@@ -5,7 +5,8 @@ enum Terminal {
     /// Whether standard output is a terminal.
     static let isConnected = isatty(STDOUT_FILENO) == 1
 
-    /// False if `NO_COLOR` is set (https://no-color.org).
+    /// Whether output has colours: standard output is a terminal that is not `dumb`, and `NO_COLOR` is not set
+    /// (https://no-color.org).
     static let hasColours: Bool = {
         let environment = ProcessInfo.processInfo.environment
         return isConnected && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"

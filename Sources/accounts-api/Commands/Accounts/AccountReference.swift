@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// An account given as an argument: by its id, the first digits of its id, its address or its username.
+/// An argument that names an account: its id, the first digits of its id, its address or its username.
 struct AccountReference: ExpressibleByArgument, Sendable {
     static let help: ArgumentHelp = "The account's id or its first digits, its e-mail address or its username."
 
@@ -15,11 +15,11 @@ struct AccountReference: ExpressibleByArgument, Sendable {
         prefix = IDPrefix(argument)
     }
 
-    /// Whether finding the account writes an audit record in any case, because it is a search for an address or a
-    /// username.
+    /// Whether ``find(by:)`` always writes an audit record, because the text can only be an address or a username. For
+    /// the first digits of an id, it writes one only if no id begins with them.
     var isSearch: Bool { id == nil && prefix == nil }
 
-    /// Throws `NotFound` if there is no such account, and `Refused` if the digits begin several ids.
+    /// Throws ``NotFound`` if there is no such account, and ``Refused`` if several ids begin with the digits.
     func find(by worker: Operator) async throws -> ID<Account> {
         if let id { return id }
         if let prefix {

@@ -8,8 +8,8 @@ extension AccountCommands {
             abstract: "Imports accounts of another system.",
             discussion: """
                 Each line of the file is a JSON object with "created_at" and with "email", "username" or both; \
-                "email_verified", "profile", "password_hash" and "locale" are optional. The flow judges the values, so \
-                use the flow file of the servers. Passwords keep working: their hashes are hashed once more with \
+                "email_verified", "profile", "password_hash" and "locale" are optional. The flow validates the values, \
+                so use the flow file of the servers. Passwords keep working: their hashes are hashed once more with \
                 Argon2id, at the cost of ARGON2_MEMORY_KIB and ARGON2_ITERATIONS, which must be that of the servers.
 
                 Lines that were imported before are skipped, so run the command again after an interruption. Lines \
@@ -44,7 +44,7 @@ extension AccountCommands {
                 if let mismatch = try await accounts.keyMismatch() {
                     throw Refused(description: "ACCOUNTS_KEYS does not fit the database: \(mismatch)")
                 }
-                // What was imported before a failure is reported, too.
+                // The report also counts the accounts that were imported before a failure.
                 do { try await Self.run(accounts, lines, &tally) } catch { failure = error }
             }
             hashing.shutdown()
@@ -86,7 +86,7 @@ extension AccountCommands {
     }
 }
 
-/// The lines of a file that are not empty, in batches.
+/// The lines of a file that are not blank, in batches.
 private struct ImportLines: Sequence, IteratorProtocol {
     static let batch = 256
 
@@ -114,7 +114,7 @@ extension UInt8 {
     fileprivate var isASCIIWhitespace: Bool { [0x09, 0x0D, 0x20].contains(self) }
 }
 
-/// What has become of the lines so far.
+/// The outcomes of the lines that were processed so far.
 private struct Tally {
     var imported = 0
     var present = 0

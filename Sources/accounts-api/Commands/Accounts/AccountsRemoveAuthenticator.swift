@@ -24,7 +24,7 @@ extension AccountCommands {
         func run() async throws {
             if !yes {
                 try Question.ask(
-                    "Remove the authenticator app of \(account.text.printable), whose identity is proved? [y/N] ",
+                    "Is the identity of the person proved? Remove the app of \(account.text.printable)? [y/N] ",
                     orRefuse: "nothing was removed"
                 )
             }

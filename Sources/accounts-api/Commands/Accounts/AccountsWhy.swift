@@ -113,7 +113,7 @@ extension SignInDiagnosis {
 }
 
 extension SignInFinding {
-    /// When it ends by itself; nil if it does not.
+    /// The time at which the finding ends by itself; nil if it does not.
     fileprivate var until: Date? {
         switch self {
         case .guessed(_, let until), .addressLeft(_, let until): until

@@ -10,7 +10,7 @@ struct ApplicationCommands: AsyncParsableCommand {
 }
 
 extension ApplicationsFile {
-    /// - Parameter path: nil for the file that `APPLICATIONS_FILE` names.
+    /// - Parameter path: the path of the file; nil for the file that `APPLICATIONS_FILE` names.
     init(_ path: String?, _ source: SettingSource) throws {
         let setting = SettingTable.shared.applicationsFile.name
         guard let path = try path ?? source.text(setting)?.value else {

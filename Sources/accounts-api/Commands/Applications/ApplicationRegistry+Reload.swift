@@ -2,8 +2,9 @@ import Accounts
 import Logging
 
 extension ApplicationRegistry {
-    /// Reloads the applications on a thread of its own, because a disk may block, and logs what has happened. Transactions
-    /// then write what the new applications want to hear.
+    /// Reads the applications file again, and logs the outcome. A thread of its own reads the file, because a disk may
+    /// block. Then stores the event subscriptions of the applications, so that transactions write the events of these
+    /// subscriptions from now on.
     func reload(_ logger: Logger, storingIn database: Database) async {
         await withCheckedContinuation { finished in
             _ = DedicatedThread(named: "applications") {
@@ -12,7 +13,7 @@ extension ApplicationRegistry {
             }
         }
         do throws(DatabaseError) { try await database.store(current.subscribers) } catch {
-            logger.error("events follow the applications of before; reload again", metadata: ["reason": "\(error)"])
+            logger.error("cannot store the event subscriptions; reload again", metadata: ["reason": "\(error)"])
         }
     }
 
@@ -28,7 +29,7 @@ extension ApplicationRegistry {
         } catch {
             for mistake in error.mistakes {
                 logger.error(
-                    "applications not reloaded; the server keeps the ones that it has",
+                    "applications not reloaded; the server keeps the previous ones",
                     metadata: ["reason": "\(mistake)"]
                 )
             }

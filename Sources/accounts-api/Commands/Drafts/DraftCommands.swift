@@ -34,7 +34,7 @@ extension Operator {
         )
     }
 
-    /// Returns the draft with that id; throws ``NotFound`` with the reason if it cannot be shown.
+    /// Returns the draft with this id. Throws ``NotFound`` with the reason if it cannot be shown.
     func existing(_ id: ID<Draft>) async throws -> Draft {
         do throws(FindError) {
             if let draft = try await draft(id) {

@@ -51,7 +51,8 @@ extension DraftCommands {
 }
 
 extension Obstacle.Reason {
-    /// Red for an obstacle that the person cannot remove in this sign-up.
+    /// The colour of the reason: red if the value belongs to another account or only a new sign-up helps, yellow if the
+    /// person must correct an answer or request a new code.
     fileprivate var paint: Paint {
         switch self {
         case .missing, .notAnswered, .noCode, .codeNotGiven: .plain

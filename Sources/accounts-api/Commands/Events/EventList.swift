@@ -64,7 +64,7 @@ extension EventRow {
 }
 
 extension AccountEvent {
-    /// The members that an operator sees.
+    /// The members of the event in the JSON output of commands.
     var summary: [JSON.Member] {
         [
             .init("id", .string("\(id)")), .init("type", .string(type)), .init("account", .string("\(account)")),

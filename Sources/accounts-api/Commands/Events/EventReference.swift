@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// An event given as an argument: by its id, or by at least six of its first digits.
+/// An argument that names an event: its id, or at least the first six digits of its id.
 struct EventReference: ExpressibleByArgument, Sendable {
     let text: String
     let prefix: IDPrefix<AccountEvent>

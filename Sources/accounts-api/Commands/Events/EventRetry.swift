@@ -4,10 +4,10 @@ import ArgumentParser
 extension EventCommands {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Switches the webhook of an application on, and delivers all that it has not received now.",
+            abstract: "Switches the webhook of an application on, and delivers all events that it has not received.",
             discussion: """
-                With EVENT it delivers only this event, after those that wait for the same account, and leaves a webhook \
-                that is off as it is.
+                With EVENT it delivers only this event, after earlier waiting ones of the same account. It refuses if \
+                the webhook is off.
 
                 EXAMPLES
                   accounts-api events retry shop

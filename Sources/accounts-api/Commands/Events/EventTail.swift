@@ -42,7 +42,7 @@ extension EventCommands {
             }
         }
 
-        /// Ends when nobody reads the output any more.
+        /// Prints the events, until the reader of the output closes it.
         private static func follow(_ tail: EventTail, asJSON: Bool) async throws {
             var tail = tail
             for await _ in Ticks(every: .seconds(1)) {

@@ -9,8 +9,8 @@ extension KeyCommands {
                 First append the new key to ACCOUNTS_KEYS of all servers, and restart the servers: now they can \
                 decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \
                 Then run this command. It prints which keys may be removed, and which must stay because passwords \
-                need them. Codes that were already sent depend on the old key for ten minutes: wait that long before \
-                you remove it. Exits with 1 if some data or passwords need a key that is not in ACCOUNTS_KEYS.
+                need them. Wait a day before you remove a key: codes that were already sent need it for ten minutes, \
+                and rate limits for a day. Exits with 1 if data or passwords need a key that is not in ACCOUNTS_KEYS.
 
                 EXAMPLE
                   ACCOUNTS_KEYS_FILE=keys accounts-api keys rotate

@@ -59,8 +59,8 @@ extension KeyCommands.Signing {
             abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
             discussion: """
                 Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
-                minutes ago, because applications may still have a list of keys without them. --force does not wait, \
-                for a key that others know: applications that do not read the list again then refuse tokens. Writes an \
+                minutes ago, because applications may still have a list of keys without them. Pass --force if others \
+                know a live key: applications then refuse tokens until they read the list again. Writes an \
                 audit record. Asks first, or needs --yes.
 
                 EXAMPLE
