@@ -43,5 +43,5 @@ struct EventRoutes: Sendable {
 }
 
 extension Operation.Act {
-    static let listEvents = Self("listEvents", "Returns the events that the application wants to hear of")
+    static let listEvents = Self("listEvents", "Returns the events that the application subscribes to")
 }

@@ -252,17 +252,17 @@ extension Operation.Act {
         problems: [.noSession],
         needsKeys: true
     )
-    static let authorizeForm = Self("authorizeForm", "The same by POST", needsKeys: true)
+    static let authorizeForm = Self("authorizeForm", "Repeats an authorization request as a GET", needsKeys: true)
     static let continueAuthorization = Self(
         "continueAuthorization",
-        "Answers the request after the person has signed in or up",
+        "Continues an authorization request after the person has signed in or up",
         problems: [.notFound],
         needsKeys: true
     )
     static let applicationSignOut = Self(
         "applicationSignOut",
-        "Signs out for an application, and asks first unless the application shows the session",
+        "Signs out for an application; asks first unless the id_token_hint belongs to the session",
         needsKeys: true
     )
-    static let applicationSignOutForm = Self("applicationSignOutForm", "The same by POST", needsKeys: true)
+    static let applicationSignOutForm = Self("applicationSignOutForm", "Repeats a sign-out as a GET", needsKeys: true)
 }
