@@ -4,7 +4,7 @@ import Foundation
 /// The state of the board and its reaction to keys. It uses neither the terminal nor the database: a key that needs
 /// them returns an action.
 struct BoardScreen {
-    /// What the caller must do after a key.
+    /// An action that the caller must perform after a key.
     enum Action: Equatable {
         case quit
         case show(ID<Draft>)
@@ -13,16 +13,16 @@ struct BoardScreen {
 
     private enum Mode {
         case board
-        /// The lines of the report on one draft.
+        /// Shows the report on one draft, which has these lines.
         case detail([String])
-        /// Asks whether to delete the draft. The text is its masked address, or its id if it has no address.
+        /// Asks whether to delete this draft. The text is its masked address, or its id if it has no address.
         case confirmation(ID<Draft>, String)
     }
 
     var size: (columns: Int, lines: Int)
-    /// A message that is shown until the next key.
+    /// A message that is shown until the next key; nil if there is none.
     var notice: String?
-    /// The reason why the board could not be updated.
+    /// The reason why the last update of the board failed; nil if it succeeded.
     var updateError: String?
     private(set) var board: DraftBoard
     private var mode = Mode.board
@@ -197,7 +197,7 @@ extension DraftBoard {
 }
 
 extension DraftSummary {
-    /// The age, the time left and the number of wrong codes.
+    /// The age of the sign-up, the time left, and the number of wrong codes if there were any.
     fileprivate var ages: String {
         let age = span(from: createdAt, to: now)
         let left = span(from: now, to: expiresAt)

@@ -7,7 +7,7 @@ final class LiveTerminal: Sendable {
     private let originalSettings: termios
     private let isRestored = Atomic(false)
 
-    /// Nil if standard input or output is not a terminal.
+    /// Returns nil if standard input or output is not a terminal.
     init?() {
         var settings = termios()
         guard isatty(STDIN_FILENO) == 1, Terminal.isConnected, tcgetattr(STDIN_FILENO, &settings) == 0 else {
@@ -38,7 +38,7 @@ final class LiveTerminal: Sendable {
         Self.write("\u{1B}[?2026h\u{1B}[H\(text)\u{1B}[J\u{1B}[?2026l")
     }
 
-    /// The pressed keys; ends when the terminal is closed.
+    /// The pressed keys. The stream ends when the terminal is closed.
     static func keys() -> AsyncStream<Key> {
         AsyncStream { keys in
             // The thread lives until the process ends, because nothing can interrupt its read.

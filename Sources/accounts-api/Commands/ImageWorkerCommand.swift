@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// The process that the server starts for each uploaded image.
+/// The command of the process that the server starts for each uploaded image.
 struct ImageWorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image-worker",

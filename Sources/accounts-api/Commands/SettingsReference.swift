@@ -1,7 +1,7 @@
 import Accounts
 import ArgumentParser
 
-/// The reference of the configuration, generated from the table of settings.
+/// The command that prints the reference of the configuration, which is generated from the table of settings.
 struct SettingsReference: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",

@@ -7,7 +7,8 @@ struct EventRoutes: Sendable {
     let applications: ApplicationRegistry
     let database: Database
 
-    /// `GET /events?after=CURSOR&limit=100`, with the application's id and secret by HTTP Basic.
+    /// Answers `GET /events?after=CURSOR&limit=100`. The application authenticates with its id and secret by HTTP
+    /// Basic.
     @Sendable func list(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let credentials = request.headers[.authorization].flatMap({ BasicCredentials($0) }),
             let application = applications.current[credentials.name],

@@ -32,7 +32,7 @@ struct ForwardAuthHosts: Sendable {
     /// characters of a URI. So it has no user name, backslash or space that could make a browser find another host than
     /// this function.
     func allowed(_ url: String) -> String? {
-        guard url.utf8.count <= Self.maximumBytes, url.hasPrefix(scheme), url.utf8.allSatisfy(Self.isUnambiguous)
+        guard url.utf8.count <= Self.maximumBytes, url.hasPrefix(scheme), url.utf8.allSatisfy(Self.isURICharacter)
         else { return nil }
         let rest = url.dropFirst(scheme.count)
         let host = rest.prefix { !"/?#".contains($0) }
@@ -42,7 +42,7 @@ struct ForwardAuthHosts: Sendable {
     private static let maximumBytes = 2000
 
     /// Whether the byte is a character that a URI may contain (RFC 3986 §2): a letter, a digit, or a mark such as `%`.
-    private static func isUnambiguous(_ byte: UInt8) -> Bool {
+    private static func isURICharacter(_ byte: UInt8) -> Bool {
         byte.isASCIIAlphanumeric || uriMarks.contains(byte)
     }
 

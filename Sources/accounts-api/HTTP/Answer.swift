@@ -47,7 +47,7 @@ extension HTTPFields {
     /// Adds the fields. A field replaces an existing field of the same name. Only `Set-Cookie` is appended, because an
     /// answer may set several cookies.
     ///
-    /// A field `Cookie`, which a proxy passes on, stays one field. The plain subscript would split it into one field
+    /// The field `Cookie` of an answer to a proxy stays one field. The plain subscript would split it into one field
     /// for each cookie.
     mutating func add(_ fields: HTTPFields) {
         for field in fields {

@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The routes of the forms on the page of a step with a confirmed authenticator app. One says that the person has saved
-/// the recovery codes, one removes the app.
+/// The routes of two forms on the page of a step with a confirmed authenticator app. One form confirms that the person
+/// has saved the recovery codes, the other removes the app.
 struct AuthenticatorStepRoutes: Sendable {
     let site: FlowSite
 

@@ -1,6 +1,6 @@
 import Accounts
 
-/// The media types of a body that ``BodyReader`` reads. Both are UTF-8.
+/// The media types of a body that ``BodyReader`` reads. A body of either type must be UTF-8.
 enum BodyType: String, CaseIterable {
     case json = "application/json"
     case form = "application/x-www-form-urlencoded"

@@ -48,7 +48,7 @@ extension FlowPurpose {
         }
     }
 
-    /// The path of the page after the commit.
+    /// The path of the page that a browser gets after the commit.
     var pathAfterCommit: String {
         switch self {
         case .signup: path

@@ -6,7 +6,7 @@ import Hummingbird
 struct HealthRoutes: Sendable {
     let database: Database
     let shutdown: ShutdownSignal
-    /// Why the keys do not fit the database; nil if they do.
+    /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
     /// The maximum time that the database has to answer.
     let patience: Duration
@@ -26,7 +26,7 @@ struct HealthRoutes: Sendable {
         return Answer(json: ["status": "ready"]).response
     }
 
-    /// Why the server is not ready; nil if it is.
+    /// The reason why the server is not ready; nil if it is ready.
     private var obstacle: String? {
         get async {
             if shutdown.isUnderWay { return "The server is stopping." }

@@ -61,9 +61,9 @@ struct Operation: Sendable {
         case export = "AccountExport"
         case editedAccount = "EditedAccount"
         case oauthError = "OAuthError"
-        /// HTML.
+        /// An HTML page.
         case page
-        /// JPEG.
+        /// A JPEG image.
         case image
         case anything, nothing
     }
@@ -89,7 +89,7 @@ struct Operation: Sendable {
         /// For requests of an application, or of a browser that an application redirects to this service. Their origin
         /// is not checked. It reads the token of a session.
         case application(@Sendable (Request, RequestScope) async throws -> Response)
-        /// Needs no draft.
+        /// Needs no draft. A browser gets a page in place of the answer.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Needs no session, but reads the token of a session or of a sign-in that waits for a code.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)

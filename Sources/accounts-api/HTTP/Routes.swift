@@ -9,13 +9,13 @@ struct Routes: Sendable {
     let database: Database
     let publicURL: String
     let allowedOrigins: Set<String>
-    /// The sign-up.
+    /// The flow that signs people up.
     let signup: FlowSite
     /// The flows that change an account.
     let changes: [FlowSite]
     let proxies: Proxies
     let shutdown: ShutdownSignal
-    /// Why the keys do not fit the database; nil if they do.
+    /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
     /// The applications; nil if the service has none. Then the paths for applications do not exist.
     let applications: ApplicationRegistry?

@@ -173,8 +173,8 @@ struct Schemas {
         return ["type": "object", "additionalProperties": false, "properties": .object(properties)]
     }
 
-    /// An account. Its values of other fields are additional members, named like the fields. The schema does not list
-    /// them, because an account may be older than the flow.
+    /// An account. The values of its other fields are additional members with the names of the fields. The schema does
+    /// not list them, because an account may be older than the flow.
     private var account: JSON {
         [
             "type": "object", "required": ["id", "created_at"],

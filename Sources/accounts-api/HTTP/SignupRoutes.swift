@@ -10,7 +10,7 @@ struct SignupRoutes: Sendable {
     private var representations: Representations { site.representations }
     private var cookie: TokenCookie { site.cookie }
 
-    /// Starts a sign-up, or continues the open one of the token.
+    /// Starts a draft, or returns the open draft of the request's token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
         var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
@@ -48,8 +48,8 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        // A recovery or a change of the address shows no account. An account that existed before needs the token of a
-        // session.
+        // A recovery or a change of the address does not show its account. Only the token of a session shows an account
+        // that existed before the draft.
         guard let id = context.draft.account, site.purpose == .signup else {
             return representations.answer(context.draft)
         }
@@ -68,7 +68,7 @@ struct SignupRoutes: Sendable {
         )
     }
 
-    /// Shows browsers without script a page that asks whether to cancel.
+    /// Shows a page that asks whether to cancel, for browsers without script.
     @Sendable func askToCancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         if context.draft.account != nil { throw Problem.committed(in: site.purpose) }
         return representations.answer(context.draft)

@@ -1,7 +1,7 @@
 /// The explanation of a problem type or a field code in the reference for integrators, in English. Names from the
 /// protocol are between backticks.
 struct Explanation: Hashable, Sendable {
-    /// When the service answers with this problem or code.
+    /// The cases in which the service answers with this problem or code.
     let meaning: String
     /// The action that the client should take.
     let remedy: String

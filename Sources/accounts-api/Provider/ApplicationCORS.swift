@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Says which answers scripts of other sites may read because of applications (Fetch Standard, CORS). They may read
-/// only those of the paths below: above all, not those of the authorization endpoint (RFC 9700 §2.6).
+/// Says which answers scripts of applications that run in a browser may read (Fetch Standard, CORS). They may read
+/// those of a few paths only. The authorization endpoint must not be one of them (RFC 9700 §2.6).
 struct ApplicationCORS: Sendable {
     /// The applications; nil if the service has none.
     let applications: ApplicationRegistry?
@@ -29,13 +29,14 @@ struct ApplicationCORS: Sendable {
         }
     }
 
-    /// The methods of the paths that scripts of public applications may use.
-    private static let ofApplications = [
+    /// The paths whose answers scripts of public applications may read, with the methods that they may use.
+    private static let applicationPaths = [
         "/oauth/token": "POST", "/oauth/userinfo": "GET, POST", "/oauth/revoke": "POST",
     ]
 
-    /// The documents that scripts of all sites may read: they are the same for everybody, and caches keep them.
-    private static let ofEverybody: Set<String> = [
+    /// The paths of documents that scripts of all sites may read. They are the same for everybody, and caches keep
+    /// them.
+    private static let publicPaths: Set<String> = [
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
@@ -43,8 +44,8 @@ struct ApplicationCORS: Sendable {
     /// - Returns: nil if scripts may not read the answer.
     func access(of request: Request, at path: String?) -> Access? {
         guard let path else { return nil }
-        if Self.ofEverybody.contains(path) { return Access(origin: "*", methods: "GET") }
-        guard let methods = Self.ofApplications[path], let origin = request.headers[.origin],
+        if Self.publicPaths.contains(path) { return Access(origin: "*", methods: "GET") }
+        guard let methods = Self.applicationPaths[path], let origin = request.headers[.origin],
             applications?.current.allows(origin: origin) == true
         else { return nil }
         return Access(origin: origin, methods: methods)

@@ -23,12 +23,12 @@ struct AuthorizePages: Sendable {
     }
 
     @Sendable func authorizeForm(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await Self.repeated(request, at: "/oauth/authorize")
+        try await Self.redirectedAsGET(request, at: "/oauth/authorize")
     }
 
     /// Redirects the browser from a POST to the path as a GET, with the form as its query. Browsers send the cookie of
     /// the session with a GET from another site, but not with a POST.
-    private static func repeated(_ request: Request, at path: String) async throws -> Response {
+    private static func redirectedAsGET(_ request: Request, at path: String) async throws -> Response {
         let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: maximumBytes)
         let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
         guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -161,7 +161,7 @@ struct AuthorizePages: Sendable {
     }
 
     @Sendable func signOutForm(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await Self.repeated(request, at: "/oauth/logout")
+        try await Self.redirectedAsGET(request, at: "/oauth/logout")
     }
 
     /// Signs the browser out, and redirects it back to the application. Asks the person first, unless the

@@ -5,7 +5,7 @@ import Foundation
 struct BasicCredentials {
     let name, password: String
 
-    /// - Parameter header: the value of `Authorization`.
+    /// Returns nil if the value of `Authorization` is not a valid one of HTTP Basic.
     init?(_ header: String) {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",

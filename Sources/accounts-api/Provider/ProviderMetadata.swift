@@ -1,7 +1,7 @@
 import Accounts
 
 extension Provider {
-    /// The document of OpenID Connect Discovery 1.0 §3 and RFC 8414 §2.
+    /// The metadata document of the provider (OpenID Connect Discovery 1.0 §3, RFC 8414 §2).
     var metadata: JSON {
         func list(_ items: [String]) -> JSON { .array(items.map(JSON.string)) }
         func url(_ path: String) -> JSON { .string("\(issuer)/oauth/\(path)") }

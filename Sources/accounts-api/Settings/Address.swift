@@ -3,7 +3,7 @@ struct Address: Sendable {
     let host: String
     let port: Int
 
-    /// `host:port`, with brackets around an IPv6 address.
+    /// Reads `host:port`, with brackets around an IPv6 address. Returns nil for any other text.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port), colon > text.startIndex

@@ -9,9 +9,9 @@ struct Setting<Value: Sendable>: AnySetting {
     enum Default: Sendable {
         /// There is no default: the server does not start without a value.
         case required
-        /// This value. The documentation shows no default.
+        /// The associated value, which the documentation does not show.
         case empty(Value)
-        /// The value that `parse` reads from this text, which is also the default in the documentation.
+        /// The value that `parse` reads from this text. The documentation shows the text.
         case text(String)
         /// The value that the function returns. The documentation shows the text.
         case computed(String, @Sendable () throws -> Value)

@@ -91,7 +91,7 @@ struct SettingTable: Sendable {
         "directory with templates, style sheet and script of the pages; built-in files replace those that are missing",
         parse: { try Assets(directory: $0) }
     )
-    /// Nil if it is not set.
+    /// The content of the brand file; nil if it is not set.
     let brand = Setting<Brand?>(
         "BRAND_FILE",
         default: .empty(nil),
@@ -146,7 +146,7 @@ struct SettingTable: Sendable {
         """,
         parse: { try items(of: $0).map(block) }
     )
-    /// Nil if it is not set.
+    /// The URL; nil if it is not set.
     let afterSignupURL = Setting<String?>(
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
@@ -162,7 +162,7 @@ struct SettingTable: Sendable {
         """,
         parse: { Set(try items(of: $0).map(host)) }
     )
-    /// Nil if it is not set.
+    /// The list of breached passwords; nil if it is not set.
     let breachedPasswords = Setting<BreachedList?>(
         "BREACHED_PASSWORDS_FILE",
         default: .empty(nil),
@@ -268,7 +268,7 @@ struct SettingTable: Sendable {
 
     static let shared = SettingTable()
 
-    /// The settings one by one, in the order of their declarations.
+    /// All settings, in the order of their declarations.
     static let entries = Mirror(reflecting: shared).children.map { child in
         guard let setting = child.value as? any AnySetting else {
             preconditionFailure("SettingTable has a property that is not a Setting")

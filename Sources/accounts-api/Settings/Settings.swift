@@ -63,7 +63,7 @@ struct Settings: Sendable {
     var argon2: Argon2Parameters { Argon2Parameters(memoryKiB: self.argon2Memory, iterations: self.argon2Iterations) }
 }
 
-/// The settings of hashing.
+/// The settings of the pool that hashes passwords.
 struct HashingSettings: Sendable {
     let parameters: Argon2Parameters
     let workers: Int

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The page to which a person goes after signing in. Every page of the sign-in passes it on to the next page.
 struct ReturnTarget {
-    /// The URL of the page; nil for the page of the account.
+    /// The URL or the path of the page; nil for the page of the account.
     let url: String?
     /// The authorization request of an application that continues at the URL; nil if the target is the account or a
     /// page behind a proxy.

@@ -10,8 +10,8 @@ struct CORSPreflight: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
             let origin = request.headers[.origin],
-            // A proxy asks about a preflight request for an application. It would take an answer of this middleware as
-            // permission.
+            // At this path, a proxy asks about a preflight request for an application. It would take an answer of this
+            // middleware as permission.
             !request.uri.path.hasPrefix(ForwardAuthRoutes.prefix)
         else { return try await next(request, context) }
         if let access = applications.access(of: request, at: context.endpointPath) {
