@@ -1,13 +1,14 @@
 package import Foundation
 
-/// What an account consists of, as its person sees it.
+/// The factors of an account, and the person's answers to documents.
 package struct AccountOverview: Sendable {
     package let hasPassword, hasAuthenticator: Bool
+    /// The number of unused recovery codes.
     package let recoveryCodes: Int
     package let consents: [GivenConsent]
 }
 
-/// A document that the person has accepted or declined.
+/// The person's answer to a document, such as the terms of use: accepted or declined.
 package struct GivenConsent: Sendable {
     package let field: String
     package let isAccepted: Bool
@@ -18,7 +19,8 @@ package struct GivenConsent: Sendable {
 extension AccountOverview {
     /// The statements whose rows ``init(_:_:)`` reads.
     ///
-    /// - Parameter hasPassword: whether the account has a password, as SQL that the role of the caller may evaluate.
+    /// - Parameter hasPassword: an SQL expression that is true if the account has a password. The caller's database
+    ///   role must have the right to evaluate it.
     static func queries(of account: ID<Account>, hasPassword: SQL) -> [SQL] {
         [
             """
@@ -41,7 +43,7 @@ extension AccountOverview {
 }
 
 extension GivenConsent {
-    /// - Parameter columns: the field, whether it is accepted, the version and the time.
+    /// - Parameter columns: the field, whether the document is accepted, its version, and the time of the answer.
     init(_ columns: inout Columns) throws(DatabaseError) {
         field = try columns.next()
         isAccepted = try columns.next()
@@ -51,10 +53,11 @@ extension GivenConsent {
 }
 
 extension Sessions {
-    /// Whether the account has a password, as SQL for a server, which cannot read the table.
+    /// An SQL expression that is true if the account has a password. It calls a function, because the database role of
+    /// the server has no right to read the table of the passwords.
     static func hasPassword(_ account: ID<Account>) -> SQL { "password_hash(\(account)) IS NOT NULL" }
 
-    /// How the person can sign in, and which documents they have accepted.
+    /// Reads the factors of the account, and which documents the person has accepted or declined.
     package func overview(of account: ID<Account>) async throws(SignInError) -> AccountOverview {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(

@@ -1,5 +1,6 @@
 extension Values {
-    /// The values of the account in the fields of the flow, as far as it has them in its own row.
+    /// The values that the row of the account has for the fields of the flow. Values in other tables are missing, such
+    /// as consents and photos.
     init(of account: Account, in flow: Flow) {
         self.init()
         for field in flow.fields {
@@ -9,7 +10,7 @@ extension Values {
 }
 
 extension Account {
-    /// What the account stores for the field; nil if it stores nothing.
+    /// The value that the row of the account has for the field; nil if it has none.
     func json(of field: Field) -> JSON? {
         switch (field.isIdentifier, type(of: field.kind).name) {
         case (true, EmailField.name): email.map(JSON.string)
@@ -20,7 +21,8 @@ extension Account {
 }
 
 extension Sessions {
-    /// The values of the account in the fields of the flow, including those in the tables of the kinds.
+    /// Reads the values of the account for the fields of the flow: those of its row, and those in tables of field
+    /// kinds, such as `consents`.
     package func values(of account: Account) async throws(SignInError) -> Values {
         let queries = Kinds.all.compactMap { $0.accountValues(of: account.id) }
         return try await converting(to: SignInError.database) { () throws(DatabaseError) in
@@ -40,7 +42,7 @@ extension Sessions {
 }
 
 extension Signups {
-    /// The values as people read them, with the fields of the flow that have them.
+    /// The fields of the flow that have a value, in their order, each with the text that the review page shows for it.
     package func texts(of values: Values, in language: Language) -> [(field: Field, text: String)] {
         flow.fields.compactMap { field in
             values.json(of: field.name).map { (field, field.kind.reviewText($0, in: language)) }

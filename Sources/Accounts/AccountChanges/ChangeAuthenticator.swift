@@ -2,8 +2,9 @@ internal import Foundation
 
 /// Setting up and removing the authenticator app of an account.
 extension Sessions {
-    /// What the person needs to set up an app. Writes nothing: the secret is derived, and stored once a code of the app has
-    /// confirmed it. It belongs to this session, so that no other one sees it.
+    /// Returns a new secret for an authenticator app. Writes nothing: the secret is derived from the session, so that
+    /// no other session sees it, and is stored when ``addAuthenticator(_:to:in:)`` gets a code that the app makes with
+    /// it.
     package func enrolment(of session: AccountSession) async throws(SignInError) -> Enrolment {
         try requireConfirmation(of: session)
         let generation = try await generation(of: session.account.id)
@@ -15,7 +16,11 @@ extension Sessions {
         )
     }
 
-    /// Adds the app that shows this code, in place of the one before. Returns the new recovery codes.
+    /// Stores the secret of the app that shows this code, in place of an earlier one, and replaces the recovery codes.
+    /// Returns the new recovery codes, and the session with its new token.
+    ///
+    /// Throws `refused` if the code is wrong, and `noSuchFactor` if a session with one factor would replace an app, or
+    /// if an app was added since the code was compared.
     package func addAuthenticator(
         _ code: String,
         to session: AccountSession,
@@ -54,7 +59,8 @@ extension Sessions {
         return (codes, session)
     }
 
-    /// The code has proved a second factor, so the session has two from now on (NIST SP 800-63B-4 §2.2).
+    /// Raises the session to two factors, with the times that apply to them, because the code has proved the second one
+    /// (NIST SP 800-63B-4 §2.2).
     private func raise(_ session: AccountSession) -> SQL {
         let methods = session.methods.withSecondFactor
         return """
@@ -67,8 +73,10 @@ extension Sessions {
             """
     }
 
-    /// Removes the app and the recovery codes. Needs a session of two factors. Throws `factorRequired` if the flow requires
-    /// an app: its passwords may be too short to be the only factor.
+    /// Removes the app and the recovery codes. Returns the session with its new token.
+    ///
+    /// Throws `noSuchFactor` if the session has one factor or the account has no app, and `factorRequired` if the flow
+    /// requires an app: passwords of such a flow may be too short to be the only factor.
     package func removeAuthenticator(
         of session: AccountSession,
         in language: Language
@@ -87,7 +95,8 @@ extension Sessions {
         return try await changeCredentials(of: session, telling: .authenticatorRemoved, in: language, remove)
     }
 
-    /// Replaces all recovery codes. Needs a session of two factors.
+    /// Replaces all recovery codes. Returns the new ones, and the session with its new token. Throws `noSuchFactor` if
+    /// the session has one factor, or the account has no app.
     package func newRecoveryCodes(
         of session: AccountSession,
         in language: Language
@@ -121,7 +130,8 @@ extension Sessions {
         ]
     }
 
-    /// Grows with each app that is added, so that no secret is shown twice.
+    /// Reads how often an app was added to the account. Secrets are derived from this number, so that a stored secret
+    /// is never shown again.
     private func generation(of account: ID<Account>) async throws(SignInError) -> Int {
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read("SELECT authenticators_added FROM accounts WHERE id = \(account)").first?
@@ -131,7 +141,8 @@ extension Sessions {
         return row
     }
 
-    /// The secret under each key of the ring; the first one is shown.
+    /// The secret under each key of the key ring. The person sees the first one; codes of the others are accepted too,
+    /// because a key rotation may come between.
     private func secrets(of session: AccountSession, _ generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("authenticator of account".utf8),

@@ -1,7 +1,9 @@
 extension Sessions {
-    /// Replaces the password, by the rules of the flow. All other sessions end, and other devices are not known any more.
+    /// Replaces the password of the account, if the new one satisfies the rules of the flow. Ends all other sessions,
+    /// and forgets all devices but the one of this client. Returns the session with its new token.
     ///
-    /// - Parameter answers: the password, and its confirmation if the flow has one, under the names of their fields.
+    /// - Parameter answers: the new password, and its repetition if the flow asks for one, by the names of their
+    ///   fields.
     package func changePassword(
         _ answers: Answers,
         of session: AccountSession,
@@ -34,7 +36,8 @@ extension Sessions {
         )
     }
 
-    /// The canonical password. Throws `refused` with everything that is wrong with the answers.
+    /// Returns the password field of the flow, and the new password in its canonical form. Throws `refused` with all
+    /// refusals of the answers, and `noSuchFactor` if the flow has no password.
     private func checked(
         _ answers: Answers,
         for session: AccountSession,
@@ -71,7 +74,8 @@ extension Sessions {
         return (field, password)
     }
 
-    /// The hash of a new password, charged to the network.
+    /// Hashes the new password. Throws `limited` if the client's network has used up its password hashes, and `hashing`
+    /// if the hash would have to wait too long.
     private func hash(_ password: SharedSecret) async throws(SignInError) -> PHCString {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
@@ -88,7 +92,7 @@ extension Sessions {
 }
 
 extension FieldKind {
-    /// The valid answer, for callers that do not know its type.
+    /// Validates the answer, like `parse`, for callers that do not know the type of the result.
     fileprivate func input(
         of answer: FieldAnswer,
         in field: FieldName,

@@ -1,27 +1,31 @@
 internal import Foundation
 
 extension AccountSession {
-    /// Whether the person has proved recently enough who they are to change what protects the account.
+    /// Whether the person has signed in or confirmed the session in the last ten minutes, and so may change
+    /// credentials.
     package var isConfirmed: Bool {
         now.timeIntervalSince(authTime) <= Double(Self.confirmationTime.seconds)
     }
 }
 
-/// A change of what protects an account: it ends all other sessions, and the address of the account is told.
+/// Changes of the password, the authenticator app or the recovery codes of an account, and its erasure. Each one ends
+/// all other sessions, and mails a notice to the address of the account.
 extension Sessions {
-    /// Throws `confirmationRequired` unless the session was confirmed in the last ten minutes.
+    /// Throws `confirmationRequired` unless the person has signed in or confirmed the session in the last ten minutes.
     func requireConfirmation(of session: AccountSession) throws(SignInError) {
         guard session.isConfirmed else { throw .confirmationRequired }
     }
 
-    /// Runs the change in one transaction: only if the session still exists and was confirmed, and together with the end
-    /// of the other sessions, a new token for this one, and the mail.
+    /// Runs the statements of a change in one transaction. The same transaction ends all other sessions and the
+    /// unfinished sign-ins, gives this session a new token, and inserts the mail.
     ///
-    /// Throws `noSuchFactor` if the change has not taken effect.
+    /// Throws `noSession` if the session has ended, `confirmationRequired` if it was not confirmed recently, and
+    /// `noSuchFactor` if the statements have changed nothing.
     ///
     /// - Parameters:
-    ///   - notice: the mail that tells the person.
-    ///   - change: statements that do something only if ``mayChange`` is true, and set the flag `changed` if they have.
+    ///   - notice: the notice that is mailed to the person.
+    ///   - change: statements that do nothing unless ``mayChange`` is true. They set the flag `changed` if they do
+    ///     something.
     /// - Returns: the session with its new token; nil if the change has erased it.
     @discardableResult
     func changeCredentials(
@@ -31,7 +35,7 @@ extension Sessions {
         _ change: [SQL]
     ) async throws(SignInError) -> NewSession? {
         let (id, token) = (session.account.id, Token(for: session.id))
-        // A little longer than the request may have taken since its first check.
+        // The request may have taken up to 15 seconds since it called `requireConfirmation`.
         let time = AccountSession.confirmationTime + .seconds(15)
         let mayChange: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
@@ -48,7 +52,7 @@ extension Sessions {
             Signups.outdateDrafts(of: id, when: hasChanged),
             "DELETE FROM sessions WHERE account = \(id) AND id <> \(session.id) AND \(hasChanged)",
             "DELETE FROM sign_ins WHERE account = \(id) AND \(hasChanged)",
-            // What applications hold of this session, too: a thief may have copied it.
+            // Ends the tokens that applications got in this session, too: a thief may have copied them.
             "DELETE FROM grants WHERE session = \(session.id) AND \(hasChanged)",
             "UPDATE sessions SET token_hash = \(token.hash) WHERE id = \(session.id) AND \(hasChanged)",
         ]
@@ -68,15 +72,17 @@ extension Sessions {
         return row.map { NewSession(session: $0, token: token, device: nil) }
     }
 
-    /// Waits for sign-ins that are inserting a session, and keeps others from doing so (``lock(_:)``).
+    /// Locks the account until the transaction ends. Waits for sign-ins that are inserting a session; later sign-ins
+    /// wait for this transaction (``lock(_:)``).
     static func lockForChange(_ account: ID<Account>) -> SQL {
         "SELECT 1 FROM accounts WHERE id = \(account) FOR UPDATE"
     }
 
-    /// Whether the session may change the account, as SQL.
+    /// An SQL condition: the session may change the account. The transaction must have set the flag before.
     static let mayChange: SQL = Signups.flag("may_change")
 
-    /// Inserts a mail to the address of the account; none if the account has no address.
+    /// The statement that inserts a mail to the address of the account if the condition is true; none if the account
+    /// has no address.
     func mail(about notice: AccountNotice, to account: Account, in language: Language, when condition: SQL) -> [SQL] {
         account.email.map { [signups.mail(about: notice, to: $0, in: language, when: condition)] } ?? []
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a change of values does to an account. Each kind of field adds its part.
+/// The statements, limits and mails of a change of values in an account. The kind of each changed field adds its part.
 package struct EditPlan {
     let signups: Signups
     let account: Account
@@ -13,19 +13,21 @@ package struct EditPlan {
     let inputs: [FieldName: any Sendable]
     /// The members of the profile to replace; nil removes a member.
     var profile: [(name: FieldName, value: JSON?)] = []
-    /// Moves the account to another identifier. The condition is false, and nothing changes, if another account has it.
+    /// Set if the account gets another identifier, such as a username. The condition is an SQL expression that moves
+    /// the account to the identifier. It is false if another account has the identifier; then the edit changes nothing.
     var move: (field: FieldName, condition: SQL)?
-    /// Rate limits; the change takes effect only within all of them.
+    /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
-    /// The mails that tell the address of the account.
+    /// The notices that are mailed to the address of the account if the change takes effect.
     var notices: [AccountNotice] = []
     /// Executed in this order after the account is locked. Each must do nothing unless ``isMade`` is true.
     var statements: [SQL] = []
 
-    /// Whether the change takes effect, as SQL.
+    /// An SQL condition: the change takes effect.
     static let isMade: SQL = Signups.flag("changed")
 
-    /// Replaces the member of the profile by the new value.
+    /// Adds the replacement of the field's member of the profile to the plan; a field without a new value loses its
+    /// member.
     mutating func updateProfile(_ field: Field) {
         profile.append((field.name, after.json(of: field.name)))
     }

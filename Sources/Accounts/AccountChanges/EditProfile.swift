@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// Changes of the values that a flow lets people change (``Flow/editableSteps``).
+/// Changes of the values that people may edit in their account (``Flow/editableSteps``).
 extension Sessions {
-    /// The values of the account as a draft, which is not stored, for the forms of its steps.
+    /// Returns a draft with the values of the account, from which the forms of the account are filled. It is not
+    /// stored.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
         var (draft, _) = signups.newDraft(with: try await values(of: session.account), in: language)
         draft.now = session.now
         return draft
     }
 
-    /// Replaces the values of one step, judged by the kinds of its fields. Another username moves the identifier, and the
-    /// address of the account is told.
+    /// Replaces the values of one step after the kinds of its fields have validated them. A new username is unique
+    /// among all accounts, and a notice of it is mailed to the address of the account.
     ///
-    /// Throws `refused` with everything that is wrong with the answers.
+    /// Throws `refused` with all refusals of the answers.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
     package func edit(
@@ -30,7 +31,7 @@ extension Sessions {
 
     /// Removes the value of one field. Throws `refused` if the flow requires it.
     ///
-    /// - Parameter step: the one of ``Flow/editableSteps`` that has the field.
+    /// - Parameter step: the step of ``Flow/editableSteps`` that has the field.
     package func remove(
         _ field: Field,
         in step: Step,
@@ -98,7 +99,7 @@ extension Sessions {
 }
 
 extension EditPlan {
-    /// Updates the profile. Returns the account if the change takes effect.
+    /// The statement that updates the profile. It returns the columns of the account if the change takes effect.
     fileprivate var update: SQL {
         let names = JSON.array(profile.map { .string($0.name.rawValue) })
         let new = JSON.object(profile.compactMap { member in member.value.map { .init(member.name.rawValue, $0) } })

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Everything that the service holds about an account, except what proves who the person is.
+/// Everything that the service stores about an account, except secrets such as the hash of its password.
 package struct AccountExport: Sendable {
     package let account: Account
     package let overview: AccountOverview
@@ -8,7 +8,7 @@ package struct AccountExport: Sendable {
     package let flow: String
     package let language: String
     package let emailProvedAt: Date?
-    /// When each known device was used last.
+    /// For each known device, the time at which it was used last.
     package let devices: [Date]
     package let leftAddresses: [LeftAddressEntry]
     package let photos: [PhotoEntry]
@@ -17,9 +17,9 @@ package struct AccountExport: Sendable {
     package let now: Date
 }
 
-/// An address that the account has left, and whose owner can restore it.
+/// An earlier address of the account, whose owner can still undo the change.
 package struct LeftAddressEntry: Sendable {
-    /// Nil if the server lacks the key.
+    /// Nil if it cannot be decrypted, because its key is not in the key ring.
     package let address: String?
     package let leftAt: Date
     package let restorableUntil: Date
@@ -30,18 +30,19 @@ package struct PhotoEntry: Sendable {
     package let field: String
     package let type: String
     package let bytes: Int
-    /// Nil unless the images were asked for.
+    /// The bytes of the image; nil if the caller wanted no images.
     package let image: [UInt8]?
 }
 
-/// A consent that was withdrawn or replaced.
+/// An earlier answer to a document, which the person has withdrawn or replaced.
 package struct PastConsent: Sendable {
     package let consent: GivenConsent
     package let endedAt: Date
 }
 
 extension Sessions {
-    /// Throws `confirmationRequired` unless the session was confirmed in the last ten minutes.
+    /// Returns the export of the session's account. Throws `confirmationRequired` unless the person has signed in or
+    /// confirmed the session in the last ten minutes.
     package func export(for session: AccountSession) async throws(SignInError) -> AccountExport {
         try requireConfirmation(of: session)
         let id = session.account.id
@@ -52,7 +53,7 @@ extension Sessions {
         return export
     }
 
-    /// The photo in that field of the account; nil if it has none.
+    /// Returns the media type and the bytes of the account's photo in that field; nil if there is none.
     package func photo(
         in field: String,
         of session: AccountSession
@@ -66,12 +67,12 @@ extension Sessions {
 }
 
 extension Signups {
-    /// Reads everything in one transaction. Nil if the account does not exist.
+    /// Reads the export of an account in one transaction. Returns nil if the account does not exist.
     ///
     /// - Parameters:
     ///   - hasPassword: as in ``AccountOverview/queries(of:hasPassword:)``.
     ///   - withImages: whether to read the images of the photos, too.
-    ///   - first: runs before anything is read.
+    ///   - first: statements of the same transaction that run before anything is read.
     func export(
         _ id: ID<Account>,
         hasPassword: SQL,
@@ -99,8 +100,10 @@ extension Signups {
 }
 
 extension AccountExport {
-    /// - Parameter rows: those of the account, its sessions, devices, left addresses, photos and past consents, and of its
-    ///   overview.
+    /// Returns nil if the account does not exist.
+    ///
+    /// - Parameter rows: the results of the statements about the account, its sessions, devices, left addresses, photos
+    ///   and past consents, and the two results of ``AccountOverview/queries(of:hasPassword:)``.
     fileprivate init?(_ id: ID<Account>, _ rows: [Rows], _ keys: KeyRing) throws(DatabaseError) {
         guard let row = rows[0].first else { return nil }
         var columns = row.columns
