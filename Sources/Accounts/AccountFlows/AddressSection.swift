@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension AddressChange {
-    /// How `accounts show` shows that the account has left an address, which its owner can restore.
+    /// How `accounts show` shows each change of the address that the owner of the old address can still undo.
     static func accountQuery(of account: ID<Account>) -> AccountQuery {
         AccountQuery(
             select: """

@@ -1,25 +1,30 @@
-/// The parts of a commit that changes an account, instead of making one.
+/// The parts of a commit that changes an existing account.
 extension CommitPlan {
-    /// The first statement. No other transaction can change what protects the account until this one ends.
+    /// Locks the account, as the first statement about it. Every change of its password, authenticator app or address
+    /// needs the same row, so it waits until this transaction ends.
     var lockAccount: SQL { "SELECT \(Account.columns) FROM accounts WHERE id = \(account) FOR UPDATE" }
 
-    /// A sign-out waits, so that the session still exists when it gets its new token.
+    /// Locks the session that changes the address. A sign-out waits until this transaction ends, so the session still
+    /// exists when it gets its new token.
     var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
 
-    /// Stores whether the draft is at the revision that was validated, the account as the draft supposes it, and the new
-    /// address free.
+    /// Sets the flag `prepared`, which is true if the commit may take effect: the draft is at the revision that was
+    /// validated, all conditions of the plan are true, and no account has the new address of an address change.
     var rememberPossible: SQL {
         let conditions = signups.flow.purpose == .emailChange ? conditions + [areIdentifiersFree] : conditions
         let isPossible: SQL = conditions.reduce(signups.exists(draft)) { "\($0) AND \($1)" }
         return "SELECT \(Signups.setFlag("prepared", "\(isPossible) AND \(isAccountUnchanged)"))"
     }
 
-    /// Whether the account can be used, and is as the draft supposes.
+    /// Whether the account exists, is not disabled, still has the credentials version that the draft stores, and meets
+    /// ``accountConditions``.
     private var isAccountUnchanged: SQL {
         accountConditions.reduce(Signups.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
     }
 
-    /// The statements that follow those of the fields: everybody else who has used the account must sign in again.
+    /// The statements after those of the fields. They make other drafts of the account useless, and end its sessions,
+    /// unfinished sign-ins and known devices, except the session and the device that change the address. None for a
+    /// sign-up.
     var endings: [SQL] {
         switch signups.flow.purpose {
         case .signup: []
@@ -43,7 +48,7 @@ extension CommitPlan {
         }
     }
 
-    /// The mail about the commit.
+    /// The name of the template of the mail that tells the person of the commit.
     var notice: String {
         switch signups.flow.purpose {
         case .signup: "account-created"
@@ -54,7 +59,8 @@ extension CommitPlan {
 }
 
 extension Signups {
-    /// Whether the account can be used, and has the credentials that it had when the draft got to know it.
+    /// An SQL condition: the account exists, is not disabled, and still has the credentials version that the draft
+    /// stores.
     static func isUsable(_ subject: Values.Subject?) -> SQL {
         """
         EXISTS (SELECT FROM accounts WHERE id = \(subject?.account) AND disabled_at IS NULL
@@ -62,7 +68,8 @@ extension Signups {
         """
     }
 
-    /// Ends the draft if its account is not as the draft supposes any more. Returns whether it has ended.
+    /// Ends the draft if its account fails ``isUsable(_:)`` or one of the conditions, unless the draft was written in
+    /// the meantime. Returns whether this call has ended the draft; false for a sign-up.
     func endIfOutdated(_ draft: Draft, unless conditions: [SQL] = []) async throws(DatabaseError) -> Bool {
         if flow.purpose == .signup { return false }
         let isCurrent = conditions.reduce(Self.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
@@ -77,7 +84,8 @@ extension Signups {
         return try countEnded(rows[1], as: .superseded)
     }
 
-    /// Makes every other draft about the account useless, if the condition is true.
+    /// Raises the credentials version of the account if the condition is true. Drafts that store an earlier version can
+    /// then not be committed any more.
     static func outdateDrafts(of account: ID<Account>, when condition: SQL) -> SQL {
         """
         UPDATE accounts SET credentials_version = credentials_version + 1 WHERE id = \(account) AND \(condition)

@@ -1,5 +1,5 @@
 extension Flow {
-    /// The flows that change the accounts of this one.
+    /// The flows that change an account: ``recovery`` and ``emailChange``, if this flow allows them.
     package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 }
 
@@ -8,7 +8,8 @@ extension Flow {
     package var hasRecovery: Bool { recovery != nil }
 
     /// The flow in which people who have forgotten their password prove their address and choose another password. Its
-    /// fields have the names and rules that they have in this flow. Nil if accounts have no address, or no password.
+    /// fields have the names and rules that they have in this flow. Nil unless this flow has an address that identifies
+    /// the account, a code that proves it, and a password.
     package var recovery: Flow? {
         guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
             let (code, _) = code(proving: address.name),
@@ -48,7 +49,7 @@ extension Flow {
 }
 
 extension Field {
-    /// The same field, required and with those labels.
+    /// A copy of the field that is required and has those labels.
     func asked(as labels: [Language: String]) -> Field {
         Field(
             name: name,

@@ -1,24 +1,26 @@
 internal import Foundation
 
-/// The time for which an address that an account has left stays reserved, and in which its owner can restore it.
+/// The periods and the mail of a change of an account's address.
 enum AddressChange {
+    /// The time for which the old address stays reserved, and in which its owner can undo the change.
     static let restorable = Duration.seconds(7 * 86_400)
-    /// The time after a change in which the account neither moves again nor is erased.
+    /// The time after a change in which the person can neither change the address again nor erase the account.
     static let pause = Duration.seconds(86_400)
-    /// The template of the mail to the old address.
+    /// The name of the template of the mail to the old address.
     static let template = "address-left"
 }
 
-/// The secret of the link in the mail to the address that an account has left.
+/// The token of the link that undoes a change of the address. The link is in the mail to the old address.
 package typealias AddressToken = Token<LeftAddress>
 
-/// A row of `address_changes`.
+/// A row of the table `address_changes`, as a type for its id.
 package enum LeftAddress {}
 
 extension Signups {
-    /// Starts the change of the address of the session's account. Throws `limited` if it has moved less than a day ago.
+    /// Starts a draft that changes the address of the session's account. Throws `limited` if the address changed less
+    /// than a day ago.
     ///
-    /// The session must have been confirmed (``Sessions/requireConfirmation(of:)``).
+    /// The caller has checked that the session was confirmed recently (``AccountSession/isConfirmed``).
     package func startChange(
         by session: AccountSession,
         in language: Language
@@ -37,7 +39,7 @@ extension Signups {
         return try await start(with: values, in: language)
     }
 
-    /// The time until the account may move or be erased; nil if it may now.
+    /// The time until the person may change the address again or erase the account; nil if both are allowed now.
     func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
         let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
         let row = try await database.read(
@@ -51,7 +53,8 @@ extension Signups {
 }
 
 extension Signups {
-    /// Adds to the plan what moves the account from its present address to the one that the draft has proved.
+    /// Adds to the plan the conditions and statements that move the account to the address that the draft has proved.
+    /// Does nothing for a draft that does not change the address.
     func addMove(to plan: inout CommitPlan) async throws(CommitError) {
         guard flow.purpose == .emailChange, let subject = plan.draft.values.subject, let session = subject.session,
             let new = plan.email
@@ -61,13 +64,14 @@ extension Signups {
             try await database.read("SELECT email, locale FROM accounts WHERE id = \(account)").first?
                 .decode(String?.self, String.self)
         }
-        // An account without an address has moved to none, so the draft is of no use.
+        // The account was erased or has no address, so the draft can never be committed.
         guard let (email, locale) = found, let old = email.flatMap({ EmailAddress($0) }) else {
             plan.accountConditions.append("false")
             return
         }
         plan.accountConditions += [
-            // A little longer than a draft lives after a confirmation.
+            // At most 70 minutes lie between the confirmation and the commit: 10 until the draft starts, and the 60
+            // that the draft lives. The rest is a margin.
             """
             EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
                        AND auth_time > now() - interval '80 minutes')

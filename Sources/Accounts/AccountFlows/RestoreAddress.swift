@@ -6,7 +6,9 @@ extension Sessions {
         try await leftAddress(of: token) != nil
     }
 
-    /// Gives the account its old address back. All sessions end, and the person needs a new password (``Flow/recovery``).
+    /// Gives the account its old address back. Ends all sessions, and deletes the password and an authenticator app
+    /// that was added less than seven days before the change or after it. The person needs a new password
+    /// (``Flow/recovery``).
     ///
     /// Throws `refused` if the link was used or has expired.
     package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
@@ -16,7 +18,7 @@ extension Sessions {
             SELECT \(Signups.setFlag("changed", "restore_address(account, \(left.address.rawValue), changed_at)"))
               FROM address_changes WHERE \(Self.isValid(token))
             """
-        // Whoever got the address later must not bring it back.
+        // Deletes the links of this change and of later ones, so that the owner of a later address cannot restore it.
         let forget: SQL = """
             DELETE FROM address_changes
              WHERE account = \(account) AND \(isRestored)

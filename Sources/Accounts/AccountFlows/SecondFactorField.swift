@@ -1,10 +1,11 @@
-/// A code of the authenticator app of the draft's account, or a recovery code in place of it. It is asked for only if the
-/// account has an app. No flow file can have a field of this kind.
+/// The field of a recovery that asks for a code of the account's authenticator app, or for a recovery code. It is
+/// omitted if the account has no app. No flow file can have a field of this kind.
 package struct SecondFactorField: FieldKind {
     package typealias Value = GivenFactor
     package typealias Input = SecondFactor
     package static let name = "second-factor"
-    /// The code that proves the address, whose account the draft is about from then on.
+    /// The field with the mailed code that proves the address. Once it is proved, the draft stores the account of the
+    /// address.
     let follows: FieldName
 
     init(after code: FieldName) { follows = code }
@@ -32,7 +33,7 @@ package struct SecondFactorField: FieldKind {
     package var canBeSkipped: Bool { false }
     package var isKeptUnlessReplaced: Bool { true }
     package var control: Control { Self.textControl }
-    /// A recovery code has letters.
+    /// A text control, not a numeric one, because a recovery code has letters.
     static let textControl = Control(type: "text", autocomplete: "one-time-code")
     package var answerSchema: JSON { ["type": "string"] }
 
@@ -46,7 +47,7 @@ package struct SecondFactorField: FieldKind {
 /// A second factor that was proved in a draft.
 package struct GivenFactor: StoredValue {
     let account: ID<Account>
-    /// The keyed digest of the code, to recognise a repetition of it, for example by a double click.
+    /// The keyed digest of the code. It recognises a second submission of the same code, for example by a double click.
     let digest: String
 
     init(account: ID<Account>, digest: String) {
@@ -63,7 +64,8 @@ package struct GivenFactor: StoredValue {
 }
 
 extension SecondFactorField {
-    /// Counts the attempt before the code is compared. The code is used up in the transaction that writes the draft.
+    /// Compares the code, after counting the attempt if it is a code of the app. The transaction that writes the draft
+    /// uses the code up.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let factor = submission.inputs[field.name] as? SecondFactor,
             let account = submission.draft.values.subject?.account
@@ -73,7 +75,7 @@ extension SecondFactorField {
         let digests = signups.digests(of: factor, in: draft)
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
         let counts = signups.failureCounts("second factor of a recovery", account.bytes, nil)
-        // A recovery code has too many bits to be guessed.
+        // Attempts with a recovery code need no count: it has too many bits to be guessed.
         if case .totp = factor {
             try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
                 try await signups.count(counts)
@@ -94,7 +96,7 @@ extension SecondFactorField {
         )
     }
 
-    /// Finds the account once its address is proved.
+    /// Stores the account of the address in the draft, if this submission proves the address.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         let proofs = submission.change.effects.compactMap(\.proof)
         guard proofs.contains(where: { $0.field == follows && $0.isProved }) else { return [] }
@@ -116,7 +118,8 @@ extension SecondFactorField {
 }
 
 extension Signups {
-    /// The account that can be recovered by mail to that address, as the FROM and WHERE of a query.
+    /// The FROM and WHERE clauses of a query for the account that can be recovered by mail to that address: the account
+    /// that has the address now, unless it is disabled.
     static func recoverable(_ address: EmailAddress) -> SQL {
         """
         identifiers JOIN accounts ON accounts.id = account
@@ -146,7 +149,7 @@ extension Signups {
         }
     }
 
-    /// The digests of a code under each key of the ring, bound to the draft.
+    /// The digests of a code and the id of the draft under each key of the key ring.
     fileprivate func digests(of factor: SecondFactor, in draft: Draft) -> [String] {
         let text =
             switch factor {
@@ -157,7 +160,7 @@ extension Signups {
             .map { Array($0.prefix(24)).base64URL }
     }
 
-    /// Throws if too many guesses have failed.
+    /// Counts an attempt. Throws `limited` if too many attempts have failed.
     fileprivate func count(_ counts: FailureCounts) async throws(SubmitError) {
         let tooMany = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(count(counts, isKnown: "false", when: "true"))
@@ -166,16 +169,17 @@ extension Signups {
         if let tooMany { throw .limited(tooMany) }
     }
 
-    /// A right code.
+    /// The statements that use up a correct code.
     fileprivate struct RightFactor {
-        /// Whether nobody has used the code in the meantime.
+        /// An SQL condition: no other request has used the code since it was compared.
         let isUnused: SQL
-        /// Uses the code up.
+        /// Statements that use the code up if the draft was written.
         let use: [SQL]
+        /// The code that replaces a used recovery code; nil for a code of the app.
         var newRecoveryCode: RecoveryCode?
     }
 
-    /// Nil for a wrong code.
+    /// Compares the code. Returns nil if it is wrong or was used before.
     fileprivate func answer(
         _ factor: SecondFactor,
         of account: ID<Account>,
@@ -190,7 +194,7 @@ extension Signups {
             switch found {
             case .readable: break
             case .unreadable: throw .find(.unreadable(draft.id))
-            // The app was removed meanwhile.
+            // The app was removed after the draft had found it.
             case nil:
                 let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
                     try await endIfOutdated(draft)
