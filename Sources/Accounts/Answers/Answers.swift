@@ -15,19 +15,19 @@ package struct Answers: Sendable {
         self.members = members
     }
 
-    /// Returns nil if the request does not contain the field.
+    /// The answer to the field; nil if the request does not contain the field.
     package subscript(field: FieldName) -> FieldAnswer? { members.first { $0.name == field }?.answer }
 }
 
 /// The answer of a request to one field.
 package enum FieldAnswer: Sendable {
     case json(JSON)
-    /// A text that never becomes a `String`, such as a password.
+    /// A secret text, such as a password. It never becomes a `String`, which could not be wiped from memory.
     case secret(SharedSecret)
     /// A file in a form.
     case file(UploadedFile)
 
-    /// Nil for a secret or a file.
+    /// The answer as JSON; nil for a secret or a file.
     package var json: JSON? { if case .json(let json) = self { json } else { nil } }
 
     /// True if the answer counts as no answer: null, an empty text, an empty list, or an empty file.
@@ -42,7 +42,8 @@ package enum FieldAnswer: Sendable {
         }
     }
 
-    /// The text of the answer. An empty text is `required`; any other type is `wrong_type`.
+    /// Returns the text of the answer. Throws `required` if the text is empty, and `wrong_type` if the answer is not a
+    /// JSON string.
     func text(of field: FieldName) throws(Refusals) -> String {
         guard case .json(.string(let text)) = self else {
             throw Refusals(field, .wrongType, ["expected": "string"])
@@ -52,7 +53,7 @@ package enum FieldAnswer: Sendable {
     }
 }
 
-/// A file in a form. The file name is not kept.
+/// A file that was uploaded with a form. The file name is not kept.
 package final class UploadedFile: Sendable {
     package let bytes: [UInt8]
 
@@ -62,7 +63,8 @@ package final class UploadedFile: Sendable {
 }
 
 extension Step {
-    /// Converts the texts of a form to answers. An empty control sends an empty text, which counts as no answer.
+    /// Converts the texts of a form to the JSON that the kinds of the step's fields expect. Empty texts count as no
+    /// answer, because browsers send an empty text for an empty control.
     package func answers(inForm form: Answers) -> Answers {
         Answers(
             form.members.map { member in
@@ -79,6 +81,6 @@ extension Step {
         )
     }
 
-    /// The fields that a form may contain more than once.
+    /// The names of the fields that a form may contain more than once.
     package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
 }

@@ -1,12 +1,14 @@
 extension Answers {
-    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON:
-    /// pairs with a `=`, complete escapes, UTF-8, no NUL, no duplicate name. Invalid input is refused, never repaired.
+    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON.
+    /// Throws if a pair has no `=`, an escape is incomplete, a text is not UTF-8 or contains NUL, a control character
+    /// is not escaped, or a name is repeated. Invalid input is never repaired.
     ///
     /// - Parameters:
     ///   - secretMembers: names whose texts are secrets, decoded directly into memory that is wiped.
     ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings.
     ///   - maximumValues: the maximum number of pairs.
-    ///   - allowsBareNames: whether a name without `=` is one with an empty text, and nothing between two `&` is left out.
+    ///   - allowsBareNames: whether a name without `=` is read as a name with an empty text, and empty pairs (`&&`) are
+    ///     skipped. If not, both are errors.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
         secretMembers: Set<String> = [],
@@ -27,7 +29,7 @@ extension Answers {
     }
 }
 
-/// The members of a form that were read so far, in the order of the form.
+/// The answers that were read from a form so far, in the order of the form.
 struct FormMembers {
     let several: Set<String>
     private var valuesLeft: Int
@@ -43,7 +45,9 @@ struct FormMembers {
         valuesLeft = maximumValues
     }
 
-    /// - Parameter offset: the position of the name.
+    /// Adds one answer. Throws if there are too many, or if a name is repeated that must not be.
+    ///
+    /// - Parameter offset: the position in the body that the error reports.
     mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {
         guard valuesLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
         valuesLeft -= 1
@@ -63,7 +67,8 @@ struct FormMembers {
     }
 }
 
-/// Reads the bytes of a form in one pass, by the rules of ``Answers/readForm(_:secretMembers:several:maximumValues:)``.
+/// Reads the bytes of a form in one pass, by the rules of
+/// ``Answers/readForm(_:secretMembers:several:maximumValues:allowsBareNames:)``.
 private struct FormReader {
     let bytes: UnsafeRawBufferPointer
     let allowsBareNames: Bool
@@ -94,8 +99,8 @@ private struct FormReader {
         try decoded(range).withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes with their escapes resolved, validated as UTF-8. Values that are not secret use it too, so there is
-    /// only one decoder.
+    /// Returns the bytes with their escapes decoded. Throws if they are not UTF-8 or contain NUL. Names and values that
+    /// are not secret use this function too, so that there is only one decoder.
     func decoded(_ range: Range<Int>) throws(MalformedBody) -> Secret {
         try Secret(capacity: range.count) { (buffer) throws(MalformedBody) in
             var index = range.lowerBound
@@ -114,7 +119,7 @@ private struct FormReader {
         }
     }
 
-    /// Returns the byte at `index`, and moves `index` past it.
+    /// Decodes the byte or the escape at `index`, and moves `index` past it.
     private func byte(at index: inout Int, before end: Int) throws(MalformedBody) -> UInt8 {
         let start = index
         index += 1

@@ -1,11 +1,12 @@
 internal import Foundation
 
 extension Answers {
-    /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files: only
-    /// parts, each with a name, no duplicate name, texts in UTF-8 without NUL.
+    /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
+    /// Throws if there is anything before, between or after the parts, a part has no name, a name is repeated, or a
+    /// text is not UTF-8 or contains NUL.
     ///
     /// - Parameters:
-    ///   - boundary: the parameter of the media type.
+    ///   - boundary: the parameter `boundary` of the media type.
     ///   - secretMembers: names whose texts are secrets.
     ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings or
     ///     files.
@@ -48,8 +49,9 @@ private struct MultipartReader {
         let content: Range<Int>
     }
 
-    /// The maximum number of bytes in a header line, and of lines in a header (policy).
+    /// The maximum number of bytes in one header line of a part. No standard sets it.
     private static let maximumLineLength = 1024
+    /// The maximum number of header lines of a part. No standard sets it.
     private static let maximumLines = 8
 
     init(bytes: UnsafeRawBufferPointer, boundary: String) {
@@ -57,7 +59,7 @@ private struct MultipartReader {
         delimiter = Array("--\(boundary)".utf8)
     }
 
-    /// Returns nil at the end.
+    /// Returns the next part; nil after the last one.
     mutating func nextPart() throws(MalformedBody) -> Part? {
         if position == 0 { try skip(delimiter) }
         if peek("--") {
@@ -137,7 +139,7 @@ private struct MultipartReader {
         position += expected.count
     }
 
-    /// The next position of these bytes.
+    /// The position where these bytes occur next; nil if they do not occur.
     private func find(_ wanted: [UInt8]) -> Int? {
         var index = position
         while let start = bytes.baseAddress, bytes.count - index >= wanted.count,
@@ -151,7 +153,8 @@ private struct MultipartReader {
     }
 }
 
-/// `form-data; name="photo"; filename="me.jpg"` (RFC 6266 as RFC 7578 uses it).
+/// The value of a part's header `Content-Disposition`, such as `form-data; name="photo"; filename="me.jpg"` (RFC 7578
+/// §4.2).
 private struct Disposition {
     let name: String
     let isFile: Bool
@@ -174,7 +177,8 @@ private struct Disposition {
         isFile = parameters["filename"] != nil || parameters["filename*"] != nil
     }
 
-    /// The text between quotes, or up to the next `;` or space.
+    /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes, or up to
+    /// the next `;` or space. Returns nil if the closing quote is missing, or if a value without quotes is empty.
     private static func value(_ rest: inout Substring) -> String? {
         guard rest.first == "\"" else {
             let value = rest.prefix { $0 != ";" && $0 != " " }
