@@ -1,38 +1,40 @@
 internal import Crypto
 internal import Foundation
 
-/// A client of the accounts, as the applications file registers it.
+/// An application in which people sign in with their account, as the applications file registers it.
 package struct Application: Sendable {
     package let id: String
     package let redirectURIs: [String]
     package let postLogoutRedirectURIs: [String]
-    /// Where a sign-up that is finished on another device continues.
+    /// The URI where the application begins a sign-in. A person who finishes a sign-up on another device than the one
+    /// that began it continues there.
     package let initiateLoginURI: String?
     package let backchannelLogoutURI: String?
     package let webhook: Webhook?
-    /// Of its ID tokens.
+    /// The algorithm that signs the ID tokens of the application.
     package let signingAlgorithm: SigningAlgorithm
     let names: [Language: String]
-    /// The fields whose values it gets.
+    /// The fields whose values the application gets as claims.
     let fields: [Field]
-    /// Of one secret, or of two while one replaces the other; none for a public client.
+    /// The digests of the client secrets: one, two while one secret replaces the other, or none for a public client.
     let secretDigests: [SHA256.Digest]
 
-    /// True for an application that can keep no secret, such as one in a browser or on a phone (RFC 6749 §2.1).
+    /// True for an application that cannot keep a secret, such as one in a browser or on a phone (RFC 6749 §2.1).
     package var isPublic: Bool { secretDigests.isEmpty }
 
-    /// The fields whose values it gets.
+    /// The names of the fields whose values the application gets as claims.
     package var claims: [FieldName] { fields.map(\.name) }
 
-    /// The names that those values have as claims.
+    /// The names of the claims that the application gets. One field may give several claims, such as `email` and
+    /// `email_verified`.
     var claimNames: [String] { fields.flatMap { $0.kind.claims(.null, of: $0, isProved: true).map(\.name) } }
 
     package func name(in language: Language) -> String {
         names[language] ?? Language.allCases.lazy.compactMap { names[$0] }.first ?? id
     }
 
-    /// Whether it has registered this URI. Compares bytes; only the port of a loopback address is free for a public client
-    /// (RFC 8252 §7.3).
+    /// Whether the application has registered this redirect URI. The bytes must be equal, except that a public client
+    /// may use any port of a registered loopback address (RFC 8252 §7.3).
     package func allows(redirectURI uri: String) -> Bool {
         redirectURIs.contains { registered in
             registered.utf8.elementsEqual(uri.utf8)
@@ -44,19 +46,19 @@ package struct Application: Sendable {
         postLogoutRedirectURIs.contains { $0.utf8.elementsEqual(uri.utf8) }
     }
 
-    /// Whether this is one of its secrets. The time does not depend on how much of a secret is right. False for a public
-    /// client.
+    /// Whether the text is one of the client secrets; false for a public client. The duration of the comparison does
+    /// not reveal how much of a secret is correct.
     package func accepts(secret: String) -> Bool { accepts(SHA256.hash(data: Data(secret.utf8))) }
 
     package func accepts(secret: borrowing Secret) -> Bool { accepts(secret.withBytes { SHA256.hash(data: $0) }) }
 
     private func accepts(_ digest: SHA256.Digest) -> Bool {
-        // Digests are compared in constant time, and all of them.
+        // `==` compares two digests in constant time, and `count` compares all of them.
         secretDigests.count { $0 == digest } > 0
     }
 
-    /// What it gets of an account in tokens and events, without the id. A value that the flow does not allow any more is
-    /// left out.
+    /// The claims about the account that the application gets in tokens and events, besides the id of the account.
+    /// Omits values that are not of their field's kind any more, because the flow file has changed.
     package func claims(of account: Account) -> [JSON.Member] {
         fields.flatMap { field -> [JSON.Member] in
             guard let json = account.json(of: field), field.kind.value(json: json) != nil else { return [] }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The applications that the server serves. A request takes ``current`` once, so that a reload does not disturb it.
+/// The applications that this server knows now. Each request reads ``current`` once, so that a reload does not change
+/// the applications in the middle of the request.
 package final class ApplicationRegistry: Sendable {
     private let read: @Sendable () throws(ApplicationsFileError) -> Applications
     private let applications: Mutex<Applications>
@@ -10,7 +11,7 @@ package final class ApplicationRegistry: Sendable {
         try self.init { () throws(ApplicationsFileError) in try file.read() }
     }
 
-    /// - Parameter read: reads the applications, now and at each reload.
+    /// - Parameter read: reads the applications. It is called now and at each reload.
     package init(_ read: @escaping @Sendable () throws(ApplicationsFileError) -> Applications)
         throws(ApplicationsFileError)
     {
@@ -20,9 +21,10 @@ package final class ApplicationRegistry: Sendable {
 
     package var current: Applications { applications.withLock { $0 } }
 
-    /// Reads the file again. If it has mistakes, the applications stay as they were. Blocks while it reads.
+    /// Reads the file again and replaces ``current``. If the file has mistakes, throws them and keeps ``current``.
+    /// Blocks while it reads.
     package func reload() throws(ApplicationsFileError) {
-        // One at a time, so that an earlier text never replaces a later one.
+        // Reloads run one after another, so that an earlier version of the file never replaces a later one.
         try reloading.withLock { _ throws(ApplicationsFileError) in
             let new = try read()
             applications.withLock { $0 = new }

@@ -1,11 +1,11 @@
 /// The rules for the URIs of applications, which are compared byte by byte (RFC 9700 §2.1).
 struct ApplicationURI {
-    /// Whether http://localhost is permitted, as for a service in development.
+    /// Whether `http://localhost` is permitted, which is only for development.
     let allowsLocalhost: Bool
 
-    /// Why the URI cannot be registered; nil if it can.
+    /// Returns the reason why the URI cannot be registered; nil if it can.
     ///
-    /// - Parameter allowsAppScheme: whether the scheme may be one of an app (RFC 8252 §7.1), such as
+    /// - Parameter allowsAppScheme: whether the URI may have the private scheme of an app (RFC 8252 §7.1), such as
     ///   `com.example.app:/callback`.
     func mistake(in uri: String, allowsAppScheme: Bool = false) -> String? {
         let shown = uri.utf8.contains(UInt8(ascii: "@")) ? "the URI" : "\"\(uri.prefix(200))\""
@@ -29,12 +29,12 @@ struct ApplicationURI {
         if Self.hasDotSegments(rest.dropFirst(2 + authority.count)) {
             return "\(shown) must not have the segments . and .."
         }
-        return isEncrypted(scheme, host)
+        return isEncryptedOrLocal(scheme, host)
             ? nil : "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
     }
 
-    /// Whether two URIs differ in nothing but the port of a loopback address: an app listens on any free port (RFC 8252
-    /// §7.3).
+    /// Whether two URIs have the same loopback address as host, and are equal apart from its port. An app on the
+    /// person's device listens on any free port (RFC 8252 §7.3).
     static func differInLoopbackPort(_ registered: String, _ presented: String) -> Bool {
         guard let registered = withoutLoopbackPort(registered), let presented = withoutLoopbackPort(presented) else {
             return false
@@ -42,7 +42,7 @@ struct ApplicationURI {
         return registered.elementsEqual(presented)
     }
 
-    /// The bytes of the URI without its port; nil if its host is no loopback address.
+    /// The bytes of the URI without its port; nil if its host is not a loopback address, or its port is invalid.
     private static func withoutLoopbackPort(_ uri: String) -> [UInt8]? {
         for origin in ["http://127.0.0.1", "http://[::1]"] where uri.utf8.starts(with: origin.utf8) {
             let rest = uri.utf8.dropFirst(origin.utf8.count)
@@ -54,8 +54,8 @@ struct ApplicationURI {
         return nil
     }
 
-    /// The origin of a registered URI as browsers write it (RFC 6454 §6.1): in lower case, without a default port. Nil for a
-    /// URI with the scheme of an app.
+    /// The origin of a registered URI as browsers write it (RFC 6454 §6.1): in lower case, and without the port if it
+    /// is the default of the scheme. Nil for a URI with the scheme of an app.
     static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
@@ -64,7 +64,7 @@ struct ApplicationURI {
         return nil
     }
 
-    private func isEncrypted(_ scheme: Substring, _ host: Substring) -> Bool {
+    private func isEncryptedOrLocal(_ scheme: Substring, _ host: Substring) -> Bool {
         scheme == "https"
             || scheme == "http" && (["127.0.0.1", "[::1]"].contains(host) || allowsLocalhost && host == "localhost")
     }
@@ -85,18 +85,19 @@ struct ApplicationURI {
         character.isASCII && (character.isLetter || character.isNumber) || character == "-" || character == "."
     }
 
-    /// From 1 to 65535, without zeros in front.
+    /// Whether the text is a number from 1 to 65535 without leading zeros.
     private static func isPort(_ text: Substring) -> Bool {
         UInt16(text).map { $0 > 0 && "\($0)" == text } ?? false
     }
 
-    /// Whether a path has segments that clients remove (RFC 3986 §5.2.4), also if they are percent-encoded.
+    /// Whether a path has a segment `.` or `..`, even percent-encoded. Clients remove such segments (RFC 3986 §5.2.4),
+    /// so the bytes would not be equal any more.
     private static func hasDotSegments(_ path: Substring) -> Bool {
         path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".").split(separator: "/")
             .contains { $0 == "." || $0 == ".." }
     }
 
-    /// Only the characters of RFC 3986 §2, with two hexadecimal digits after each percent sign.
+    /// Whether the URI has only the characters of RFC 3986 §2, with two hexadecimal digits after each percent sign.
     private static func hasValidCharacters(_ uri: String) -> Bool {
         let bytes = Array(uri.utf8)
         return bytes.indices.allSatisfy { index in

@@ -1,13 +1,14 @@
 /// All applications of one applications file.
 package struct Applications: Sendable {
-    /// In the order of the file.
+    /// The applications in the order of the file.
     package let all: [Application]
-    /// The audiences of tokens that are for no single application.
+    /// The list `issuer_audience` of the file. Its first text is the `aud` of access tokens; if it is empty, the issuer
+    /// is.
     package let issuerAudience: [String]
-    /// Risks that the file takes, such as a secret file that everybody may read.
+    /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.
     package let warnings: [FlowFileError]
     private let byID: [String: Application]
-    /// Those of the redirect URIs of public applications.
+    /// The origins of the redirect URIs of public applications.
     private let origins: Set<String>
 
     init(all: [Application], issuerAudience: [String], warnings: [FlowFileError]) {
@@ -17,13 +18,13 @@ package struct Applications: Sendable {
     }
 
     package subscript(id: String) -> Application? {
-        // Hashing a long text of a stranger is slow.
+        // An id has at most 64 bytes. A longer text from a client would only take time to hash.
         id.utf8.count <= 64 ? byID[id] : nil
     }
 
-    /// Whether a script of that origin is a part of an application: one of a public application's redirect URIs has it. An
-    /// application with a secret runs on a server.
+    /// Whether a script from that origin belongs to an application: a public application has a redirect URI with the
+    /// origin. Applications with a secret run on a server, not in a browser.
     ///
-    /// - Parameter origin: as browsers send it, such as `https://shop.example`.
+    /// - Parameter origin: the value of the header `Origin`, such as `https://shop.example`.
     package func allows(origin: String) -> Bool { origin.utf8.count <= 300 && origins.contains(origin) }
 }

@@ -3,9 +3,9 @@ internal import Foundation
 /// The file that registers the applications.
 package struct ApplicationsFile: Sendable {
     package let path: String
-    /// What the claims refer to.
+    /// The flow whose fields the claims name.
     package let flow: Flow
-    /// With http, applications may use http://localhost.
+    /// The URL of this service. If it begins with `http://`, applications may use `http://localhost`.
     package let publicURL: String
 
     package static let maximumBytes = 1 << 20
@@ -14,7 +14,7 @@ package struct ApplicationsFile: Sendable {
         (self.path, self.flow, self.publicURL) = (path, flow, publicURL)
     }
 
-    /// Reads the file and the files with secrets that it names.
+    /// Reads the file and the files with secrets that it names. Throws all mistakes together.
     package func read() throws(ApplicationsFileError) -> Applications {
         let yaml: String
         do throws(FlowFileError) {

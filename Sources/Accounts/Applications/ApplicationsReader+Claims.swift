@@ -25,14 +25,15 @@ extension ApplicationsReader {
         return claims.first(where: others.contains).map { "another entry is the claim \"\($0)\" already" }
     }
 
-    /// Whether a field that people fill in must not be a claim of this name, because applications trust what it says.
+    /// Whether the claim has its name from the field, and the name is reserved or ends in `_verified`. Applications
+    /// trust such claims as statements of the service, but people fill in the field.
     private static func isReserved(_ claim: String, of field: Field) -> Bool {
         claim == field.name.rawValue && (reserved.contains(claim) || claim.hasSuffix("_verified"))
     }
 
-    /// Claims that the service makes itself (RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §2.2; OpenID Connect Core §2, §5.6.2,
-    /// Back-Channel Logout §2.4), and members beside the claims in events. An application may take rights from the last
-    /// ones.
+    /// Names of claims that have a meaning in tokens (RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §2.2; OpenID Connect Core
+    /// §2, §5.6.2, Back-Channel Logout §2.4) or are members of events. The last four, from `roles` on, are names of
+    /// claims by which applications may grant rights.
     private static let reserved: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "id", "auth_time", "nonce", "acr", "amr", "azp", "at_hash",
         "c_hash", "s_hash", "sid", "events", "toe", "txn", "client_id", "token_type", "active", "scope", "cnf", "act",

@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 
 extension ApplicationsReader {
-    /// The digests of the client's secrets; nil for a public client.
+    /// The digests of the client's secrets; nil for a public client, or if there is a mistake.
     mutating func clientSecrets(in entry: inout FlowEntry) -> [SHA256.Digest]? {
         let form = "a secret must have 32 to 256 visible ASCII characters; make one with: openssl rand -hex 32"
         return secrets(in: &entry, form: form) { line in
@@ -47,8 +47,8 @@ extension ApplicationsReader {
     /// The secrets in the file that the key `secret_file` names; nil if the key is missing or there is a mistake.
     ///
     /// - Parameters:
-    ///   - form: what a secret looks like, for the mistake; the secret itself is never shown.
-    ///   - read: the secret in a line; nil if the line has another form.
+    ///   - form: describes a valid secret, for the text of a mistake. The text never contains the secret itself.
+    ///   - read: converts a line to a secret; returns nil if the line is not valid.
     private mutating func secrets<Secret>(
         in entry: inout FlowEntry,
         form: String,
@@ -76,7 +76,7 @@ extension ApplicationsReader {
         return nil
     }
 
-    /// The path; a relative one begins in the folder of the applications file.
+    /// Resolves a relative path against the folder of the applications file.
     private func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return "\(file[...slash])\(path)"

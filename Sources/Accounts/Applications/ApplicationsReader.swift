@@ -8,8 +8,8 @@ extension Applications {
     ///
     /// - Parameters:
     ///   - file: the path of the file, for errors; paths of secrets are relative to its folder.
-    ///   - flow: what the claims refer to.
-    ///   - publicURL: with http, applications may use http://localhost.
+    ///   - flow: the flow whose fields the claims name.
+    ///   - publicURL: the URL of this service. If it begins with `http://`, applications may use `http://localhost`.
     ///   - secretFile: reads the file with secrets at a path.
     package static func parse(
         _ yaml: String,
@@ -46,7 +46,7 @@ struct ApplicationsReader {
         uriRules = ApplicationURI(allowsLocalhost: publicURL.hasPrefix("http://"))
     }
 
-    /// Nil if there are mistakes.
+    /// Returns nil if there are mistakes.
     mutating func read(_ yaml: String) -> Applications? {
         let name = file
         guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: name) }) else {
@@ -76,7 +76,7 @@ struct ApplicationsReader {
         }
     }
 
-    /// Nil if the entry has mistakes.
+    /// Returns nil if the entry has mistakes.
     private mutating func application(_ entry: inout FlowEntry, _ ids: inout Set<String>) -> Application? {
         let earlierMistakes = mistakes.count
         let id = id(of: &entry, &ids)
@@ -129,7 +129,7 @@ struct ApplicationsReader {
 
     // MARK: Collecting
 
-    /// The value that the body reads; nil if it throws, after collecting the mistake.
+    /// Returns the result of `body`. If it throws, collects the mistake and returns nil.
     mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
         do throws(FlowFileError) {
             return try body()
@@ -143,7 +143,7 @@ struct ApplicationsReader {
 
     mutating func warn(_ warning: FlowFileError) { warnings.append(warning) }
 
-    /// The entries of a list; none if it is missing or has a mistake.
+    /// The items of a list; none if the list is missing or has a mistake.
     mutating func items(_ key: String, in entry: inout FlowEntry, upTo maximum: Int) -> [FlowItem] {
         (attempt { () throws(FlowFileError) in try entry.items(key, upTo: maximum) } ?? nil) ?? []
     }

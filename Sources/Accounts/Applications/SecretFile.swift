@@ -3,7 +3,7 @@ internal import Foundation
 /// A file with secrets, one in each line. An operator replaces a secret in two steps: first a new line before the old one,
 /// then without the old one.
 package struct SecretFile: Sendable {
-    /// Without empty lines.
+    /// The lines without spaces at their ends. Empty lines are omitted.
     package let lines: [String]
     /// Whether every user of the machine may read the file.
     package let isReadableByAll: Bool
@@ -22,7 +22,7 @@ package struct SecretFile: Sendable {
     }
 
     package init(contentsOf path: String) throws(Unreadable) {
-        // Opening a pipe must not wait for its writer.
+        // Without O_NONBLOCK, opening a named pipe would wait until another process writes to it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Unreadable(String(cString: strerror(errno))) }
         defer { close(descriptor) }

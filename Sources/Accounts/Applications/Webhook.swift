@@ -1,9 +1,10 @@
-/// Where an application receives events.
+/// The URL at which an application receives events, the types of these events, and the keys that sign them.
 package struct Webhook: Sendable {
     package let url: String
-    /// Some of ``eventTypes``.
+    /// The types of events that the application receives, all of them in ``eventTypes``.
     package let events: [String]
-    /// One, or two while one replaces the other: the newest first.
+    /// The signing keys: one, or two while one replaces the other, the newer one first. Each event is signed with all
+    /// of them.
     package let secrets: [WebhookSecret]
 
     /// The types of events that an application may receive.

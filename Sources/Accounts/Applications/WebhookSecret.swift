@@ -26,7 +26,8 @@ package struct WebhookSecret: Sendable {
         }
     }
 
-    /// The signature as one entry of the header `webhook-signature`: `v1,` or `v1a,` and base64.
+    /// Signs the message. Returns one entry of the header `webhook-signature`: `v1,` or `v1a,`, and the signature in
+    /// base64.
     ///
     /// - Parameter message: the id, the timestamp and the body, with a full stop between them.
     package func signature(of message: [UInt8]) -> String {
