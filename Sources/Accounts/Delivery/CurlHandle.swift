@@ -27,14 +27,14 @@ struct CurlHandle: ~Copyable {
         precondition(status == CURLE_OK, "libcurl refused an option: \(String(cString: curl_easy_strerror(status)))")
     }
 
-    /// The last reply code of the server in this transfer; 0 if there was none.
+    /// The last SMTP reply code or HTTP status that the server sent in the latest transfer; 0 if it sent none.
     var replyCode: Int {
         var code = 0
         curl_get_long(raw, CURLINFO_RESPONSE_CODE, &code)
         return code
     }
 
-    /// Blocks a signal on this thread: with `CURLOPT_NOSIGNAL`, the caller must handle `SIGPIPE`.
+    /// Blocks a signal on this thread. A caller that sets `CURLOPT_NOSIGNAL` must block `SIGPIPE` itself.
     static func block(_ signal: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Delivers mail, one after another.
+/// Sends mails, one at a time.
 package protocol Mailer: Sendable {
-    /// Makes ready to send: connects, unless a connection is open.
+    /// Connects to the mail server, unless a connection is open.
     func connect() async throws(MailError)
     /// Returns when the mail server has accepted the mail.
     func send(_ mail: Mail) async throws(MailError)
@@ -12,12 +12,12 @@ extension Mailer {
     package func connect() async throws(MailError) {}
 }
 
-/// Why a mail was not delivered. The description contains neither the address nor the text.
+/// The reason why a mail was not delivered. The description contains neither the address nor the text.
 package enum MailError: Error, Hashable, CustomStringConvertible {
-    /// A retry may succeed: the network, the server or our login failed, or the server asked for a retry (4xx). `reply`
-    /// is the SMTP reply code, if there was one (RFC 5321 §4.2).
+    /// A retry may succeed: the connection or the login failed, or the mail server asked for a retry (4xx). `reply` is
+    /// the SMTP reply code (RFC 5321 §4.2); nil if there was none.
     case temporary(reply: Int?, reason: String)
-    /// A retry cannot succeed: the server refused the mail permanently (5xx), or the mail is invalid.
+    /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail is invalid.
     case permanent(reply: Int?, reason: String)
 
     package var description: String {
@@ -32,12 +32,13 @@ package enum MailError: Error, Hashable, CustomStringConvertible {
 
 /// A plain text mail to one person. Its parts are checked, so that none of them can inject a header.
 package struct Mail: Sendable {
-    /// The address of the sender, and the name that is shown with it.
+    /// The address of the sender.
     package let from: String
+    /// The name of the sender, which mail programs show.
     package let fromName: String?
     package let to: String
     package let subject: String
-    /// May use any kind of line break.
+    /// The text of the mail, with any kind of line break.
     package let text: String
     /// A UUID that stays the same when the mail is sent again, so that a mailbox can recognize a duplicate.
     package let id: String
@@ -71,8 +72,9 @@ package struct Mail: Sendable {
         self.date = date
     }
 
-    /// Whether the text is dot-atom characters around one `@`, so that it can neither close its brackets nor end its
-    /// line.
+    /// Whether the text has at most 254 characters, one `@`, and besides it only printable ASCII characters without
+    /// space, brackets, quotes, comma, colon, semicolon and backslash. Such a text can end neither the `<…>` around it
+    /// nor the line of its header.
     package static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let specials = Set("<>()[],;:\\\"".utf8)
@@ -110,7 +112,7 @@ extension Mail {
         ].joined(separator: "\r\n")
     }
 
-    /// The shown name, quoted if it is ASCII.
+    /// The sender's name in the header `From`: quoted, or as encoded words if it is long or not ASCII.
     private var sender: String {
         guard let fromName, !fromName.isEmpty else { return "" }
         let words = Self.unstructured(fromName)
@@ -119,8 +121,9 @@ extension Mail {
         return "\"\(escaped)\" "
     }
 
-    /// The text of a header: unchanged if it is short and ASCII, otherwise as encoded words (RFC 2047). A word has at
-    /// most 39 bytes, so that a line has at most 76 characters, and never splits a character.
+    /// The text of a header: unchanged if it is printable ASCII without `=?` and has at most 66 bytes, otherwise as
+    /// encoded words (RFC 2047). An encoded word holds at most 39 bytes of the text, so that a line has at most 76
+    /// characters, and never splits a character.
     private static func unstructured(_ text: String) -> String {
         guard text.utf8.count > 66 || text.contains("=?") || !isPrintableASCII(text) else { return text }
         var words = [""]

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// How long the latest deliveries took. A withheld mail takes as long as one of them, so that the mails after it do not
-/// arrive earlier than after a delivered one.
+/// The durations of the latest deliveries. In place of a withheld mail, the sender waits for one of them, so that the
+/// arrival of the next mail does not reveal that one was withheld.
 final class MailPace: Sendable {
     /// The number of deliveries that are remembered.
     static let memory = 64
-    /// The time of a withheld mail before any delivery.
+    /// The wait in place of a withheld mail while no delivery is remembered.
     static let initial = Duration.milliseconds(100)
 
     private let clock: any Clock<Duration>
@@ -15,13 +15,14 @@ final class MailPace: Sendable {
         self.clock = clock
     }
 
-    /// Remembers the time of that delivery, unless it fails.
+    /// Runs the delivery, and remembers its duration if it succeeds.
     func measure(_ delivery: () async throws(MailError) -> Void) async throws(MailError) {
         let time = try await Self.time(of: delivery, on: clock)
         latest.withLock { $0 = $0.suffix(Self.memory - 1) + [time] }
     }
 
-    /// Waits for the time of one of the latest deliveries, chosen at random. Ends early if the task is cancelled.
+    /// Waits for the duration of one of the latest deliveries, chosen at random. Returns early if the task is
+    /// cancelled.
     func imitate() async {
         try? await clock.sleep(for: latest.withLock { $0.randomElement() } ?? Self.initial)
     }

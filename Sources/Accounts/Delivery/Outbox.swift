@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The queue of outgoing mail. The transaction that causes a mail writes its encrypted row; the mail is sent
-/// afterwards.
+/// The queue of outgoing mail. The transaction that causes a mail writes its encrypted row into the table `outbox`;
+/// ``OutboxSender`` sends the mail afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
-    /// An element for new mail. Elements that were not read yet are merged into one.
+    /// Yields an element after each call of ``wakeSender()``. Elements that were not read yet are merged into one.
     package let wakeups: AsyncStream<Void>
     private let wakeup: AsyncStream<Void>.Continuation
 
@@ -13,32 +13,35 @@ package struct Outbox: Sendable {
         (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells the sender that mail is waiting.
+    /// Tells the sender of this server that mail is waiting.
     package func wakeSender() {
         wakeup.yield()
     }
 
-    /// The content of a mail in addition to its template.
+    /// The encrypted part of a mail: its recipient, and the values for its template.
     struct Content {
         let to: String
         let language: Language
-        /// The code in the mail, such as its digits, and its lifetime.
+        /// The code or the token in the mail, and its lifetime in minutes; nil if the mail has neither.
         let code: (text: String, minutes: Int)?
-        /// The text of the ticket in the mail.
+        /// The ticket in the link of a mail with a code; nil if the mail has no such link.
         var ticket: String?
     }
 
-    /// A new mail as its row stores it.
+    /// A new mail, encrypted for its row of `outbox`.
     struct Sealed {
         let id: UUID
         let sealed: [UInt8]
-        /// A digest of the network that has caused the mail, by which networks take turns.
+        /// A digest of the network whose request has caused the mail. Networks take turns by these digests.
         let network: [UInt8]
-        /// A digest of the address, whose mails are delivered one after another.
+        /// A digest of the recipient's address. Mails with the same digest are delivered one after another.
         let recipient: [UInt8]
     }
 
-    /// - Parameter day: a time of today. The digests of a network on two days do not show that they belong together.
+    /// Encrypts a new mail.
+    ///
+    /// - Parameter day: a time of today. The digest of a network differs from day to day, so digests of two days do not
+    ///   reveal that they belong to one network.
     func seal(_ content: Content, from network: Network, on day: Date) -> Sealed {
         let id = ID<Outbox>()
         let number = Int(day.timeIntervalSince1970) / 86_400
@@ -56,12 +59,13 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// What the rows of mail to that address may have in `recipient`, under each key of the ring.
+    /// The digests that rows of mail to that address may have in the column `recipient`: one for each key of the key
+    /// ring.
     func recipients(_ address: EmailAddress) -> [[UInt8]] {
         keys.digests(Array("mail to".utf8), Array(address.rawValue.utf8))
     }
 
-    /// Claims up to that many due mails for one attempt each, networks in turn.
+    /// Claims at most `count` due mails for one attempt each. Networks take turns.
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """
@@ -74,10 +78,11 @@ package struct Outbox: Sendable {
         return mails
     }
 
-    /// Whether the ring has the key that encrypted a row of `outbox`, as SQL.
+    /// An SQL condition on a row of `outbox`: the key ring has the key that encrypted the row.
     var hasKey: SQL { keys.hasKey(of: "sealed") }
 
-    /// Nil if the key that encrypted the row is not in the ring, or if another version wrote the row.
+    /// Decrypts the content of a mail. Returns nil if the key that encrypted it is not in the key ring, or if another
+    /// version of the service wrote the content in another form.
     func open(_ sealed: [UInt8], of id: ID<Outbox>) -> Content? {
         guard let plaintext = try? keys.open(sealed, for: .mail(id)), let json = try? JSON.read(plaintext),
             let to = json["to"]?.string, let language = json["language"]?.string.flatMap(Language.init(rawValue:))
@@ -88,14 +93,14 @@ package struct Outbox: Sendable {
     }
 }
 
-/// A mail that this server delivers now.
+/// A mail that this server has claimed for one attempt.
 struct ClaimedMail: Sendable {
     let id: ID<Outbox>
     let template: String
     let sealed: [UInt8]
-    /// With the attempt that the claim has begun.
+    /// The number of attempts, including the claimed one.
     let attempts: Int
-    /// Whether the code in the mail is still valid.
+    /// False if the mail comes too late, such as one whose code has expired.
     let isUseful: Bool
     let createdAt: Date
 

@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// Delivers the mail in the outbox, several mails at the same time. Any number of servers may do so at once.
 ///
-/// A claim moves the due time of a mail to its next attempt, in one statement that skips locked rows. A server that dies
-/// therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server accepted
-/// the mail and before the row is updated; both have the same Message-ID.
+/// A claim moves the due time of a mail to its next attempt, in one statement that skips locked rows. A server that
+/// dies therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server
+/// accepted the mail and before the row is updated; both have the same Message-ID.
 ///
-/// A server leaves mail whose key is not in its ring to the servers that have the key.
+/// A server claims no mail whose key is not in its key ring. A server that has the key delivers it.
 package struct OutboxSender: Sendable {
     private let outbox: Outbox
     private let database: Database
@@ -23,7 +23,7 @@ package struct OutboxSender: Sendable {
 
     /// - Parameters:
     ///   - mailers: at least one; each delivers one mail at a time.
-    ///   - clock: measures the deliveries and, for withheld mail, waits.
+    ///   - clock: measures the deliveries, and waits in place of withheld mail.
     package init(
         outbox: Outbox,
         database: Database,
@@ -47,18 +47,20 @@ package struct OutboxSender: Sendable {
         self.logger = logger
     }
 
-    /// The number of attempts after which a mail is dead. With the waits between them, they take about sixteen hours.
+    /// The number of attempts after which the sender gives up, and the mail is dead. With the waits between them, the
+    /// attempts take about sixteen hours.
     package static let maximumAttempts = 12
 
-    /// Delivers the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers several at a time.
+    /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers
+    /// several mails at a time.
     package func deliverNext() async throws(DatabaseError) -> Bool {
         guard let mail = try await outbox.claim(1, on: database).first else { return false }
         try await deliver(mail, with: mailers[0])
         return true
     }
 
-    /// Notes why mail that has been due for a minute waits, if its key is not in the ring. A server that has the key
-    /// delivers it nevertheless.
+    /// Stores and logs that a key is missing, for each mail that has been due for a minute and whose key is not in the
+    /// key ring of this server. A server that has the key delivers the mail nevertheless.
     package func noteMissingKeys() async throws(DatabaseError) {
         let rows = try await database.transaction(
             """
@@ -75,12 +77,12 @@ package struct OutboxSender: Sendable {
         )[0]
         for row in rows {
             let (id, reason) = try row.decode(ID<Outbox>.self, String.self)
-            logger.warning("mail not delivered", metadata: ["mail": "\(id)", "reason": "\(reason)"])
+            logger.warning("mail not delivered, key is missing", metadata: ["mail": "\(id)", "reason": "\(reason)"])
         }
     }
 
-    /// Erases the digests of network and recipient from mail that does not wait any more. A server of the version before
-    /// leaves them when it has delivered a mail.
+    /// Erases the digests of network and recipient of mail that is delivered or dead. This version does that together
+    /// with the delivery, but a server of the previous version keeps the digests.
     package func eraseDigests() async throws(DatabaseError) {
         _ = try await database.transaction(
             """
@@ -116,18 +118,19 @@ package struct OutboxSender: Sendable {
                 metrics.mails.add(1, "delivered")
             }
         } else {
-            // A server of the newer version may claim it next.
+            // A server of the version that wrote the mail may make the next attempt.
             try await postpone(mail, "cannot read: written by another version")
         }
     }
 
-    /// A server that must stop now does not begin a mail that another one can send.
+    /// Connects the mailer. Throws `temporary` if this server is stopping, because another server can send the mail.
     private func connect(_ mailer: any Mailer) async throws(MailError) {
         try await mailer.connect()
-        if Task.isCancelled { throw .temporary(reply: nil, reason: "the server is stopping") }
+        if Task.isCancelled { throw .temporary(reply: nil, reason: "this server is stopping") }
     }
 
-    /// Stores the outcome of the delivery.
+    /// Runs the delivery and stores its outcome. The mail is dead after a permanent error, and postponed after a
+    /// temporary one.
     private func attempt(
         _ mail: ClaimedMail,
         _ delivery: () async throws(MailError) -> Void
@@ -156,11 +159,11 @@ package struct OutboxSender: Sendable {
     }
 
     /// Leaves the mail to its next attempt, or marks it dead after the last one. The claim has already moved the due
-    /// time.
+    /// time to the next attempt.
     private func postpone(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         if mail.attempts >= Self.maximumAttempts { return try await markDead(mail.id, reason) }
         metrics.mails.add(1, "postponed")
-        logger.warning("mail not delivered", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
+        logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
         _ = try await database.transaction(
             "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id)"
         )
@@ -177,14 +180,14 @@ package struct OutboxSender: Sendable {
         )
     }
 
-    /// A mail that does not wait any more keeps nothing of its recipient and its network.
+    /// The assignments that erase the content, the recipient and the network of a mail that is delivered or dead.
     private static let erased: SQL = "sealed = NULL, network = NULL, recipient = NULL, sending_until = NULL"
 
     private func text(_ template: String, _ content: Outbox.Content) -> MailText? {
         let messages = content.language.messages
         if let mail = CodeMail(rawValue: template) {
             return content.code.map { code in
-                // Mail of an earlier version of the service has no ticket.
+                // Mail that an earlier version of the service wrote has no ticket.
                 let link = content.ticket.flatMap { ticket in
                     mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" }
                 }
@@ -217,8 +220,9 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender: Service {
-    /// Claims as many mails as mailers are free: after new mail, after each delivery, and every five seconds, for mail of
-    /// other servers and for retries. Notes missing keys and erases digests every minute. Ends after the deliveries that are under way.
+    /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery, and a timer of
+    /// five seconds wake it up; the timer is for mail that other servers wrote, and for retries. Notes missing keys and
+    /// erases digests every minute. At shutdown, returns when the current deliveries have ended.
     package func run() async {
         let free = FreeMailers(mailers)
         await withDiscardingTaskGroup { group in
@@ -245,14 +249,14 @@ extension OutboxSender: Service {
         }
     }
 
-    /// At most one mail for each free mailer.
+    /// Claims at most one mail for each free mailer.
     private func claimForAll(of free: FreeMailers) async -> [ClaimedMail] {
         let count = free.count
         if count == 0 { return [] }
         return await retrying { () throws(DatabaseError) in try await outbox.claim(count, on: database) } ?? []
     }
 
-    /// Logs a failure, and returns nil: the next wakeup tries again.
+    /// Runs the work. Logs a failure and returns nil; the next wakeup tries again.
     @discardableResult
     private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {
@@ -275,7 +279,8 @@ private final class FreeMailers: Sendable {
 
     var count: Int { mailers.withLock { $0.count } }
 
-    /// The one that was given back last, because its connection is open most likely. One must be free.
+    /// Removes and returns the mailer that was given back last, because its connection is most likely still open. At
+    /// least one mailer must be free.
     func take() -> any Mailer { mailers.withLock { $0.removeLast() } }
 
     func give(back mailer: any Mailer) { mailers.withLock { $0.append(mailer) } }

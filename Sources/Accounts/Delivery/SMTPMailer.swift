@@ -3,7 +3,8 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused. Several mailers send in parallel.
+/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused. Several mailers send in
+/// parallel.
 ///
 /// libcurl blocks, so it runs on its own thread. `shutdown()` ends that thread; otherwise it runs until the process
 /// ends.
@@ -25,8 +26,8 @@ package final class SMTPMailer: Mailer {
         }
     }
 
-    /// Returns when the server has answered NOOP. That takes at most 20 seconds, in two attempts of 10 if the server ends
-    /// the first connection. Every error is `temporary`.
+    /// Returns when the server has answered the command NOOP. That takes at most 10 seconds, or 20 if the server closes
+    /// the first connection and the mailer opens another one. Every error is `temporary`.
     package func connect() async throws(MailError) {
         try await withCheckedContinuation { queue.post(QueuedTask(mail: nil, continuation: $0)) }.get()
     }
@@ -85,7 +86,7 @@ private final class MailQueue: Sendable {
         }
     }
 
-    /// Waits for a mail; nil after the queue was closed. Called by the thread.
+    /// Waits for a task. Returns nil after the queue was closed. Only the thread of the mailer calls it.
     func next() -> QueuedTask? {
         posted.wait()
         return contents.withLock { $0.mails.isEmpty ? nil : $0.mails.removeFirst() }
@@ -110,15 +111,16 @@ private final class MailQueue: Sendable {
 
 /// The timeouts after which a delivery has failed temporarily. All must be positive.
 struct SMTPLimits: Sendable {
-    /// For connecting, including name resolution, TLS and login, and for the reply to NOOP.
+    /// The timeout for connecting, including name resolution, TLS, login, and the reply to NOOP.
     var connect: Duration = .seconds(10)
-    /// For each reply, in whole seconds. It is the only timeout for closing the connection.
+    /// The timeout for each reply, rounded up to whole seconds. It is the only timeout for the command QUIT, which
+    /// closes the connection.
     var reply: Duration = .seconds(10)
-    /// For a whole mail, after it has left the queue.
+    /// The timeout for a whole mail after it has left the queue.
     var mail: Duration = .seconds(30)
 }
 
-/// The server and its credentials.
+/// An SMTP server, and the credentials with which this service logs in to it.
 package struct SMTPServer: Equatable, Sendable {
     /// Scheme, host and port, without the credentials.
     let url: String
@@ -201,10 +203,10 @@ private struct SMTPConnection: ~Copyable {
         }
         curl.set(CURLOPT_CONNECTTIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         curl.set(Self.serverResponseTimeout, limits.reply.inWhole(.seconds(1)))
-        // Servers close idle connections; do not reuse one that may be closed.
+        // Servers close idle connections, so libcurl must not reuse one after 60 idle seconds.
         curl.set(CURLOPT_MAXAGE_CONN, 60)
         curl.set(CURLOPT_NOSIGNAL, 1)
-        // Instead of a mail, if there is none.
+        // libcurl sends this command if there is no mail to send.
         curl.set(CURLOPT_CUSTOMREQUEST, "NOOP")
     }
 
@@ -217,7 +219,7 @@ private struct SMTPConnection: ~Copyable {
     private borrowing func connect() -> Result<Void, MailError> {
         curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         var status = curl.sendNothing()
-        // A server that ends an idle connection says so in this reply.
+        // Reply 421 says that the server closes the connection, for example because it was idle. A new one may succeed.
         if status != CURLE_OK, curl.replyCode == 421 { status = curl.sendNothing() }
         guard status != CURLE_OK else { return .success(()) }
         let reply = curl.replyCode
@@ -233,9 +235,9 @@ private struct SMTPConnection: ~Copyable {
 
         let reply = curl.replyCode
         let reason = String(cString: curl_easy_strerror(status))
-        // libcurl reports a “send error” if MAIL, RCPT or DATA is refused. After the text has begun, a reply is about
-        // the mail too. Any other refusal, such as 53x, is about our login or configuration: a retry succeeds after its
-        // repair.
+        // libcurl reports CURLE_SEND_ERROR if the server refuses MAIL, RCPT or DATA. A reply after the beginning of the
+        // text is about the mail, too. Any other refusal, and 53x, is about the login or the configuration: a retry
+        // succeeds when an operator has corrected it.
         let isAboutTheMail = status == CURLE_SEND_ERROR || upload.hasBegun
         switch reply {
         case 530...539: return .failure(.temporary(reply: reply, reason: reason))
@@ -275,7 +277,7 @@ extension Duration {
 }
 
 extension CurlHandle {
-    /// Sends the custom request, over the open connection or a new one. Blocks.
+    /// Sends the custom request, NOOP, over the open connection or a new one. Blocks.
     fileprivate borrowing func sendNothing() -> CURLcode {
         Self.expectSet(curl_set_list(raw, CURLOPT_MAIL_RCPT, nil))
         set(CURLOPT_UPLOAD, 0)
