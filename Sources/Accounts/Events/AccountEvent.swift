@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A fact about an account, written by the transaction that made it true.
+/// A change of an account that applications can receive. The transaction that makes the change writes the event.
 package struct AccountEvent: Sendable {
     package let id: ID<AccountEvent>
     /// One of ``Webhook/eventTypes``.
     package let type: String
-    /// Grows with each event of the account.
+    /// Grows by one with each event that is written about the account.
     package let sequence: Int
     package let createdAt: Date
     package let account: ID<Account>
@@ -19,13 +19,14 @@ package struct AccountEvent: Sendable {
         account = try columns.next()
     }
 
-    /// The members of the event in a webhook and in a list.
+    /// The JSON members of the event in a webhook and in a list of events. If they would exceed 20 kB, only the id of
+    /// the account is left of its claims.
     ///
     /// - Parameter account: the account as it is now; nil if it was erased.
     package func members(about account: Account?, for subscriber: EventSubscriber) -> [JSON.Member] {
         let claims = account.map(subscriber.claims) ?? []
         let members = members([.init("id", .string(self.account.description))] + claims)
-        // The standard recommends at most 20 kB.
+        // Standard Webhooks recommends at most 20 kB.
         return JSON.object(members).bytes.count <= 20_000
             ? members : self.members([.init("id", .string(self.account.description))])
     }
@@ -39,7 +40,7 @@ package struct AccountEvent: Sendable {
 }
 
 extension Database {
-    /// The accounts of the events that still exist.
+    /// Reads the accounts that the events are about. The result has no entry for an erased account.
     func accounts(of events: [AccountEvent]) async throws(DatabaseError) -> [ID<Account>: Account] {
         if events.isEmpty { return [:] }
         let ids = JSON.array(Set(events.map(\.account)).map { .string($0.description) })

@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// Which endpoints have requests of this server under way, and how many more they may have.
+/// The number of requests that this server is sending to each endpoint now. They decide how many further requests the
+/// endpoint may have.
 final class ActiveEndpoints: Sendable {
-    /// What gets requests: the webhook of an application, or its logout URI.
+    /// A receiver of requests: the webhook or the logout URI of the application with that id.
     enum Endpoint: Hashable, Sendable {
         case webhook(String)
         case logout(String)
     }
 
-    /// The maximum number of requests to one endpoint at the same time.
+    /// The maximum number of requests that this server sends to one endpoint at the same time.
     static let maximum = 8
 
     private let counts = Mutex<[Endpoint: Int]>([:])
@@ -24,8 +25,9 @@ final class ActiveEndpoints: Sendable {
         }
     }
 
-    /// How many more requests each application may have, if all endpoints together may have `capacity`. Endpoints have
-    /// equal shares, also while others are idle; leaves out those without a place.
+    /// Returns how many further requests each webhook and each logout URI may have now, by the id of the application.
+    /// All endpoints together may have `capacity` requests. Each has an equal share of them, from 1 to ``maximum``,
+    /// even while others are idle. The result omits endpoints that may have no further request.
     func places(
         webhooks: [String],
         logouts: [String],
@@ -36,7 +38,7 @@ final class ActiveEndpoints: Sendable {
         var free = capacity - counts.values.reduce(0, +)
         func places(_ ids: [String], _ endpoint: (String) -> Endpoint) -> [String: Int] {
             var places: [String: Int] = [:]
-            // In any order, in case there are more endpoints than places.
+            // In random order, so that no endpoint always goes without if there are more endpoints than free places.
             for id in ids.shuffled() {
                 let count = min(share - counts[endpoint(id), default: 0], free)
                 guard count > 0 else { continue }
@@ -45,7 +47,7 @@ final class ActiveEndpoints: Sendable {
             }
             return places
         }
-        // Logouts are few, and urgent.
+        // Logouts get their places first, because they are few and urgent.
         let logouts = places(logouts, Endpoint.logout)
         return (places(webhooks, Endpoint.webhook), logouts)
     }

@@ -1,5 +1,5 @@
 extension Applications {
-    /// The applications as far as events concern them.
+    /// The applications, with the settings that decide which events and logouts they receive.
     package var subscribers: [EventSubscriber] {
         all.map { application in
             EventSubscriber(

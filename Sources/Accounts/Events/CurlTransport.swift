@@ -3,20 +3,22 @@ internal import Foundation
 
 /// Sends requests with libcurl, on threads of its own, over connections that are reused.
 ///
-/// The address is checked when the socket is opened, so no name can change its address between the check and the
-/// connection. Redirects are not followed, and of a response at most 4 KiB are read.
+/// The IP address is checked when the socket is opened, so a host name cannot resolve to another address between the
+/// check and the connection. Redirects are not followed. At most 4 KiB of a response are read.
 package final class CurlTransport: EventTransport {
     private let pool: WorkPool<CurlWorker>
     package let capacity: Int
 
     /// - Parameters:
-    ///   - allowsLoopback: whether applications on this machine may be reached, and without TLS. Only for development.
-    ///   - networks: private networks whose addresses may be reached; their ``IPBlock/isPrivate`` is true.
+    ///   - allowsLoopback: whether requests may go to this machine, even without TLS. Only for development.
+    ///   - networks: private networks to which requests may go. ``IPBlock/isPrivate`` is true for each.
     package convenience init(allowsLoopback: Bool, networks: [IPBlock] = []) {
         self.init(allowsLoopback: allowsLoopback, networks: networks, timeout: .seconds(15))
     }
 
-    /// - Parameter timeout: for a whole request, with the lookup of the name.
+    /// - Parameters:
+    ///   - capacity: the number of threads, each of which sends one request at a time.
+    ///   - timeout: the maximum time for a whole request, including name resolution.
     init(allowsLoopback: Bool, networks: [IPBlock] = [], capacity: Int = 32, timeout: Duration) {
         let addresses = ReceiverAddresses(allowsLoopback: allowsLoopback, networks: networks)
         self.capacity = capacity
@@ -35,7 +37,7 @@ package final class CurlTransport: EventTransport {
         do throws(WorkRejection) {
             return try await pool.run { $0.post(request) }
         } catch {
-            return .failed("the server is stopping or busy")
+            return .failed("this server is stopping or busy")
         }
     }
 
@@ -45,7 +47,7 @@ package final class CurlTransport: EventTransport {
     }
 }
 
-/// What the callbacks of libcurl need to know, and what they find out.
+/// The state of one request, which the callbacks of libcurl read and change.
 private struct TransferState {
     let addresses: ReceiverAddresses
     let isEncrypted: Bool
@@ -62,9 +64,9 @@ private struct TransferState {
     }
 }
 
-/// One handle of libcurl.
+/// A libcurl handle, which sends one request at a time.
 ///
-/// `@unchecked`, because a handle must not be used by two threads at once: each belongs to one thread of a pool.
+/// `@unchecked`, because a handle is not safe for two threads at once. Each one is used by only one thread of the pool.
 private final class CurlWorker: @unchecked Sendable {
     private let curl = CurlHandle()
     private let addresses: ReceiverAddresses
@@ -73,14 +75,14 @@ private final class CurlWorker: @unchecked Sendable {
         self.addresses = addresses
         curl.set(CURLOPT_PROTOCOLS_STR, addresses.allowsLoopback ? "https,http" : "https")
         curl.set(CURLOPT_FOLLOWLOCATION, 0)
-        // Ignore a proxy from the environment: it would connect to addresses that nobody has checked.
+        // Ignore a proxy from the environment: it would connect to addresses that this server has not checked.
         curl.set(CURLOPT_PROXY, "")
         curl.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         curl.set(CURLOPT_SSL_VERIFYPEER, 1)
         curl.set(CURLOPT_SSL_VERIFYHOST, 2)
         curl.set(CURLOPT_TIMEOUT_MS, Int(timeout / .milliseconds(1)))
         curl.set(CURLOPT_MAXAGE_CONN, 60)
-        // Applications are few, but each thread may talk to all of them.
+        // Each thread may send to all applications, and keeps at most four connections open.
         curl.set(CURLOPT_MAXCONNECTS, 4)
         curl.set(CURLOPT_NOSIGNAL, 1)
         curl.set(CURLOPT_USERAGENT, "accounts-api/\(serviceVersion)")
@@ -95,7 +97,8 @@ private final class CurlWorker: @unchecked Sendable {
         curl.set(CURLOPT_URL, request.url)
         let status = curl.post(request, &state)
         let response = curl.replyCode
-        // The rest of a long response was not read. 1xx is no response.
+        // CURLE_WRITE_ERROR says that the response is longer than 4 KiB; the rest was not read. A status of 1xx is not
+        // the response.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
             let reason = state.isRefused ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
             return .failed(reason)
@@ -107,7 +110,7 @@ private final class CurlWorker: @unchecked Sendable {
 extension CurlHandle {
     /// Sends one request. Blocks.
     fileprivate borrowing func post(_ request: EventRequest, _ state: inout TransferState) -> CURLcode {
-        // libcurl would otherwise wait for `100 Continue` before a long body.
+        // Without this empty header, libcurl would wait for `100 Continue` before it sends a long body.
         let headers = (request.headers + ["Expect:"]).reduce(nil as UnsafeMutablePointer<curl_slist>?) { list, header in
             curl_slist_append(list, header) ?? list
         }
@@ -132,10 +135,10 @@ extension CurlHandle {
     }
 }
 
-/// Opens a socket only to an allowed address; -1 for another.
+/// Opens a socket for the address. Returns -1 if the address is not allowed.
 private func openSocket(to address: UnsafeMutableRawPointer?, _ state: UnsafeMutableRawPointer?) -> Int32 {
     guard let state, let address = address?.assumingMemoryBound(to: curl_sockaddr.self) else { return -1 }
-    // The address may be longer than its type.
+    // An IPv6 address is longer than the type `sockaddr`, so a copy of that type would lose its end.
     let bytes = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let isAllowed = state.assumingMemoryBound(to: TransferState.self).pointee
         .allows(bytes.assumingMemoryBound(to: sockaddr.self))

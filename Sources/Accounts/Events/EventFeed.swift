@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A position in the list of all events, which an application keeps and does not read.
+/// A position in the list of all events. Applications store its text and give it back, but do not interpret it.
 package struct EventCursor: Hashable, Sendable {
-    /// The transaction of the event, and its id.
+    /// The PostgreSQL transaction that wrote the event. Events are listed in the order of their transactions and ids.
     fileprivate let xid: String
     fileprivate let event: UUID
 
-    /// Before all events.
+    /// The position before all events.
     package static let start = EventCursor(
         xid: "0",
         event: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
@@ -16,7 +16,7 @@ package struct EventCursor: Hashable, Sendable {
         (self.xid, self.event) = (xid, event)
     }
 
-    /// Nil if no list has ended with this text.
+    /// Reads ``text``. Returns nil if the text does not have its form.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1)
         guard parts.count == 2, let xid = UInt64(parts[0]), let event = ID<AccountEvent>(String(parts[1])) else {
@@ -34,11 +34,13 @@ extension Database {
     /// The maximum number of events that are read for one list.
     package static let maximumEventsRead = 5000
 
-    /// The events after the cursor that the application wants to hear of, the cursor after all that were read for them,
-    /// and whether there may be more of them now. There may be more after an empty list, too.
+    /// Returns the events after the cursor whose types the application has chosen, the cursor for the next list, and
+    /// whether there may be more events now. There may be more even after an empty list, because only
+    /// ``maximumEventsRead`` events of all types are read.
     ///
-    /// An event is listed only when all transactions that began before its own have ended, so that none appears before a
-    /// cursor that was given. So the newest events may be missing for a moment.
+    /// An event is listed only when all transactions that began before its own have ended. Otherwise one of them could
+    /// later add an event before a cursor that an application has got. So the newest events may be missing for a
+    /// moment.
     ///
     /// - Parameter limit: from 1 to ``maximumEvents``.
     package func events(
@@ -61,14 +63,16 @@ extension Database {
         return (bodies, next, hasMore)
     }
 
-    /// The same for any condition on the columns of `events`, without what the events say of their accounts.
+    /// Returns the events after the cursor that satisfy a condition on the columns of `events`, and otherwise the same
+    /// as ``events(for:after:limit:)``.
     func listedEvents(
         where condition: SQL,
         after cursor: EventCursor,
         limit: Int
     ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor, hasMore: Bool) {
-        // A row without `read` is an event of the list. If they are fewer than the limit, the last row is the last event
-        // that was read, and how many were. One statement finds both, because another one could see later events.
+        // A row without a value in `read` is an event of the list. If the list has fewer events than the limit, one
+        // more row follows: the last event that was read, and in `read` the number of events that were read. One
+        // statement finds both, because a second one could see later events.
         let rows = try await read(
             """
             WITH range AS NOT MATERIALIZED (
@@ -97,9 +101,11 @@ extension Database {
         return (events, next, hasMore)
     }
 
-    /// In the text of the statement: PostgreSQL plans for this number, and not for any.
+    /// ``maximumEventsRead`` as a part of the statement's text. If it were a parameter, PostgreSQL would plan for any
+    /// number.
     private static let readLimit = SQL(stringLiteral: "\(maximumEventsRead)")
 
-    /// The condition that all transactions that began before that of the event have ended.
+    /// An SQL condition on a row of `events`: all transactions that began before the one that wrote the event have
+    /// ended.
     static let isListed: SQL = "xid < pg_snapshot_xmin(pg_current_snapshot())"
 }

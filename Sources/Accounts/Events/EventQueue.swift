@@ -1,38 +1,40 @@
 internal import Foundation
 
-/// What waits for applications: the rows of `deliveries` and `logouts`.
+/// The events and logouts that wait for applications: the rows of `deliveries` and `logouts`.
 ///
-/// An application gets everything at least once: a server that dies may have delivered what another one delivers again.
-/// So these transactions need not wait for the disk.
+/// An application gets each of them at least once. If a server dies after it has delivered one, another server delivers
+/// it again. A transaction that is lost in a crash of PostgreSQL has the same effect, so these transactions do not wait
+/// for the disk.
 struct EventQueue: Sendable {
     let database: Database
 
     private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
 
-    /// An event that this server delivers to one application now.
+    /// An event that this server has claimed for one attempt to deliver it to one application.
     struct Delivery: Sendable {
         let application: String
-        /// With the attempt that the claim has begun.
+        /// The number of attempts, including the claimed one.
         let attempts: Int
         let event: AccountEvent
-        /// Tells this attempt from all others.
+        /// Identifies the claim, so that a server whose claim has expired changes nothing that another server has
+        /// claimed.
         let claim: UUID
     }
 
-    /// The end of a grant, of which this server tells its application now.
+    /// The end of a grant that this server has claimed for one attempt to tell the application.
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
         let sid: UUID
         let account: ID<Account>
-        /// With the attempt that the claim has begun.
+        /// The number of attempts, including the claimed one.
         let attempts: Int
         let createdAt, now: Date
     }
 
     /// Claims due events for one attempt each.
     ///
-    /// - Parameter places: the maximum number for each application.
+    /// - Parameter places: the maximum number of events for each application, by its id.
     func claimDeliveries(_ places: [String: Int]) async throws(DatabaseError) -> [Delivery] {
         if places.isEmpty { return [] }
         let claim = UUID()
@@ -59,6 +61,8 @@ struct EventQueue: Sendable {
     }
 
     /// Claims due logouts for one attempt each.
+    ///
+    /// - Parameter places: the maximum number of logouts for each application, by its id.
     func claimLogouts(_ places: [String: Int]) async throws(DatabaseError) -> [Logout] {
         if places.isEmpty { return [] }
         let rows = try await database.transaction(
@@ -98,7 +102,8 @@ struct EventQueue: Sendable {
 
     // MARK: - Events
 
-    /// Deletes the delivery, unless the claim has ended and another server makes an attempt.
+    /// Deletes a delivery that has succeeded, unless the claim has expired and another one was made. Ends the pause of
+    /// the application, and sets the number of its failures to 0.
     func finish(_ delivery: Delivery) async throws(DatabaseError) {
         _ = try await database.transaction(
             Self.withoutFlush,
@@ -110,12 +115,13 @@ struct EventQueue: Sendable {
         )
     }
 
-    /// Leaves the event to its next attempt, unless the claim has ended and another server makes one.
+    /// Stores a failed attempt. The event waits for its next attempt, or has failed after the last one, unless the
+    /// claim has expired and another one was made. Counts a failure of the application.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
-    ///   - pause: the seconds for which the application gets nothing.
-    ///   - turnsOff: whether the application wants nothing any more, until an operator retries.
+    ///   - pause: the seconds for which the application gets no events; 0 for no pause.
+    ///   - turnsOff: whether the application gets no more events until an operator retries them.
     func postpone(
         _ delivery: Delivery,
         _ reason: String,
@@ -123,8 +129,9 @@ struct EventQueue: Sendable {
         pausing pause: Int,
         turnsOff: Bool
     ) async throws(DatabaseError) {
-        // An operator who has retried the event meanwhile has set its attempts to 0: the next one follows at once. Those
-        // behind it wait for it. They are due with it, so that no claim reads them before.
+        // If an operator has retried the event since the claim, its attempts are 0, and the next attempt follows at
+        // once. Later events of the account wait for this one. They become due at the same time, so that no claim reads
+        // them in vain before.
         let postponement: SQL = """
             WITH postponed AS (
                 UPDATE deliveries
@@ -138,7 +145,8 @@ struct EventQueue: Sendable {
                AND sequence > \(delivery.event.sequence) AND claim IS NULL
                AND later.due_at < postponed.due_at AND postponed.due_at > now()
             """
-        // From the fifth failure in a row, the application is down, and gets a request only now and then.
+        // From the fifth failure in a row, the application counts as down. It then gets no events for 2 seconds after a
+        // failure, and for twice as long after each further one, up to 64 seconds.
         let pause: SQL = """
             greatest(\(pause)::bigint, CASE WHEN failures < 4 THEN 0 ELSE 2 ^ least(failures - 3, 6) END)
             """
@@ -160,7 +168,7 @@ struct EventQueue: Sendable {
 
     // MARK: - Logouts
 
-    /// Deletes the logout: the application knows of it, or cannot be told.
+    /// Deletes the logout, because the application has accepted it, or because this service gives up.
     func finish(_ logout: Logout) async throws(DatabaseError) {
         _ = try await database.transaction(Self.withoutFlush, "DELETE FROM logouts WHERE sid = \(logout.sid)")
     }

@@ -2,7 +2,8 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Tells applications of events, and of grants that have ended. Any number of servers may do so at once.
+/// Sends events to the webhooks of applications, and the ends of grants to their logout URIs. Any number of servers may
+/// do so at once.
 ///
 /// An application gets the events of one account one after another, and those of several accounts at the same time.
 /// Applications share the requests of a server evenly, so a slow one does not hold up the others.
@@ -21,7 +22,8 @@ package struct EventSender: Sendable {
     package typealias SignLogout = @Sendable (_ claims: [JSON.Member], _ application: String) async throws -> String
 
     /// - Parameters:
-    ///   - subscribers: the applications as they are now; ``Database/store(_:)`` has stored them.
+    ///   - subscribers: returns the current applications of this server. The caller has stored them with
+    ///     ``Database/store(_:)``.
     ///   - issuer: `iss` of logout tokens.
     package init(
         subscribers: @escaping @Sendable () -> [EventSubscriber],
@@ -42,15 +44,15 @@ package struct EventSender: Sendable {
         (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Makes one attempt for each delivery that is due now, one after another, and returns their number. ``run()`` makes
-    /// several at a time.
+    /// Claims due events and logouts once, makes one attempt for each, one after another, and returns the number of
+    /// attempts. ``run()`` makes several attempts at the same time.
     package func deliverDue() async throws(DatabaseError) -> Int {
         let tasks = try await claim(for: ActiveEndpoints())
         for task in tasks { try await perform(task) }
         return tasks.count
     }
 
-    /// One attempt that was claimed.
+    /// An event or a logout that this server has claimed for one attempt.
     private enum Attempt: Sendable {
         case delivery(EventQueue.Delivery, about: Account?, EventSubscriber)
         case logout(EventQueue.Logout, EventSubscriber)
@@ -63,7 +65,7 @@ package struct EventSender: Sendable {
         }
     }
 
-    /// Claims what there are places for.
+    /// Claims due events and logouts: for each endpoint, at most as many as it may have further requests now.
     private func claim(for active: ActiveEndpoints) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
         let webhooks = subscribers.values.filter { $0.webhook != nil }.map(\.id)
@@ -113,7 +115,9 @@ package struct EventSender: Sendable {
         metrics.events.add(1, delay == nil ? "failed" : "postponed")
         logger.log(
             level: delay == nil || failure.isGone ? .error : .warning,
-            failure.isGone ? "an application has switched its webhook off" : "event not delivered",
+            failure.isGone
+                ? "an application has switched its webhook off"
+                : delay == nil ? "event not delivered, gave up" : "event not delivered, will retry",
             metadata: [
                 "event": "\(delivery.event.id)", "application": "\(subscriber.id)", "reason": "\(failure.reason)",
                 "attempt": "\(delivery.attempts)",
@@ -132,8 +136,9 @@ package struct EventSender: Sendable {
 
     private static let logoutLifetime = TimeInterval(24 * 3600)
 
-    /// Only what may be over soon is tried again: a failed connection, and an error of the server (Back-Channel Logout
-    /// 1.0, section 2.8). Each attempt has a token of its own.
+    /// Makes one attempt to tell an application of a logout, with a new token. For 24 hours, tries again after failures
+    /// that may be temporary: no complete response, or a status of 500 or more from the application (Back-Channel
+    /// Logout 1.0, section 2.8).
     private func deliver(_ logout: EventQueue.Logout, _ subscriber: EventSubscriber) async throws(DatabaseError) {
         guard let url = subscriber.backchannelLogoutURI else { return }
         let outcome: EventOutcome
@@ -154,11 +159,11 @@ package struct EventSender: Sendable {
         ]
         if let delay, isInTime, failure.isRecoverable {
             metrics.logouts.add(1, "postponed")
-            logger.warning("logout not delivered", metadata: metadata)
+            logger.warning("logout not delivered, will retry", metadata: metadata)
             return try await queue.postpone(logout, failure.reason, by: delay)
         }
         metrics.logouts.add(1, "failed")
-        logger.error("an application does not know of a logout", metadata: metadata)
+        logger.error("logout not delivered, gave up", metadata: metadata)
         try await queue.finish(logout)
     }
 
@@ -174,14 +179,15 @@ package struct EventSender: Sendable {
     }
 }
 
-/// Why an attempt has failed.
+/// A failed attempt.
 private struct Failure {
     let reason: String
+    /// The status of the response; nil if there was no complete response.
     let status: Int?
-    /// What the application asks for, in seconds; at most a day.
+    /// The application's `Retry-After` in seconds, at most a day; 0 if there is none.
     let retryAfter: Int
 
-    /// Nil for a success, which is any status of 2xx.
+    /// Returns nil for a success, which is a status from 200 to 299.
     init?(_ outcome: EventOutcome) {
         switch outcome {
         case .answered(200...299, _): return nil
@@ -194,14 +200,16 @@ private struct Failure {
 
     var isGone: Bool { status == 410 }
 
-    /// For how many seconds the application gets nothing, because it has too much to do; at most an hour.
+    /// The seconds for which the application gets no events, because its status says that it is overloaded:
+    /// `Retry-After`, but from 5 to 3600. 0 for any other failure.
     var pause: Int { [429, 502, 503, 504].contains(status) ? min(max(retryAfter, 5), 3600) : 0 }
 
     var isRecoverable: Bool { status.map { $0 >= 500 } ?? true }
 }
 
 extension EventSender: Service {
-    /// Delivers what is due: each second, and after each delivery. Ends after the deliveries that are under way.
+    /// Claims and delivers due events and logouts, each second and after each attempt. At shutdown, returns when the
+    /// current attempts have ended.
     package func run() async {
         let active = ActiveEndpoints()
         await withDiscardingTaskGroup { group in
@@ -223,7 +231,7 @@ extension EventSender: Service {
         }
     }
 
-    /// Logs a failure, and returns nil: the claim ends by itself, and a later one tries again.
+    /// Runs the work. Logs a failure and returns nil; a claim expires after two minutes, and a later one tries again.
     @discardableResult
     private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {

@@ -1,12 +1,12 @@
-/// An application as far as events concern it.
+/// An application, with the settings that decide which events and logouts it receives.
 package struct EventSubscriber: Sendable {
     package let id: String
-    /// The values of ``Webhook/eventTypes`` that the application wants to hear of.
+    /// The types of events that the application has chosen, all of them in ``Webhook/eventTypes``.
     package let events: [String]
-    /// Nil for an application that only asks for its events.
+    /// Nil for an application without a webhook.
     package let webhook: Webhook?
     package let backchannelLogoutURI: String?
-    /// What the application may know of an account, without its id.
+    /// Returns the claims about an account that the application gets, besides the id of the account.
     package let claims: @Sendable (Account) -> [JSON.Member]
 
     package init(
@@ -25,8 +25,8 @@ package struct EventSubscriber: Sendable {
 }
 
 extension Database {
-    /// Stores what the applications want to hear, so that transactions write these events from now on. What other
-    /// applications have not received is deleted.
+    /// Stores which events and logouts the applications receive, so that transactions write them from now on. Deletes
+    /// all other applications, and the waiting events and logouts that have no webhook or logout URI any more.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
         let listed = Self.listed(subscribers)
         _ = try await transaction(
@@ -45,7 +45,8 @@ extension Database {
         )
     }
 
-    /// The ids of at most ten applications that are not stored as these are, or are not among these.
+    /// Returns the ids of at most ten applications that are not stored, are stored with other settings, or are stored
+    /// but not among `subscribers`.
     func applications(unlike subscribers: [EventSubscriber]) async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """
@@ -60,7 +61,8 @@ extension Database {
         return ids
     }
 
-    /// The table `listed`, with the columns of `applications` that a file decides.
+    /// The applications as an SQL table `listed`, with the columns of `applications` that the applications file
+    /// decides.
     private static func listed(_ subscribers: [EventSubscriber]) -> SQL {
         let list = JSON.array(
             subscribers.map { subscriber in

@@ -2,14 +2,14 @@
 package protocol EventTransport: Sendable {
     /// The maximum number of requests at the same time.
     var capacity: Int { get }
-    /// Never fails: a failure is an outcome.
+    /// Sends the request and waits for the response. A failure is an outcome, too.
     func post(_ request: EventRequest) async -> EventOutcome
 }
 
 /// A POST request to an application.
 package struct EventRequest: Sendable {
     package let url: String
-    /// Each as `name: value`.
+    /// The header lines, each as `name: value`.
     package let headers: [String]
     package let body: [UInt8]
 
@@ -18,10 +18,10 @@ package struct EventRequest: Sendable {
     }
 }
 
-/// What has become of an ``EventRequest``.
+/// The outcome of an ``EventRequest``.
 package enum EventOutcome: Hashable, Sendable {
-    /// The status of the response, and its `Retry-After` in seconds, or 0.
+    /// The application has answered, with this status and this `Retry-After` in seconds; 0 if it sent none.
     case answered(status: Int, retryAfter: Int)
-    /// There was no whole response, for this reason.
+    /// There was no complete response. The text is the reason.
     case failed(String)
 }

@@ -1,8 +1,8 @@
-/// The addresses to which requests for applications may go.
+/// The addresses to which this server may send requests to applications.
 struct ReceiverAddresses: Sendable {
-    /// Whether applications on this machine may be reached, and without TLS.
+    /// Whether requests may go to this machine, even without TLS.
     let allowsLoopback: Bool
-    /// Private networks that are allowed, beside all public addresses.
+    /// The private networks that are allowed in addition to all public addresses. Their metadata services are not.
     let networks: [IPBlock]
 
     func contains(_ address: IPAddress, isEncrypted: Bool) -> Bool {

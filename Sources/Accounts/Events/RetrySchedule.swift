@@ -1,9 +1,10 @@
-/// When an attempt that has failed is repeated: over more than three days, as Standard Webhooks recommends.
+/// The waits between ten attempts, which take more than three days, as Standard Webhooks recommends.
 enum RetrySchedule {
-    /// In seconds, after the first attempt, the second, and so on.
+    /// The waits in seconds: after the first attempt, after the second, and so on.
     private static let delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
-    /// The seconds until the next attempt, with up to a tenth more so that the attempts spread; nil after the last one.
+    /// Returns the seconds until the next attempt, with a random addition of up to a tenth, so that attempts do not
+    /// come all at once; nil after the last attempt.
     static func delay(after attempts: Int) -> Int? {
         guard delays.indices.contains(attempts - 1) else { return nil }
         let delay = delays[attempts - 1]

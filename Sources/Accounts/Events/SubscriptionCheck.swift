@@ -1,15 +1,15 @@
 package import Logging
 internal import ServiceLifecycle
 
-/// Tells the operator that servers have different applications files. Each server stores its own applications at its start
-/// and at a reload, so the last one decides which events are written for all of them.
+/// Warns the operator if servers have different applications files. Each server stores its own applications at its
+/// start and at each reload, so the server that stored them last decides which events all servers write.
 package struct SubscriptionCheck: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let database: Database
     private let logger: Logger
     private var differences = 0
 
-    /// - Parameter subscribers: the applications of this server as they are now.
+    /// - Parameter subscribers: returns the current applications of this server.
     package init(
         subscribers: @escaping @Sendable () -> [EventSubscriber],
         database: Database,
@@ -22,7 +22,7 @@ package struct SubscriptionCheck: Sendable {
     /// in a row: they differ for a moment while the servers reload one after another. Once they are the same, the next
     /// difference is logged again.
     package mutating func check() async {
-        // Other services log that the database is unavailable.
+        // Other parts of this server log that the database is unavailable.
         guard let ids = try? await database.applications(unlike: subscribers()) else { return }
         differences = ids.isEmpty ? 0 : differences + 1
         guard differences == 2 else { return }

@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension EventRequest {
-    /// A webhook (Standard Webhooks 1.0). Its id is the same in each attempt, its time is that of the attempt.
+    /// The request that delivers an event to a webhook (Standard Webhooks 1.0). Its id is the same in each attempt, and
+    /// its timestamp is the time of the attempt.
     static func webhook(
         _ event: AccountEvent,
         about account: Account?,
@@ -23,7 +24,8 @@ extension EventRequest {
         )
     }
 
-    /// The request of Back-Channel Logout 1.0, section 2.5. The token has only characters that a form need not encode.
+    /// The request that tells an application of a logout (Back-Channel Logout 1.0, section 2.5). A form contains the
+    /// token as it is, because it has only characters that need no encoding.
     static func logout(_ token: String, to url: String) -> EventRequest {
         EventRequest(
             url: url,
