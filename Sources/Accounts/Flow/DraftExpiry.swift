@@ -2,13 +2,13 @@ internal import Foundation
 
 /// The lifetimes of an unfinished draft: the member `draft` of the flow file.
 package struct DraftExpiry: Sendable {
-    /// The lifetime after the last change. One minute to 30 days; 24 hours by default.
+    /// The lifetime after the last change, from one minute to 30 days; 24 hours by default.
     package let idle: Duration
-    /// The lifetime after the start, whatever is changed. One minute to 90 days; 7 days by default.
+    /// The lifetime after the start, even if the draft is changed, from one minute to 90 days; 7 days by default.
     package let absolute: Duration
 
-    /// Of a draft that changes an account: long enough to look for the mail and the app. Whoever finds an open recovery could
-    /// choose a password.
+    /// The lifetimes of a draft that changes an account. They leave time to look for the mail and the app, but are
+    /// short, because another person who finds an open recovery could choose a password.
     static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
 
     private init(idle: Duration, absolute: Duration) {
@@ -26,13 +26,13 @@ package struct DraftExpiry: Sendable {
 }
 
 extension Signups {
-    /// The time when a draft expires without further activity, as SQL over the columns of `drafts`.
+    /// An SQL expression over the columns of `drafts`: the time when the draft expires if it is not changed any more.
     var deadline: SQL {
         let idle = flow.purpose == .signup ? idleTime : "make_interval(secs => \(flow.expiry.idle.seconds))"
         return "least(drafts.ends_at, drafts.updated_at + \(idle))"
     }
 
-    /// The idle time of a draft of any flow.
+    /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account.
     private var idleTime: SQL {
         """
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)
@@ -42,7 +42,7 @@ extension Signups {
 }
 
 extension Signups {
-    /// The time until the draft ends even if it is changed again: at least one second, in whole seconds.
+    /// The time until the draft expires even if it is changed again, in whole seconds, at least one.
     package func remainingLife(of draft: Draft) -> Duration {
         let age = draft.now.timeIntervalSince(draft.id.madeAt)
         let left = Double(flow.expiry.absolute.seconds) - max(0, age)

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// What a person goes through in a sign-up or the like: ordered steps with their fields and rules, and the expiry of a
-/// draft.
+/// The steps of a sign-up, or of a change of an account, in their order, with their fields and rules; and the lifetimes
+/// of a draft.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
-    /// The first is the default, for clients that request no other.
+    /// The languages of the texts. The first one is the default, for clients that request none of the others.
     package let languages: [Language]
     /// The time zone that decides the current date when an age is computed.
     package let zone: TimeZone
-    /// The name of the service in mail, unless `SERVICE_NAME` is set.
+    /// The name of the service in mail and on pages, unless `SERVICE_NAME` is set.
     package let serviceName: String?
     package let expiry: DraftExpiry
     package let steps: [Step]
@@ -17,10 +17,11 @@ package struct Flow: Sendable {
     package var limits: Limits
     package internal(set) var purpose = FlowPurpose.signup
 
-    /// Differs for each text of a flow file, and for each build of the service, because the code has rules too.
+    /// A digest of the text of the flow file and of the build of the service, because the code has rules, too. A value
+    /// that is valid under one digest may be invalid under another.
     package internal(set) var digest = ""
 
-    /// The name and the version, as drafts record them: `default@1`.
+    /// The name and the version, as drafts store them: `default@1`.
     package var id: String { "\(name)@\(version)" }
 
     package var fields: [Field] { steps.flatMap(\.fields) }
@@ -53,22 +54,22 @@ package struct Flow: Sendable {
     }
 }
 
-/// The fields of one screen.
+/// One step of a flow: the fields that one page asks for.
 package struct Step: Sendable {
     package let name: StepName
     package let isOptional: Bool
-    /// Whether people may change its values in their account.
+    /// Whether people may change the values of the step in their account.
     package var isEditable = false
     package let titles: [Language: String]
     package let fields: [Field]
-    /// The path of the flow.
+    /// The path of the flow, or ``accountPath`` if the step is one of ``Flow/editableSteps``.
     var root = FlowPurpose.signup.path
 
     static let accountPath = "/account"
 
     package var href: String { "\(root)/\(name)" }
 
-    /// Whether the step changes an account.
+    /// Whether the step is one of ``Flow/editableSteps``, which change values in an account.
     var isOfAccount: Bool { root == Self.accountPath }
 
     /// Whether the step cannot be answered without a value for the field.
@@ -88,7 +89,7 @@ package struct Field: Sendable {
     /// True if at most one account can have the same canonical value.
     package let isIdentifier: Bool
     package let labels: [Language: String]
-    /// A sentence that helps to fill in the field; empty if there is none.
+    /// A sentence in each language that helps people to fill in the field; empty if there is none.
     package let helps: [Language: String]
     /// The form control for the field.
     package let control: Control

@@ -1,7 +1,7 @@
 internal import Yams
 
 extension FlowEntry {
-    /// The outermost mapping of a file.
+    /// Reads the outermost mapping of a YAML file.
     package init(yaml: String, file: String) throws(FlowFileError) {
         let node: Node?
         do {
@@ -26,7 +26,7 @@ extension YamlError {
         }
     }
 
-    /// What libyaml says about the error, without an excerpt of the file.
+    /// The description of the error by libyaml, without an excerpt of the file.
     fileprivate var problem: String {
         switch self {
         case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _),

@@ -1,28 +1,28 @@
 package import Foundation
 internal import Yams
 
-/// Where a flow file, or another YAML file of the operator, is invalid, and why.
+/// A mistake in a flow file, or in another YAML file of the operator.
 package struct FlowFileError: Error, CustomStringConvertible {
     package let file: String
-    /// Counted from one; nil if the error concerns the whole file.
+    /// The number of the line, from 1; nil if the mistake is not in a certain line.
     package let line: Int?
     package let reason: String
 
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
 
-    /// The same error with a line that the text has: libyaml can report a line one past the end of the file.
+    /// Returns the same error with a line number that the text has. libyaml may report the line after the last one.
     package func within(_ yaml: String) -> FlowFileError {
         let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
         return FlowFileError(file: file, line: line.map { min($0, lines) }, reason: reason)
     }
 }
 
-/// One mapping of the flow file, read key by key. ``finish()`` reports the keys that were not read, such as a misspelt
-/// rule.
+/// One mapping of a flow file, or of another YAML file of the operator, read key by key. ``finish()`` reports keys that
+/// were not read, such as a misspelt rule.
 package struct FlowEntry {
     private let file: String
     private let line: Int?
-    /// The languages that every text must have.
+    /// The languages in which every text of the mapping must be given.
     private var languages: [Language]
     private let values: [String: Node]
     private let lines: [String: Int]
@@ -71,7 +71,7 @@ package struct FlowEntry {
         return text
     }
 
-    /// Nil if the node is not a scalar, or is null or blank.
+    /// The text of a scalar; nil if the node is not a scalar, or is null or blank.
     private static func text(_ node: Node) -> String? {
         guard let scalar = node.scalar, !scalar.string.allSatisfy(\.isWhitespace) else { return nil }
         let isNull = scalar.style == .plain && ["~", "null", "Null", "NULL"].contains(scalar.string)
@@ -104,7 +104,7 @@ package struct FlowEntry {
         return number
     }
 
-    /// A whole number with its unit: `45s`, `10m`, `24h`, `7d`.
+    /// Reads a whole number with its unit: `45s`, `10m`, `24h`, `7d`. Nil if the key is missing.
     package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
         guard let text = try optionalText(key) else { return nil }
         guard let duration = Duration(text), range.contains(duration) else {
@@ -114,7 +114,7 @@ package struct FlowEntry {
         return duration
     }
 
-    /// A count and a period: `5/1h`.
+    /// Reads a count and a period, such as `5/1h`. Nil if the key is missing.
     mutating func limit(_ key: String, upTo maximum: Int) throws(FlowFileError) -> Limit? {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -129,7 +129,7 @@ package struct FlowEntry {
         return Limit(count, per: period)
     }
 
-    /// A time zone by its IANA name.
+    /// Reads the IANA name of a time zone. Nil if the key is missing.
     package mutating func zone(_ key: String) throws(FlowFileError) -> TimeZone? {
         guard let name = try optionalText(key) else { return nil }
         guard let zone = TimeZone(identifier: name) else {
@@ -138,7 +138,7 @@ package struct FlowEntry {
         return zone
     }
 
-    /// One text for each language of the flow. If the flow has one language, the value may be the text itself.
+    /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
@@ -206,7 +206,7 @@ package struct FlowEntry {
         return entries
     }
 
-    /// A list of texts in one line each, in which none appears twice; nil if the key is missing.
+    /// Reads a list of texts, each in one line and none twice. Nil if the key is missing.
     mutating func items(_ key: String, upTo maximum: Int) throws(FlowFileError) -> [FlowItem]? {
         guard let node = node(key) else { return nil }
         guard let nodes = node.sequence, nodes.count <= maximum else {
@@ -242,14 +242,15 @@ package struct FlowEntry {
 }
 
 extension Duration {
-    /// The duration as operators write it, such as `10m`. A fraction of a second is left out.
+    /// The duration in the largest unit in which it is a whole number, such as `10m`, without the fraction of a second.
     fileprivate var inLargestUnit: String {
         let units = [(86_400, "d"), (3600, "h"), (60, "m")]
         guard let (size, unit) = units.first(where: { seconds % $0.0 == 0 }) else { return "\(seconds)s" }
         return "\(seconds / size)\(unit)"
     }
 
-    /// A whole number with its unit, as operators write it: `45s`, `10m`, `24h`, `7d`.
+    /// Reads a whole number below a million with its unit, as operators write it: `45s`, `10m`, `24h`, `7d`. Nil for
+    /// any other text.
     package init?(_ text: some StringProtocol) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000 else {

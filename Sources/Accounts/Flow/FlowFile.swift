@@ -112,7 +112,8 @@ extension Flow {
         return steps
     }
 
-    /// An account stores its identifiers under the names of their kinds, so no other field may have such a name.
+    /// Returns the mistake if a field has the name under which an account stores another field as its identifier; nil
+    /// if there is none. Accounts store identifiers under the names of their kinds.
     private static func nameConflict(in steps: [Step]) -> String? {
         let fields = steps.flatMap(\.fields)
         for name in Kinds.identifying {
@@ -159,7 +160,8 @@ extension Flow {
                 throw entry.error("\"\(rival.name)\" is already the identifier of kind \"\(word)\"", at: "identifier")
             }
         }
-        // The JSON of an account already has members with these names; the last one is a field of a recovery.
+        // The JSON of an account already has the members `id` and `created_at`, and a recovery has the field
+        // `second_factor`.
         if ["id", "created_at", "second_factor"].contains(name) { throw entry.error(reservedName(name), at: "name") }
         if Kinds.identifying.contains(name), word != name {
             throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
@@ -191,7 +193,7 @@ extension Flow {
         "the name \"\(name)\" is reserved: use another"
     }
 
-    /// Path segments below `/account` that the service uses itself.
+    /// Path segments below `/account` that the service uses itself, so no editable step may have these names.
     private static let accountPaths: Set<String> = [
         "authenticator", "confirm", "email", "erase", "export", "password", "photos", "recovery-codes", "sessions",
         "sign-out",

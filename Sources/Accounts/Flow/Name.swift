@@ -1,4 +1,5 @@
-/// The name of a step or a field. The owner type keeps a step name from being passed as a field name.
+/// The name of a step or a field. With the type parameter, the compiler rejects a step name where a field name is
+/// needed.
 package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let rawValue: String
 
@@ -12,7 +13,7 @@ package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringL
 
     package var description: String { rawValue }
 
-    /// Compares bytes: a client may send any name, and canonical equivalence is slow for hostile ones.
+    /// Compares bytes. Clients may send any name, and `String` compares some texts slowly, because it normalizes them.
     package static func == (left: Self, right: Self) -> Bool {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
     }

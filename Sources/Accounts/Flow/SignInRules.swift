@@ -2,9 +2,9 @@ internal import Yams
 
 /// How people sign in to the accounts of a flow.
 package struct SignInRules: Sendable {
-    /// What proves who they are; none if accounts have neither a password nor an address.
+    /// The methods by which people can prove who they are; none if accounts have neither a password nor an address.
     package let methods: Set<Method>
-    /// Whether the commit of a sign-up also signs in.
+    /// Whether the commit of a sign-up also signs the person in.
     package let startsSessionAtCommit: Bool
 
     package enum Method: String, CaseIterable, Sendable {
