@@ -1,7 +1,7 @@
-/// Why an image is refused.
+/// The reason why an image is refused.
 package enum ImageFault: Error, Hashable, Sendable {
     /// The file is not a complete, still JPEG, PNG or WebP image.
     case unsupported
-    /// The image has more bytes or pixels than ``ImageFile/maximumBytes`` and ``ImageFile/maximumPixels``.
+    /// The image has more bytes than ``ImageFile/maximumBytes``, or more pixels than ``ImageFile/maximumPixels``.
     case tooLarge
 }

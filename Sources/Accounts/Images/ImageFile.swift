@@ -1,7 +1,8 @@
 /// The format, size and orientation of an uploaded still image, read without decoding it.
 ///
-/// A file is exactly one image. Animations are refused, and so is data after the end of the image, which another
-/// program could read as another type of file, except for data that cameras append.
+/// A file must contain exactly one image. Animations are refused. Data after the end of the image is refused too,
+/// because another program could read it as another type of file. Only data that cameras append is permitted, and
+/// removed.
 struct ImageFile {
     static let maximumBytes = 5 * 1024 * 1024
     static let maximumPixels = 40_000_000
@@ -13,7 +14,8 @@ struct ImageFile {
     let format: Format
     let width, height: Int
     let orientation: Orientation
-    /// The bytes for the decoder.
+    /// The bytes for the decoder: a JPEG without appended data, a PNG without chunks that do not form the picture, and
+    /// a WebP unchanged.
     let bytes: [UInt8]
 
     /// Detects the format from the bytes. The declared type does not matter.
@@ -130,7 +132,7 @@ private enum PNGChunk {
 }
 
 extension ImageFile {
-    /// Keeps only the chunks that form the picture: compressed texts and profiles may be small and unpack to gigabytes.
+    /// Keeps only the chunks that form the picture, because a small compressed text or profile may unpack to gigabytes.
     private init(png bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         var keptChunks = Array(try walk.take(PNGChunk.signature.count))

@@ -1,6 +1,6 @@
 package import Logging
 
-/// Why no photo was made.
+/// The reason why an image was not converted to a photo.
 package enum ImageError: Error, Hashable, Sendable {
     case rejected(WorkRejection)
     case fault(ImageFault)
@@ -19,7 +19,7 @@ package final class ImagePool: Sendable {
 
     /// - Parameters:
     ///   - program: the path of an executable that calls ``ImageWorker/run()`` when it gets these arguments.
-    ///   - sandbox: whether a process may work without the seccomp filter.
+    ///   - sandbox: whether a process may convert images without the seccomp filter.
     ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
     ///   - queue: the maximum number of waiting images.
     package init(
@@ -52,14 +52,14 @@ package final class ImagePool: Sendable {
     /// A pool without workers, for commands that process no images.
     package static let none = ImagePool(program: "", workers: 0, queue: 0)
 
-    /// The number of images in a process.
+    /// The number of images that are being converted.
     var running: Int { pool.load.running }
 
     /// The number of images in the queue.
     var waiting: Int { pool.load.waiting }
 
-    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
-    /// fewer images needs the place, or at the deadline of the request.
+    /// Converts an image. Throws `busy` immediately if the queue is full or the wait would be too long, or later if
+    /// another network with fewer images needs the place, or at the deadline of the request.
     ///
     /// - Parameter network: the network that uploads the image. Networks are served in turn.
     package func photo(of image: [UInt8], for network: Network = .unknown) async throws(ImageError) -> Photo {
@@ -67,7 +67,7 @@ package final class ImagePool: Sendable {
         do throws(WorkRejection) {
             result = try await pool.run(for: network) { [logger] process in
                 do throws(ImageError) { return .success(try process.photo(of: image)) } catch {
-                    // Here, because the caller may have given up.
+                    // The error is logged here, because the caller may have given up.
                     if case .noWorker(let reason) = error {
                         logger?.error("image process failed", metadata: ["reason": "\(reason)"])
                     }
@@ -82,7 +82,7 @@ package final class ImagePool: Sendable {
 
     /// Converts a built-in image, so that a system that cannot process images is noticed before the first upload.
     ///
-    /// - Returns: why no image can be processed; nil if it can.
+    /// - Returns: the reason why images cannot be processed; nil if they can.
     package func trial() async -> ImageError? {
         do throws(ImageError) { _ = try await photo(of: Self.smallestImage) } catch { return error }
         return nil

@@ -8,7 +8,7 @@ final class ImageProcess: Sendable {
     private let arguments: [String]
     private let sandbox: ImageSandbox
     private let state = Mutex(State())
-    /// Called once if the system does not confine processes and the sandbox is optional.
+    /// Called once if the kernel refuses the seccomp filter and the sandbox is optional.
     private let reportUnconfined: @Sendable () -> Void
 
     private struct State {
@@ -37,7 +37,7 @@ final class ImageProcess: Sendable {
         let child = try start(with: sockets[1])
         send(image, to: ourSocket)
         let output = receive(from: ourSocket)
-        // So that the process does not block on sending more.
+        // Closes the connection, so that the process does not block if it sends more.
         shutdown(ourSocket, Int32(SHUT_RDWR))
         return try outcome(of: end(of: child), output)
     }
@@ -55,7 +55,7 @@ final class ImageProcess: Sendable {
     private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
         defer { close(descriptor) }
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
-        // Only the path where the loader finds Swift, if it is set: other variables may be secret.
+        // Passes only the path where the loader finds the Swift libraries, if it is set. Other variables may be secret.
         let libraryPath = getenv("LD_LIBRARY_PATH").map { strdup("LD_LIBRARY_PATH=" + String(cString: $0)) }
         var environment = [libraryPath ?? nil, nil]
         defer { for pointer in argumentPointers + environment { free(pointer) } }
@@ -106,9 +106,9 @@ final class ImageProcess: Sendable {
         return []
     }
 
-    /// A partial result counts as failure. A process that was killed after it exhausted its processor time had a bad
-    /// image, which is refused. A process that was killed earlier did not get enough of the processor on a busy
-    /// machine.
+    /// Returns the photo if the process has succeeded; a partial result counts as failure. If the process was killed
+    /// after it had used up its processor time, the image is bad and is refused. If it was killed earlier, the machine
+    /// is busy and the process did not get enough processor time.
     private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):
@@ -133,7 +133,7 @@ final class ImageProcess: Sendable {
 
     /// A malicious image may have taken over the process, so its output is examined like an upload.
     private func photo(from output: [UInt8]) throws(ImageError) -> Photo {
-        guard let photo = Photo(fromWorker: output) else { throw .noWorker("the output of the process is no photo") }
+        guard let photo = Photo(fromWorker: output) else { throw .noWorker("the output of the process is not a photo") }
         return photo
     }
 

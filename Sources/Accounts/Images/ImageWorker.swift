@@ -5,31 +5,35 @@ internal import Foundation
 /// and reports the outcome by its exit status.
 ///
 /// The decoders may have bugs that a malicious image exploits, so the process runs in a sandbox. The server starts it
-/// without environment variables and without descriptors other than standard input, output and error, which is
-/// /dev/null. The process then limits itself: it can open no further files, and use only a limited amount of memory and
-/// time. A seccomp filter refuses all system calls except those that read, write, manage memory, tell the time or exit,
-/// and memory that can be executed. If the container runs out of memory, the kernel kills this process first.
+/// without environment variables, except LD_LIBRARY_PATH, and without descriptors other than standard input, output and
+/// error. Standard error is /dev/null. The process then limits itself: it can open no further files, and can use only a
+/// limited amount of memory and time. A seccomp filter refuses executable memory, and all system calls except those
+/// that read, write, manage memory, tell the time or exit. If the container runs out of memory, the kernel kills this
+/// process first.
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// In bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of them (160 MB), a
-    /// progressive JPEG six (240 MB); the rest is a reserve.
+    /// The maximum memory in bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of
+    /// them (160 MB), a progressive JPEG six (240 MB); the rest is a reserve.
     static let maximumMemory = 320 * 1024 * 1024
 
     /// The exit status of the process.
     enum Status: Int32 {
         case done = 0
-        /// Done, but the system refuses the seccomp filter.
+        /// The image was converted, but without the seccomp filter, because the kernel refuses it.
         case doneUnconfined = 2
         case unsupported = 3
         case tooLarge = 4
         /// A system call failed.
         case failed = 5
-        /// The system refuses the seccomp filter, so nothing was read.
+        /// The kernel refuses the seccomp filter, so the image was not read.
         case unconfined = 6
     }
 
-    /// - Parameter sandbox: with `optional`, only the limits apply if the system refuses the seccomp filter.
+    /// Converts the image, and ends the process.
+    ///
+    /// - Parameter sandbox: with `optional`, the process works with its limits alone if the kernel refuses the seccomp
+    ///   filter.
     package static func run(in sandbox: ImageSandbox) -> Never {
         setLimits()
         let isConfined = confine_to_computing() == 0

@@ -12,11 +12,11 @@ package struct Photo: Sendable {
         self.jpeg = jpeg
     }
 
-    /// The output of a worker. Nil unless it is exactly one upright JPEG of ``side`` by ``side`` pixels.
+    /// Reads the output of a worker. Returns nil unless it is exactly one upright JPEG of ``side`` by ``side`` pixels.
     init?(fromWorker output: [UInt8]) {
         guard output.count <= Self.maximumBytes, let file = try? ImageFile(output), file.format == .jpeg,
             file.width == Self.side, file.height == Self.side, file.orientation == .upright,
-            // The reader cuts off what cameras append.
+            // `ImageFile` removes data that cameras append, so its bytes are fewer if there is such data.
             file.bytes.count == output.count
         else { return nil }
         self.init(jpeg: output)
@@ -29,7 +29,7 @@ package struct Photo: Sendable {
         let square = try Pixels(file, atLeast: Self.side).square(of: Self.side).turned(file.orientation)
         square.flatten()
         var jpeg: [UInt8] = []
-        // Only noise needs the last one.
+        // Only an image of noise needs the last quality.
         for quality in [85, 70, 50, 25, 10] {
             jpeg = try square.jpeg(quality: quality)
             if jpeg.count <= Self.maximumBytes { break }

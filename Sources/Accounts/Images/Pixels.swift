@@ -13,7 +13,7 @@ struct Pixels: ~Copyable {
 
     private init(_ width: Int, _ height: Int) {
         words = .allocate(capacity: width * height)
-        // Pixels that a decoder leaves out are transparent, and never old memory.
+        // A pixel that a decoder leaves out is transparent, and does not contain old memory.
         words.initialize(repeating: 0, count: width * height)
         (self.width, self.height) = (width, height)
     }
@@ -53,8 +53,8 @@ struct Pixels: ~Copyable {
             // A small file may contain a huge number of scans.
             Int32(TJFLAG_LIMITSCANS)
         )
-        // Small faults in the files of cameras are warnings. libjpeg-turbo also reports a warning if an error follows
-        // it; then the last pixel is missing.
+        // libjpeg-turbo reports small faults in the files of cameras as warnings. It also reports a warning if an error
+        // follows one, but then the last pixel is missing.
         let isComplete = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
         guard isComplete, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels
@@ -77,7 +77,7 @@ struct Pixels: ~Copyable {
             (Int(image.width), Int(image.height)) == (file.width, file.height)
         else { throw .unsupported }
         image.format = PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_BGR
-        // Otherwise libpng would treat samples of 16 bits as linear light.
+        // Without this flag, libpng would treat samples of 16 bits as linear light.
         image.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
         let pixels = Pixels(file.width, file.height)
         guard png_image_finish_read(&image, nil, pixels.words, 0, nil) != 0 else { throw .unsupported }
