@@ -1,19 +1,19 @@
 internal import CCrypt
 internal import Crypto
 
-/// A hash of crypt(3), computed by libcrypt: bcrypt, SHA-crypt, yescrypt and MD5-crypt, as in shadow files, in files of
-/// htpasswd, and by PHP.
+/// A hash of crypt(3), which libcrypt computes: bcrypt, SHA-crypt, yescrypt or MD5-crypt, as shadow files and htpasswd
+/// files contain them, and as PHP writes them.
 ///
-/// Django's `bcrypt_sha256` hashes the SHA-256 of the password in hexadecimal.
+/// Django's `bcrypt_sha256` is the bcrypt hash of the SHA-256 of the password, written in hexadecimal.
 ///
-/// DES-crypt is not supported: it reads only eight characters.
+/// DES-crypt is not supported, because it uses only the first eight characters of a password.
 struct CryptHash: HashMethod {
     /// The algorithm and its cost, such as `$2b$12$`.
     private let prefix: String
     let salt: [UInt8]
     private let hashesDigest: Bool
 
-    /// The maximum length of a password in bytes, after its digest was taken if that is hashed.
+    /// The maximum length in bytes of the text that crypt(3) hashes: the password, or its digest in hexadecimal.
     static let maximumLength = 256
 
     var kind: String { (hashesDigest ? "crypt-sha256," : "crypt,") + prefix }
@@ -53,7 +53,8 @@ struct CryptHash: HashMethod {
         return ImportedHash(method, output: Array(text.utf8))
     }
 
-    /// The algorithm with its cost, and the number of characters of its hashes.
+    /// Reads the algorithm with its cost, such as `$2b$12$`, and returns it with the number of characters of its
+    /// hashes. Returns nil for an algorithm that is not supported.
     private static func algorithm(of text: Substring) throws(ImportedHashError) -> (prefix: String, length: Int)? {
         var pieces = HashText(text.dropFirst())
         let name = try pieces.next()
@@ -83,7 +84,8 @@ struct CryptHash: HashMethod {
         }
     }
 
-    /// The cost of yescrypt is one character each for the flavour, the memory and the size of a block.
+    /// Throws if the cost of yescrypt is malformed or too high. It has one character each for the flavour, the memory
+    /// and the size of a block.
     private static func checkYescrypt(_ cost: Substring) throws(ImportedHashError) {
         let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         let values = cost.utf8.compactMap { digits.firstIndex(of: $0) }

@@ -1,17 +1,20 @@
-/// A way in which other systems hash passwords. Each one is a file in this folder; ``ImportedHash/methods`` lists them.
+/// A method by which other systems hash passwords. Each method has a file in this folder; ``ImportedHash/methods``
+/// lists them.
 protocol HashMethod: Sendable {
     /// Reads a hash as the tools of other systems write it. Returns nil if it is of another method.
     static func read(_ text: String) throws(ImportedHashError) -> ImportedHash?
 
-    /// Returns nil if the kind is of another method, or costs more than ``read(_:)`` accepts.
+    /// Restores a method from its ``kind`` and salt. Returns nil if the kind is of another method, or costs more than
+    /// ``read(_:)`` accepts.
     init?(kind: Substring, salt: [UInt8])
 
-    /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time for passwords of the
-    /// same length.
+    /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time for passwords of
+    /// the same length.
     var kind: String { get }
     var salt: [UInt8] { get }
 
-    /// Hashes a password, and returns the bytes of the result; nil if no hash of this method is of such a password.
+    /// Hashes a password, and returns the bytes of the result; nil if the method cannot hash it, for example because it
+    /// is too long.
     ///
     /// It may take seconds, so run it on a worker of ``HashingPool``.
     func output(of password: borrowing Secret) -> Secret?
@@ -20,7 +23,7 @@ protocol HashMethod: Sendable {
 /// A password hash of another system.
 package struct ImportedHash: Sendable {
     let method: any HashMethod
-    /// The result of the method for the right password.
+    /// The result of the method for the correct password.
     let output: [UInt8]
 
     static let methods: [any HashMethod.Type] = [CryptHash.self, PBKDF2Hash.self, ScryptHash.self, ForeignArgon2.self]
@@ -35,7 +38,8 @@ package struct ImportedHash: Sendable {
         (self.method, self.output) = (method, output)
     }
 
-    /// Reads a hash as the tools of other systems write it. Its cost is checked here, before anybody computes it.
+    /// Reads a hash as the tools of other systems write it. Throws `tooCostly` if a check of a password would cost too
+    /// much, so that no request computes such a hash.
     package init(_ text: String) throws(ImportedHashError) {
         guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x7C })
         else { throw .malformed }
@@ -49,12 +53,12 @@ package struct ImportedHash: Sendable {
     }
 }
 
-/// Why a hash of another system is refused.
+/// The reason why a hash of another system is refused.
 package enum ImportedHashError: Error, Hashable, Sendable {
     /// No method of ``ImportedHash/methods`` writes such a hash.
     case unsupported
     case malformed
-    /// Each sign-in would take longer than about a second, for a password of usual length, or more than about 128 MiB of
-    /// memory.
+    /// Each sign-in would take longer than about a second for a password of usual length, or would need more than about
+    /// 128 MiB of memory.
     case tooCostly
 }

@@ -23,7 +23,7 @@ struct HashText {
         return Int(number)
     }
 
-    /// Throws if there is more.
+    /// Throws if there are more pieces.
     func end() throws(ImportedHashError) {
         if !pieces.isEmpty { throw .malformed }
     }
@@ -32,7 +32,7 @@ struct HashText {
 extension [UInt8] {
     /// Decodes base64 with or without padding.
     ///
-    /// - Parameter plus: the character that stands for the 62.
+    /// - Parameter plus: the character that is used in place of `+`.
     static func base64(_ text: Substring, plus: Character = "+") throws(ImportedHashError) -> [UInt8] {
         let text = String(text.map { $0 == plus ? "+" : $0 == "+" ? plus : $0 }).prefix { $0 != "=" }
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
@@ -51,7 +51,7 @@ extension [UInt8] {
 }
 
 extension Secret {
-    /// The bytes of a key, whose own memory is wiped with its last reference.
+    /// Copies the bytes of a key. The memory of the key itself is wiped with its last reference.
     init(_ key: SymmetricKey) {
         self.init(capacity: key.bitCount / 8) { buffer in
             key.withUnsafeBytes { buffer.copyMemory(from: $0) }

@@ -2,24 +2,26 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// How long checks of the imported hashes take that accounts still have.
+/// The kinds of imported hashes that accounts still have, and how long a check of each kind takes.
 ///
-/// A failed sign-in takes as long as the slowest of them, whether or not there is such an account.
+/// A failed sign-in takes at least as long as a check of the slowest kind, even if there is no such account. So its
+/// duration does not reveal whether an account exists and how its password is hashed.
 package final class ImportedKinds: Sendable {
     private let signups: Signups
     private let logger: Logger
-    /// The time of a check by the kind of the hash.
+    /// The duration of a check, by the kind of the hash.
     private let times = Mutex<[String: Duration]>([:])
 
     package init(signups: Signups, logger: Logger) {
         (self.signups, self.logger) = (signups, logger)
     }
 
-    /// Zero if no account has an imported hash.
+    /// The duration of a check of the slowest kind; zero if no account has an imported hash.
     var slowest: Duration { times.withLock { $0.values.max() ?? .zero } }
 
-    /// Reads which kinds accounts have, and measures those that are new, and the slowest one again: a busy machine takes
-    /// longer. No request has an influence on the times, because they can be read from the answers.
+    /// Reads which kinds accounts have. Measures the new ones, and the slowest one again, because a check takes longer
+    /// on a busy machine. Checks in requests are not measured: clients can read the durations from the time of an
+    /// answer, so they must not depend on what other people do.
     package func refresh() async throws(DatabaseError) {
         var kinds: Set<String> = []
         for row in try await signups.database.read("SELECT * FROM imported_kinds()") {
@@ -35,7 +37,7 @@ package final class ImportedKinds: Sendable {
         }
     }
 
-    /// What a check may take longer than the measured one.
+    /// The factor by which a check may take longer than the measured one.
     private static let margin = 1.5
 
     private func time(of kind: String) async -> Duration? {

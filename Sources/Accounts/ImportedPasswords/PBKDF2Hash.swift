@@ -1,7 +1,7 @@
 internal import CryptoExtras
 internal import Foundation
 
-/// PBKDF2 (RFC 8018) with HMAC-SHA-256 or HMAC-SHA-512, as Django, passlib and Werkzeug write it.
+/// A hash of PBKDF2 (RFC 8018) with HMAC-SHA-256 or HMAC-SHA-512, as Django, passlib and Werkzeug write it.
 struct PBKDF2Hash: HashMethod {
     private enum Digest: String {
         case sha256, sha512

@@ -1,9 +1,9 @@
 internal import CryptoExtras
 internal import Foundation
 
-/// scrypt (RFC 7914), as Django, passlib and Werkzeug write it.
+/// A hash of scrypt (RFC 7914), as Django, passlib and Werkzeug write it.
 struct ScryptHash: HashMethod {
-    /// N, r and p of RFC 7914.
+    /// The parameters N, r and p of RFC 7914.
     private struct Cost {
         let rounds, blockSize, parallelism: Int
 
@@ -17,7 +17,8 @@ struct ScryptHash: HashMethod {
             guard block * rounds <= maximum, block * parallelism <= maximum / 64,
                 block * rounds * parallelism <= 4 * maximum
             else { throw .tooCostly }
-            // swift-crypto reserves memory for `rounds * parallelism` blocks and a page, and BoringSSL needs this.
+            // BoringSSL needs `rounds + parallelism + 1` blocks of memory, but swift-crypto lets it use only `rounds *
+            // parallelism` blocks and 4096 bytes. With a block size of 1, RFC 7914 requires fewer than 2¹⁶ rounds.
             guard block * (rounds + parallelism + 1) <= block * rounds * parallelism + 4096,
                 blockSize > 1 || rounds < 1 << 16
             else { throw .unsupported }

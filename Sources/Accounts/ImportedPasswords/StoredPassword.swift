@@ -3,12 +3,12 @@ internal import Foundation
 /// The hash of an account's password, as `credentials` stores it: an Argon2id hash of the password, or of the result of
 /// an imported hash.
 ///
-/// Of an imported hash, only the method and the salt are stored: `kind|base64 of the salt|$argon2id$…`. So the hashes in
-/// the table are as strong as all others, from the import on.
+/// Of an imported hash, only the method and the salt are stored: `kind|base64 of the salt|$argon2id$…`. Its result is
+/// hashed with Argon2id at the import, so the row is as strong as all others from then on.
 package struct StoredPassword: Hashable, Sendable {
     package let rawValue: String
     package let argon2: PHCString
-    /// What hashes the password before Argon2id does; nil for a password of this service.
+    /// The kind of the imported method, whose result Argon2id hashes; nil for a hash that this service made.
     private let kind: Substring?
     private let salt: [UInt8]
 
@@ -18,7 +18,7 @@ package struct StoredPassword: Hashable, Sendable {
 
     /// Wraps an imported hash.
     ///
-    /// - Parameter argon2: the hash of ``ImportedHash/output``.
+    /// - Parameter argon2: the Argon2id hash of ``ImportedHash/output``.
     init(_ argon2: PHCString, over method: any HashMethod) {
         rawValue = "\(method.kind)|\(Data(method.salt).base64EncodedString())|\(argon2.rawValue)"
         (self.argon2, kind, salt) = (argon2, Substring(method.kind), method.salt)
@@ -38,17 +38,18 @@ package struct StoredPassword: Hashable, Sendable {
         guard rawValue == text else { return nil }
     }
 
-    /// Nil for a password of this service.
+    /// The imported method, whose result Argon2id hashes; nil for a hash that this service made.
     var method: (any HashMethod)? { kind.flatMap { ImportedHash.method(of: $0, salt: salt) } }
 
-    /// Whether the password must be hashed anew once it is known.
+    /// Whether the password must be hashed again when the person enters it, because its hash is imported, or has other
+    /// parameters or another pepper than those given.
     func needsRehash(for parameters: Argon2Parameters, with pepper: Pepper?) -> Bool {
         kind != nil || argon2.needsRehash(for: parameters, with: pepper)
     }
 }
 
 extension ImportedHash {
-    /// The method of that kind; nil if there is none.
+    /// The method of that kind with that salt; nil if there is none.
     static func method(of kind: Substring, salt: [UInt8]) -> (any HashMethod)? {
         methods.lazy.compactMap { $0.init(kind: kind, salt: salt) }.first
     }
