@@ -18,7 +18,8 @@ extension JSON {
 }
 
 extension Answers {
-    /// Reads one strict JSON text like ``JSON/read(_:maximumValues:)``. Returns nil if it is not an object.
+    /// Reads the answers of a JSON object, as strictly as ``JSON/read(_:maximumValues:)``. Returns nil if the JSON text
+    /// is not an object.
     ///
     /// The caller owns the bytes and wipes them.
     ///
@@ -35,8 +36,8 @@ extension Answers {
     }
 }
 
-/// Why bytes are not accepted as JSON or as a form, and the position of the fault. Contains nothing of the bytes, so it
-/// is safe to show and log.
+/// The reason why a body is not accepted as JSON or as a form, and the position of the fault. It contains no part of
+/// the body, so it is safe to show and log.
 package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package let reason: Reason
     /// The number of bytes before the fault.
@@ -68,7 +69,7 @@ package struct JSONReader {
 
     private let bytes: UnsafeRawBufferPointer
     private let secretMembers: Set<String>
-    /// The secrets of the top-level object, by the index of their member, whose value is null.
+    /// The secrets of the top-level object, by the index of their member. The member itself has the value null.
     private var secrets: [Int: SharedSecret] = [:]
     private var position = 0
     private var depth = 0
@@ -163,8 +164,8 @@ package struct JSONReader {
         skipSpace()
     }
 
-    /// Whether the object does not have the name yet. A few names are compared one by one; more are kept in a set, so
-    /// that the time stays linear in the length of the body.
+    /// Returns false if the object already has a member with the name. Up to eight names are compared one by one; more
+    /// are kept in a set, so that the time stays linear in the length of the body.
     private func isNew(_ name: String, after members: [JSON.Member], _ spellings: inout Set<Spelling>) -> Bool {
         let spelling = Spelling(name: name)
         if members.count < 8 { return !members.contains { Spelling(name: $0.name) == spelling } }
@@ -195,7 +196,8 @@ package struct JSONReader {
 
     // MARK: Numbers (RFC 8259, section 6)
 
-    /// An integer if the literal has neither fraction nor exponent and fits; otherwise the nearest `Double`.
+    /// Reads a number. It becomes an integer if it has neither fraction nor exponent and fits into an `Int`, otherwise
+    /// the nearest `Double`.
     private mutating func number() throws(MalformedBody) -> JSON {
         let start = position
         skip("-")
@@ -292,9 +294,9 @@ package struct JSONReader {
         return length
     }
 
-    /// The text of a literal with its escapes resolved. No escape is shorter than the text it stands for.
+    /// Returns the text of a literal with its escapes decoded. It is never longer than the literal.
     ///
-    /// Strings that are not secret use it too, so there is only one decoder.
+    /// Strings that are not secret use this function too, so that there is only one decoder.
     private func decoded(_ literal: Literal) throws(MalformedBody) -> Secret {
         try Secret(capacity: literal.content.count) { (text) throws(MalformedBody) in
             var index = literal.content.lowerBound
@@ -315,8 +317,8 @@ package struct JSONReader {
         }
     }
 
-    /// Resolves the escape at `index` and moves past it. It needs no bounds checks, because the closing quote ends
-    /// every malformed escape.
+    /// Decodes the escape at `index`, and moves `index` past it. It needs no bounds checks, because the closing quote
+    /// ends every malformed escape.
     private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2
@@ -345,7 +347,7 @@ package struct JSONReader {
         return scalar
     }
 
-    /// The four hexadecimal digits at `index` of the escape that begins at `start`.
+    /// Reads the four hexadecimal digits at `index`, in the escape that begins at `start`.
     private func codeUnit(at index: inout Int, of start: Int) throws(MalformedBody) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {

@@ -12,9 +12,9 @@ extension JSON {
     /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in the fewest digits that are
     /// read back as the same number.
     ///
-    /// Escapes the characters that JSON requires to be escaped, and three others: DEL, a control character that has no
-    /// place in a log, and U+2028 and U+2029, which break a line in logs and in older JavaScript. JSON cannot represent
-    /// infinity and NaN, so a caller must not write them.
+    /// Escapes the characters that JSON requires to be escaped, and three others: DEL, which is a control character and
+    /// must not appear in a log, and U+2028 and U+2029, which break a line in logs and in older JavaScript. JSON cannot
+    /// represent infinity and NaN, so a caller must not write them.
     package func write(into output: inout [UInt8]) {
         switch self {
         case .null:
