@@ -1,12 +1,13 @@
 extension Database {
-    /// The maximum number of waiting events of one application that are counted, and of all failed events and logouts.
+    /// The maximum number of rows that are counted: of the waiting events of one application; and of the failed events,
+    /// or of the logouts, of all applications together.
     private static let maximumCounted = (waiting: 10_000, others: 100_000)
 
-    /// Gauges of what applications have not received, by application. Applications without a webhook, or without a logout
-    /// URI, have none.
+    /// Gauges of the events and logouts that applications have not received, by application. An application without a
+    /// webhook has no gauges of events, and one without a logout URI has none of logouts.
     func eventCensus() async throws(DatabaseError) -> [Family] {
         let results = try await transaction(
-            // Compiling the query takes longer than running it.
+            // JIT is off, because compiling the query takes longer than running it.
             "SELECT set_config('statement_timeout', '3s', true), set_config('jit', 'off', true)",
             """
             SELECT applications.id, has_webhook, backchannel_logout, state = 'off', waiting.count,
@@ -46,15 +47,15 @@ extension Database {
         return census.families
     }
 
-    /// The number of failed events of each application.
+    /// A query for the number of failed events of each application.
     static let failedCount = count(of: "deliveries WHERE state = 'failed'")
 
-    /// The seconds since that time; 0 if there is none, or if it is ahead.
+    /// An SQL expression: the seconds since that time; 0 if the time is null or in the future.
     private static func seconds(since time: SQL) -> SQL {
         "greatest(extract(epoch FROM now() - \(time)), 0)::bigint"
     }
 
-    /// The number of those rows of each application.
+    /// A query for the number of those rows of each application. It reads at most `maximumCounted.others` rows.
     private static func count(of rows: SQL) -> SQL {
         """
         SELECT application, count(*)
@@ -72,7 +73,7 @@ extension Database {
     }
 }
 
-/// The values by application.
+/// The values of each gauge, by application.
 private struct EventCensus {
     var waiting: [(String, Double)] = []
     var age: [(String, Double)] = []
@@ -83,12 +84,12 @@ private struct EventCensus {
 
     var families: [Family] {
         let all = [
-            ("accounts_events_waiting", "Events that wait for the webhook, counted up to 10000.", waiting),
-            ("accounts_events_waiting_seconds", "Age of the oldest event that waits.", age),
-            ("accounts_events_overdue_seconds", "Time since an event that waits became due.", overdue),
+            ("accounts_events_waiting", "Events that the webhook has not received yet, counted up to 10000.", waiting),
+            ("accounts_events_waiting_seconds", "Age of the oldest waiting event.", age),
+            ("accounts_events_overdue_seconds", "Time since the first waiting event became due.", overdue),
             ("accounts_events_failed", "Events whose last attempt has failed.", failed),
-            ("accounts_webhook_off", "1 if the webhook is switched off, otherwise 0.", off),
-            ("accounts_logouts_waiting", "Logouts of which the application was not told yet.", logouts),
+            ("accounts_webhook_off", "1 if the webhook has answered 410 and gets no events, otherwise 0.", off),
+            ("accounts_logouts_waiting", "Logouts that the application has not received yet.", logouts),
         ]
         return all.map { name, help, values in .gauge(name, help, by: "application", values) }
     }

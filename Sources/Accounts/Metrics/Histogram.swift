@@ -14,7 +14,7 @@ package final class Histogram: Metric {
         var sum = 0.0
     }
 
-    /// Bounds from a millisecond to half a minute.
+    /// Bounds in seconds, from a millisecond to half a minute.
     static let seconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 
     init(_ name: String, _ help: String, labels: [String] = [], bounds: [Double] = Histogram.seconds) {

@@ -3,7 +3,7 @@ protocol Metric: Sendable {
     var family: Family { get }
 }
 
-/// All samples of one name, in the text format of Prometheus (version 0.0.4).
+/// All samples of one metric. ``text`` has them in the text format of Prometheus (version 0.0.4).
 struct Family {
     enum Kind: String {
         case counter, gauge, histogram

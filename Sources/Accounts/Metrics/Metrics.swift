@@ -19,25 +19,28 @@ package final class Metrics: Sendable {
     let hashes = Histogram("accounts_hash_duration_seconds", "Time of one password on a worker, without its wait.")
     let hashesRefused = Counter(
         "accounts_hash_refused_total",
-        "Passwords refused because the queue was full or the expected wait too long."
+        "Passwords refused because the queue was full, the wait too long, or another network needed the place."
     )
     let images = Histogram("accounts_image_duration_seconds", "Time of one image in its process, without its wait.")
-    let imagesRefused = Counter("accounts_image_refused_total", "Images refused because too many were waiting.")
+    let imagesRefused = Counter(
+        "accounts_image_refused_total",
+        "Images refused because the queue was full, the wait too long, or another network needed the place."
+    )
     let mails = Counter(
         "accounts_mail_attempts_total",
-        "Delivery attempts of mail.",
+        "Attempts to deliver a mail.",
         labels: ["outcome"],
         from: [["dead"], ["delivered"], ["postponed"]]
     )
     let events = Counter(
         "accounts_event_attempts_total",
-        "Delivery attempts of events to webhooks.",
+        "Attempts to deliver an event to a webhook.",
         labels: ["outcome"],
         from: [["delivered"], ["failed"], ["postponed"]]
     )
     let logouts = Counter(
         "accounts_logout_attempts_total",
-        "Attempts to tell applications of a logout.",
+        "Attempts to tell an application of a logout.",
         labels: ["outcome"],
         from: [["delivered"], ["failed"], ["postponed"]]
     )

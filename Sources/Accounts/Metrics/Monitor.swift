@@ -16,7 +16,7 @@ package final class Monitor: Sendable {
     private struct Snapshot {
         /// The values of the last query.
         var families: [Family] = []
-        /// The time since which another query is requested or running.
+        /// The time when the next query was requested; nil if none is requested or running.
         var pending: ContinuousClock.Instant?
     }
 
@@ -26,11 +26,11 @@ package final class Monitor: Sendable {
         (refreshRequests, refreshRequest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// If a query takes longer, the database counts as unavailable.
+    /// The time after which the database counts as unavailable if a requested query has not ended.
     private static let timeout = Duration.seconds(10)
 
-    /// All metrics in the text format (version 0.0.4). If the database does not answer, `accounts_database_up` is 0 and
-    /// the values from the database are left out.
+    /// All metrics in the text format of Prometheus (version 0.0.4). If the database does not answer,
+    /// `accounts_database_up` is 0 and the result has no other values from the database.
     package func exposition() -> String {
         let databaseFamilies = last.withLock { snapshot in
             let isLate = snapshot.pending.map { ContinuousClock.now - $0 > Self.timeout } ?? false
@@ -95,7 +95,7 @@ package final class Monitor: Sendable {
                 name: "process_cpu_seconds_total",
                 help: "Processor time of the process in seconds.",
                 kind: .counter,
-                // POSIX fixes the unit at a microsecond.
+                // clock() counts microseconds, as POSIX requires.
                 samples: [.init(value: Double(clock()) / 1e6)]
             ),
             .gauge(
@@ -175,14 +175,18 @@ extension Signups {
                 "Expired drafts that are not erased yet, among the oldest \(Self.maximumCounted).",
                 Double(overdue)
             ),
-            .gauge("accounts_reaper_backlog_seconds", "Time since the first of them expired.", Double(overdueAge)),
+            .gauge(
+                "accounts_reaper_backlog_seconds",
+                "Time since the first draft of the backlog expired.",
+                Double(overdueAge)
+            ),
             .gauge(
                 "accounts_outbox_waiting",
                 "Mails not delivered yet, counted up to \(Self.maximumCounted).",
                 Double(waiting)
             ),
             .gauge("accounts_outbox_waiting_seconds", "Age of the oldest waiting mail.", Double(waitingAge)),
-            .gauge("accounts_outbox_overdue_seconds", "Time since the oldest waiting mail became due.", Double(dueAge)),
+            .gauge("accounts_outbox_overdue_seconds", "Time since the first waiting mail became due.", Double(dueAge)),
             .gauge(
                 "accounts_mail_budget_used_ratio",
                 "Mails that clients have caused in the period of the limit `mails`, divided by that limit.",
