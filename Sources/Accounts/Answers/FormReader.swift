@@ -45,7 +45,8 @@ struct FormMembers {
         valuesLeft = maximumValues
     }
 
-    /// Adds one answer. Throws if there are too many, or if a name is repeated that must not be.
+    /// Adds one answer. Throws if there are too many answers, or if the form already has one with this name and the
+    /// name must not be repeated.
     ///
     /// - Parameter offset: the position in the body that the error reports.
     mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {

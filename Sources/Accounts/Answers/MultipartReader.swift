@@ -49,9 +49,9 @@ private struct MultipartReader {
         let content: Range<Int>
     }
 
-    /// The maximum number of bytes in one header line of a part. No standard sets it.
+    /// The maximum number of bytes in one header line of a part. This service chooses it; no standard does.
     private static let maximumLineLength = 1024
-    /// The maximum number of header lines of a part. No standard sets it.
+    /// The maximum number of header lines of a part. This service chooses it; no standard does.
     private static let maximumLines = 8
 
     init(bytes: UnsafeRawBufferPointer, boundary: String) {

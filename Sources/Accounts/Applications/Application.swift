@@ -6,8 +6,8 @@ package struct Application: Sendable {
     package let id: String
     package let redirectURIs: [String]
     package let postLogoutRedirectURIs: [String]
-    /// The URI where the application begins a sign-in. A person who finishes a sign-up on another device than the one
-    /// that began it continues there.
+    /// The URI at which the application begins a sign-in. The service sends people there who finish a sign-up on
+    /// another device than the one on which they began it.
     package let initiateLoginURI: String?
     package let backchannelLogoutURI: String?
     package let webhook: Webhook?

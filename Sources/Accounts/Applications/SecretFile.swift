@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// A file with secrets, one in each line. An operator replaces a secret in two steps: first a new line before the old one,
-/// then without the old one.
+/// A file with secrets, one in each line. An operator replaces a secret in two steps: first inserts the new secret
+/// before the old one, and later removes the old one.
 package struct SecretFile: Sendable {
     /// The lines without spaces at their ends. Empty lines are omitted.
     package let lines: [String]
     /// Whether every user of the machine may read the file.
     package let isReadableByAll: Bool
 
-    /// Why a file cannot be read.
+    /// The reason why a file cannot be read.
     package struct Unreadable: Error, Sendable {
         package let reason: String
 

@@ -119,7 +119,7 @@ package struct OutboxSender: Sendable {
             }
         } else {
             // A server of the version that wrote the mail may make the next attempt.
-            try await postpone(mail, "cannot read: written by another version")
+            try await postpone(mail, "cannot read the mail: another version of the service wrote it")
         }
     }
 

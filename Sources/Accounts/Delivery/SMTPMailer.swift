@@ -3,8 +3,8 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused. Several mailers send in
-/// parallel.
+/// Sends mail to one SMTP server, one mail at a time, over a connection that is reused. To send mails in parallel, use
+/// several mailers.
 ///
 /// libcurl blocks, so it runs on its own thread. `shutdown()` ends that thread; otherwise it runs until the process
 /// ends.

@@ -18,9 +18,9 @@ package struct SubscriptionCheck: Sendable {
         (self.subscribers, self.database, self.logger) = (subscribers, database, logger)
     }
 
-    /// Compares the stored applications with those of this server. Logs one warning when they have differed in two checks
-    /// in a row: they differ for a moment while the servers reload one after another. Once they are the same, the next
-    /// difference is logged again.
+    /// Compares the stored applications with those of this server. Logs one warning when they have differed in two
+    /// checks in a row: they differ for a moment while the servers reload one after another. Once they are the same,
+    /// the next difference is logged again.
     package mutating func check() async {
         // Other parts of this server log that the database is unavailable.
         guard let ids = try? await database.applications(unlike: subscribers()) else { return }

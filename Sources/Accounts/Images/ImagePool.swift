@@ -11,14 +11,14 @@ package enum ImageError: Error, Hashable, Sendable {
 /// Converts images to photos, each image in its own process (``ImageWorker``), with a fixed number of workers and a
 /// bounded queue.
 ///
-/// If an image takes too much time or memory, its process is killed and the image is refused as unsupported.
+/// An image that needs more processor time or memory than a process may use is refused as unsupported.
 package final class ImagePool: Sendable {
     private let pool: WorkPool<ImageProcess>
     private let processes: [ImageProcess]
     private let logger: Logger?
 
     /// - Parameters:
-    ///   - program: the path of an executable that calls ``ImageWorker/run()`` when it gets these arguments.
+    ///   - program: the path of an executable that calls ``ImageWorker/run(in:)`` when it gets these arguments.
     ///   - sandbox: whether a process may convert images without the seccomp filter.
     ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
     ///   - queue: the maximum number of waiting images.

@@ -107,8 +107,8 @@ final class ImageProcess: Sendable {
     }
 
     /// Returns the photo if the process has succeeded; a partial result counts as failure. If the process was killed
-    /// after it had used up its processor time, the image is bad and is refused. If it was killed earlier, the machine
-    /// is busy and the process did not get enough processor time.
+    /// after it had used up its processor time, the image is bad and is refused. If it was killed earlier, throws
+    /// `busy`: the machine is busy, and the process did not get enough processor time or memory.
     private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):

@@ -73,8 +73,8 @@ package enum ImageWorker {
             var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(hardLimit))
             if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.failed) }
         }
-        // Limits the wall-clock time: while the process waits for bytes that never arrive, it uses no processor time. The
-        // request gives up after eight seconds, so a longer limit would only keep others waiting.
+        // Limits the wall-clock time: while the process waits for bytes that never arrive, it uses no processor time.
+        // The request gives up after eight seconds, so a longer limit would only keep others waiting.
         alarm(UInt32(2 * maximumSeconds))
     }
 

@@ -26,7 +26,7 @@ enum Orientation: Int {
             let (tag, type) = (try number(2, &directory), try number(2, &directory))
             let count = try number(4, &directory)
             var value = ByteWalk(try directory.take(4))
-            // One number of type SHORT.
+            // The orientation is one number of type 3, a SHORT of 16 bits.
             if tag == 274, type == 3, count == 1 { return try number(2, &value) }
         }
         return nil

@@ -5,8 +5,8 @@ internal import Foundation
 
 /// A decoded image, row by row. Each pixel is a 32-bit word, with blue in its lowest byte, then green, red and alpha.
 ///
-/// The decoders are those of browsers (libjpeg-turbo, libpng, libwebp). They scale the image down while decoding if
-/// they can, so that only a PNG needs memory for all of its pixels.
+/// The decoders are those of browsers (libjpeg-turbo, libpng, libwebp). Those for JPEG and WebP scale a large image
+/// down while they decode it. A PNG is stored here with all of its pixels.
 struct Pixels: ~Copyable {
     private(set) var words: UnsafeMutablePointer<UInt32>
     private(set) var width, height: Int
