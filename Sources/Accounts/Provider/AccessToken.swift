@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An access token that is genuine, has not expired, and whose authorization is alive.
+/// An access token of this service that has not expired and whose session can be used.
 package struct ActiveToken: Sendable {
     /// The claims of the token.
     package let claims: JSON
@@ -10,7 +10,8 @@ package struct ActiveToken: Sendable {
 }
 
 extension Provider {
-    /// The access token, if it is good. A token of a session that has ended is not.
+    /// Reads an access token. Returns nil unless this service has signed it, it has not expired, its authorization
+    /// still exists, its session has neither ended nor become idle, and its account is not disabled.
     package func active(_ text: String) async throws(ProviderError) -> ActiveToken? {
         guard let claims = try await accessClaims(of: text), let id = Self.authorization(in: claims),
             let application = claims["client_id"]?.string
@@ -31,7 +32,8 @@ extension Provider {
         }
     }
 
-    /// The claims of an access token of this service that has not expired.
+    /// Returns the claims of an access token that this service has signed; nil for any other text and for an expired
+    /// token.
     private func accessClaims(of text: String) async throws(ProviderError) -> JSON? {
         guard let verified = try await verified(text, .accessToken) else { return nil }
         return verified.isExpired ? nil : verified.claims
@@ -41,15 +43,16 @@ extension Provider {
         claims["jti"]?.string.flatMap { ID($0.prefix { $0 != "." }.description) }
     }
 
-    /// What `/oauth/userinfo` answers (OpenID Connect Core §5.3.2).
+    /// Returns the answer of `/oauth/userinfo` (OpenID Connect Core §5.3.2); nil if the token's application is not
+    /// registered any more.
     package func userInfo(_ token: ActiveToken) -> JSON? {
         application(token.application).map { application in
             .object([.init("sub", .string("\(token.account.id)"))] + application.claims(of: token.account))
         }
     }
 
-    /// What `/oauth/introspect` answers (RFC 7662 §2.2): everything about a token of the application that asks, and nothing
-    /// about any other.
+    /// Returns the answer of `/oauth/introspect` (RFC 7662 §2.2): the claims of the token if it is active and belongs
+    /// to the application that asks; otherwise only `"active": false`.
     package func introspect(_ text: String, by application: Application) async throws(ProviderError) -> JSON {
         guard let token = try await active(text), token.application == application.id,
             case .object(let claims) = token.claims
@@ -57,8 +60,8 @@ extension Provider {
         return .object([.init("active", true), .init("token_type", "Bearer")] + claims)
     }
 
-    /// Ends the authorization of an access token or a refresh token of the application (RFC 7009 §2.1). A token that is
-    /// unknown, or another application's, changes nothing.
+    /// Ends the authorization of an access token or a refresh token, so all its tokens end (RFC 7009 §2.1). Does
+    /// nothing if the token is unknown, is an expired access token, or belongs to another application.
     package func revoke(_ text: String, by application: Application) async throws(ProviderError) {
         let id: ID<Authorization>
         var proof: SQL = "true"

@@ -2,15 +2,19 @@ internal import Foundation
 
 /// A request of an application to sign the person out (OpenID Connect RP-Initiated Logout 1.0).
 package struct SignOutRequest: Hashable, Sendable {
-    /// Where the browser goes afterwards; nil if that is not registered, or the application is not known.
+    /// The registered `post_logout_redirect_uri`, with the `state` of the request, to which the browser goes
+    /// afterwards; nil if the request has none.
     package let target: String?
-    /// The grant of the hint; nil without a hint of this service.
+    /// The grant that the `id_token_hint` names; nil if the request has no hint, or nobody can verify it any more.
     let grant: ID<Grant>?
 }
 
 extension Provider {
-    /// Reads the request. A hint that has expired counts as well: it only shows which session is meant. One that nobody can
-    /// verify any more names only the application, as `client_id` does.
+    /// Reads the request. An expired `id_token_hint` is valid, because it only tells which session is meant. If the key
+    /// that signed the hint is deleted, the hint tells only the application, as `client_id` does.
+    ///
+    /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the
+    /// `post_logout_redirect_uri` is not registered for the application.
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {
@@ -35,7 +39,8 @@ extension Provider {
         return SignOutRequest(target: target, grant: grant)
     }
 
-    /// Whether the hint is of the session of the browser. Then the person need not be asked.
+    /// Whether the grant of the hint belongs to the browser's session. If so, the person is signed out without a
+    /// question.
     package func concerns(_ request: SignOutRequest, _ session: AccountSession) async throws(ProviderError) -> Bool {
         guard let grant = request.grant else { return false }
         return try await converting(to: ProviderError.database) { () throws(DatabaseError) in

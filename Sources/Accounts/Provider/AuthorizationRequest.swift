@@ -1,57 +1,61 @@
 package import Foundation
 
-/// What an application asks for at `/oauth/authorize`: OpenID Connect Core §3.1.2.1, with PKCE (RFC 7636), by code only.
+/// An authorization request of an application (OpenID Connect Core §3.1.2.1). The only flow is the code flow with PKCE
+/// (RFC 7636).
 package struct AuthorizationRequest: Hashable, Sendable {
     package let application: String
     package let redirectURI: String
     package let state: String?
     let nonce: String?
-    /// The words that are supported, among those that were asked for.
+    /// The requested scopes that the service supports, separated by spaces. The others are ignored.
     let scope: String
-    /// The code challenge of PKCE, by S256.
+    /// The PKCE code challenge, made with the method S256.
     let challenge: String
     package private(set) var prompts: Set<Prompt>
-    /// The seconds since when the person must have proved who they are.
+    /// The maximum age of the person's last proof, in seconds (`max_age`); nil for any age.
     let maxAge: Int?
     package let loginHint: String?
-    /// The language of the pages, if the application asks for one that the flow has.
+    /// The first language of `ui_locales` that the flow has; nil if it has none of the first 32.
     package internal(set) var language: Language?
-    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``).
+    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a sign-up or
+    /// a recovery for the request, it is the time of that.
     package private(set) var madeAt: Date
-    /// Whether the person has made an account for it.
+    /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
-    /// The session with whose account the person has said to go on.
+    /// The session whose account the person has chosen; nil if no page has asked yet.
     private(set) var chosen: ID<AccountSession>?
-    /// The account that the application expects, by its `id_token_hint`.
+    /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
-    /// Whether only a session that begins after the request answers it, because nobody can verify the hint.
+    /// Whether only a session that begins after the request can answer it, because the signing key of the
+    /// `id_token_hint` is deleted and nobody can verify the hint.
     private(set) var needsNewSession = false
 
-    /// The same request, made at another time.
+    /// Returns a copy that was made at the given time.
     package func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
         return request
     }
 
-    /// The same request, answered for that account only.
+    /// Returns a copy that only the account of the hint can answer.
     func expecting(_ hint: IDTokenHint) -> AuthorizationRequest {
         var request = self
         (request.expected, request.needsNewSession) = (hint.account, !hint.isVerified)
         return request
     }
 
-    /// Whether a new account can answer the request: not if the application expects an account that it knows.
+    /// Whether a new account can answer the request: only if the application does not expect a certain account.
     package var allowsSignUp: Bool { expected == nil }
 
-    /// The same request after the person has said to go on with the account of that session.
+    /// Returns a copy that says that the person has chosen the account of the session.
     package func choosing(_ session: AccountSession) -> AuthorizationRequest {
         var request = self
         request.chosen = session.id
         return request
     }
 
-    /// The same request after the person has made an account for it: nothing more is asked.
+    /// Returns a copy that says that the person has created an account for the request at that time. So the service
+    /// asks the person for nothing more.
     func answered(bySignUpAt time: Date) -> AuthorizationRequest {
         var request = made(at: time)
         request.isAnsweredBySignUp = true
@@ -59,7 +63,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
         return request
     }
 
-    /// What the person shall see (OpenID Connect Core §3.1.2.1; Initiating User Registration 1.0).
+    /// A value of `prompt`: which page the application wants the person to see (OpenID Connect Core §3.1.2.1;
+    /// Initiating User Registration 1.0).
     package enum Prompt: String, CaseIterable, Sendable {
         case none, login, create
         case selectAccount = "select_account"
@@ -67,17 +72,19 @@ package struct AuthorizationRequest: Hashable, Sendable {
 
     package static let scopes = ["openid", "profile", "email", "offline_access"]
 
-    /// Its lifetime, from the first page to the answer, unless it lies in a draft.
+    /// The maximum age of a request in a ticket, in seconds since ``madeAt``. A request in a draft is stored as long as
+    /// the draft.
     static let lifetime = 3600.0
 }
 
-/// A request that the person cannot be sent back with: the application or its redirect URI is wrong (RFC 6749 §4.1.2.1), or
-/// the prompt is unknown (Initiating User Registration 1.0 §4.1).
+/// An authorization request whose error is shown to the person, because the browser must not go back to the
+/// application: the application, its redirect URI or the `request_uri` is not valid (RFC 6749 §4.1.2.1), or the
+/// `prompt` is unknown (Initiating User Registration 1.0 §4.1).
 package struct UnanswerableRequest: Error, Hashable, Sendable {
     package let detail: String
 }
 
-/// A request whose error goes back to the application.
+/// An authorization request whose error goes back to the application.
 package struct RefusedRequest: Error, Hashable, Sendable {
     package let redirectURI: String
     package let state: String?
@@ -92,8 +99,8 @@ package enum AuthorizationError: Error {
 
 extension AuthorizationRequest {
     /// - Parameters:
-    ///   - parameters: from the query, the form, or a pushed request.
-    ///   - languages: those of the flow.
+    ///   - parameters: the query of `/oauth/authorize`, or the form of a pushed request.
+    ///   - languages: the languages of the flow.
     init(
         _ parameters: OAuthParameters,
         of application: Application,
@@ -112,7 +119,7 @@ extension AuthorizationRequest {
         }
         let prompts = Set(parameters.words("prompt").compactMap { Prompt(rawValue: $0) })
         guard prompts.count < 2 || prompts.isDisjoint(with: [.none, .create]) else {
-            throw refusal("invalid_request", "The prompts none and create stand alone.")
+            throw refusal("invalid_request", "The prompt none or create must be the only prompt.")
         }
         for (name, code) in [("request", "request_not_supported"), ("registration", "registration_not_supported")]
         where parameters[name] != nil { throw refusal(code, "The parameter \(name) is not supported.") }
@@ -157,7 +164,7 @@ extension AuthorizationRequest {
     }
 
     private static let knownPrompts =
-        "Supported are \(Prompt.allCases.map(\.rawValue).joined(separator: ", "))."
+        "The supported values are \(Prompt.allCases.map(\.rawValue).joined(separator: ", "))."
 }
 
 // MARK: - As JSON, for encryption
@@ -212,6 +219,6 @@ extension AuthorizationRequest {
 }
 
 extension UInt8 {
-    /// Whether the byte is a letter of base64url (RFC 4648 §5).
+    /// Whether the byte is a character of base64url (RFC 4648 §5).
     var isBase64URL: Bool { isASCIIAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
 }

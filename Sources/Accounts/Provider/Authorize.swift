@@ -1,45 +1,48 @@
 internal import Foundation
 
-/// How an authorization request goes on.
+/// What happens next to an authorization request.
 package enum AuthorizationStep: Hashable, Sendable {
-    /// Back to the application.
+    /// The browser goes back to the application, to this URI.
     case redirect(String)
-    /// The person signs in first.
+    /// First the person signs in.
     case signIn
-    /// The session is not of the person whom the application expects, or nobody can tell: that person signs in first.
+    /// First the person signs in again, because the session belongs to another account than the application expects, or
+    /// because nobody can verify which account that is.
     case signInAnew
-    /// The person proves again who they are first.
+    /// First the person proves again who they are.
     case confirm
-    /// The person signs up first.
+    /// First the person signs up.
     case signUp
-    /// The person says whether to go on with the account that is signed in.
+    /// First the person chooses whether to go on with the account that is signed in.
     case choose
-    /// The person sets up the authenticator app that the flow requires first.
+    /// First the person sets up the authenticator app, which the flow requires.
     case setUpAuthenticator
 }
 
 extension Provider {
-    /// Reads an authorization request, or takes the pushed one that it names (RFC 9126 §4).
+    /// Reads an authorization request. If it has a `request_uri`, takes the pushed request of that name from the
+    /// database (RFC 9126 §4).
     package func request(_ parameters: OAuthParameters) async throws(AuthorizationError) -> AuthorizationRequest {
         guard let id = parameters["client_id"], let application = application(id) else {
-            throw .unanswerable(.init(detail: "The client_id is missing, or is not the one of an application."))
+            throw .unanswerable(.init(detail: "The client_id is missing, or no application has it."))
         }
         guard let uri = parameters["request_uri"] else {
             return try await read(parameters, of: application)
         }
         guard let token = PushedRequest.token(uri) else {
-            throw .unanswerable(.init(detail: "The request_uri is not one of this server."))
+            throw .unanswerable(.init(detail: "The request_uri does not come from this service."))
         }
         let pushed: AuthorizationRequest?
         do throws(ProviderError) { pushed = try await take(token, of: application) } catch { throw .provider(error) }
         guard let pushed, application.allows(redirectURI: pushed.redirectURI) else {
-            throw .unanswerable(.init(detail: "The request_uri was used, has expired, or is another application's."))
+            throw .unanswerable(.init(detail: "The request_uri was used, has expired, or is of another application."))
         }
         return pushed
     }
 
-    /// The request as made now, by the clock of the database. It also tells when a session began and when a person proved
-    /// who they are; with the clock of a server that is fast, the person would be asked again and again.
+    /// Returns a copy of the request that was made now, by the clock of the database. The same clock tells when a
+    /// session began and when a person last proved who they are. If the clock of this server were used and were fast,
+    /// the person would have to sign in again and again.
     package func dated(
         _ request: AuthorizationRequest,
         _ session: AccountSession?
@@ -50,16 +53,19 @@ extension Provider {
         }
     }
 
-    /// Answers the request, or says what the person has to do first.
+    /// Answers the request, or returns what the person has to do first.
     ///
-    /// - Parameter session: that of the browser; nil if there is none.
+    /// Throws `refused` if the person has to do something first but the request has `prompt=none`, or if the person has
+    /// signed in for the request with another account than the expected one.
+    ///
+    /// - Parameter session: the session of the browser; nil if there is none.
     package func authorize(
         _ request: AuthorizationRequest,
         _ session: AccountSession?
     ) async throws(AuthorizationError) -> AuthorizationStep {
         let missing = try await step(before: request, session)
         if missing == .signInAnew, let session, session.createdAt >= request.madeAt {
-            // Another person than the expected one has signed in for the request.
+            // The person has signed in for this request, but not with the expected account.
             throw .refused(request.refusal(instead: .signInAnew))
         }
         var code: String?
@@ -72,7 +78,7 @@ extension Provider {
         return .redirect(redirect(to: request.redirectURI, [("code", code), ("state", request.state)]))
     }
 
-    /// What the person has to do before the request can be answered; nil for nothing.
+    /// Returns what the person has to do before the request can be answered; nil for nothing.
     private func step(
         before request: AuthorizationRequest,
         _ session: AccountSession?
@@ -81,7 +87,7 @@ extension Provider {
         if let expected = request.expected, expected != session.account.id { return .signInAnew }
         if request.needsNewSession, session.createdAt < request.madeAt { return .signInAnew }
         if session.isIdle { return .confirm }
-        // Whoever has signed in or up for this request has chosen by that.
+        // A sign-in or sign-up for this request has already chosen the account.
         let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id
         let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount]) || isUnknownProgram(request)
         if asks, !hasChosen { return .choose }
@@ -92,7 +98,8 @@ extension Provider {
         return lacksAuthenticator ? .setUpAuthenticator : nil
     }
 
-    /// Whether the last proof is too old for the request.
+    /// Whether the person must prove again who they are: the request has `prompt=login`, or the last proof is older
+    /// than its `max_age`.
     private func needsProof(_ request: AuthorizationRequest, _ session: AccountSession) -> Bool {
         let age = session.now.timeIntervalSince(session.authTime)
         // A proof that was given for this request is recent enough, even for a max_age of 0.
@@ -101,15 +108,16 @@ extension Provider {
         return isOld || request.prompts.contains(.login)
     }
 
-    /// Any program of the person's device can ask in the name of a public application there (RFC 8252 §8.6).
+    /// Whether another program may have sent the request: every program on a device can use a redirect URI of a public
+    /// application that is not an `https:` URL (RFC 8252 §8.6).
     private func isUnknownProgram(_ request: AuthorizationRequest) -> Bool {
         application(request.application)?.isPublic == true && !request.redirectURI.hasPrefix("https:")
     }
 
-    /// The seconds for which a proof counts as given for the request before which it was asked.
+    /// The time for which a proof after the request counts as given for the request, in seconds.
     private static let recent = 600.0
 
-    /// A new code; nil if the session has ended meanwhile.
+    /// Stores and returns a new code; nil if the session has ended or has a new token since it was read.
     private func code(
         for request: AuthorizationRequest,
         _ session: AccountSession
@@ -121,7 +129,7 @@ extension Provider {
         return rows[0].isEmpty ? nil : code.text
     }
 
-    /// Returns a row unless the session has ended.
+    /// The statement returns a row unless the session has ended or has a new token.
     private func insert(_ code: Token<Authorization>, for request: AuthorizationRequest, _ session: AccountSession)
         -> SQL
     {
@@ -140,8 +148,8 @@ extension Provider {
         """
     }
 
-    /// Ends the oldest authorizations of the grant beyond the maximum, so that a page that asks again and again does not
-    /// fill the table.
+    /// Ends the oldest authorizations of the grant beyond the two maximums, so that an application that repeats its
+    /// request again and again does not fill the table.
     private static func endExcess(of id: ID<Authorization>) -> SQL {
         """
         WITH held AS (
@@ -163,7 +171,7 @@ extension AuthorizationRequest {
             case .setUpAuthenticator: "interaction_required"
             default: "login_required"
             }
-        let error = OAuthError(code, "The person would have to do something first.")
+        let error = OAuthError(code, "The person has to see a page before this request can be answered.")
         return RefusedRequest(redirectURI: redirectURI, state: state, error: error)
     }
 }

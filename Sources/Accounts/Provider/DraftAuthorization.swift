@@ -1,9 +1,9 @@
-/// The authorization request in whose answer a sign-up ends. It lies in the draft, so it survives everything that the draft
-/// survives.
+/// The authorization request that has led to a sign-up or a recovery, which ends with the answer to it. The draft
+/// contains it, so it is kept as long as the draft.
 package struct DraftAuthorization: Hashable, Sendable {
     package let request: AuthorizationRequest
-    /// The hash of the draft's token when the request came. Another token belongs to another device, whose browser knows
-    /// nothing of the request.
+    /// The hash of the draft's token when the request was stored. If the draft has another token now, it has moved to
+    /// another device, whose browser does not know the request.
     let tokenHash: [UInt8]
 
     init(_ request: AuthorizationRequest, tokenHash: [UInt8]) {
@@ -21,33 +21,35 @@ package struct DraftAuthorization: Hashable, Sendable {
 }
 
 extension Draft {
-    /// The request that the client of the draft goes on with after the commit; nil if there is none, or if it came to
-    /// another device.
+    /// Returns the request that the client of the draft goes on with after the commit; nil if the draft has none, or if
+    /// the draft has moved to another device since.
     ///
-    /// - Parameter account: what the draft has become. Whoever has signed up for the request need not do more for it, so it
-    ///   counts as made at that time.
+    ///
+    /// - Parameter account: the account that the commit has created. The request counts as made at its creation, so the
+    ///   person need not prove again who they are.
     package func authorization(committedAs account: Account) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
         return authorization.request.answered(bySignUpAt: account.createdAt)
     }
 
-    /// The request that the client of the draft goes on with after a recovery; nil if there is none, or if it came to another
-    /// device.
+    /// Returns the request that the client of the draft goes on with after a recovery; nil if the draft has none, or if
+    /// the draft has moved to another device since.
     ///
-    /// - Parameter session: the one that the recovery has begun, with which the person has proved enough for the request.
+    /// - Parameter session: the session that the recovery has begun. The request counts as made at its beginning, so
+    ///   the person need not prove again who they are.
     package func authorization(recoveredBy session: AccountSession) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
         return authorization.request.made(at: session.createdAt)
     }
 
-    /// Where the browser may go after the commit: back to the application that has asked, or, on another device, to where
-    /// that application begins a sign-in.
+    /// The URLs to which the browser may go after the commit: the redirect URI of the request, and the application's
+    /// `initiate_login_uri`, at which another device begins a sign-in. Empty if the draft has no request.
     package func authorizationTargets(among applications: Applications) -> [String] {
         guard let request = values.authorization?.request else { return [] }
         return [request.redirectURI, applications[request.application]?.initiateLoginURI].compactMap(\.self)
     }
 
-    /// Whether the draft has this request already, made at whatever time.
+    /// Whether the draft already contains this request, whatever its ``AuthorizationRequest/madeAt`` is.
     fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
         values.authorization
             == DraftAuthorization(
@@ -56,12 +58,14 @@ extension Draft {
             )
     }
 
-    /// The application that has asked, on this device or another.
+    /// The id of the application whose request the draft contains, also if another device brought it; nil if there is
+    /// none.
     package var application: String? { values.authorization?.request.application }
 }
 
 extension Signups {
-    /// Keeps the request in the open draft. A later request replaces it.
+    /// Stores the request in the open draft, in place of an earlier one. Does nothing if the draft has the maximum
+    /// number of revisions.
     package func remember(_ request: AuthorizationRequest, in draft: Draft) async throws(SubmitError) {
         _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
             guard draft.account == nil else { throw .committed }

@@ -3,9 +3,9 @@ struct IDTokenHint: Sendable {
     /// The id of the application.
     let audience: String
     let account: ID<Account>
-    /// Nil if the token is not verified: a stranger may have written it.
+    /// The grant of the token; nil if the token is not verified, because then anyone may have written it.
     let grant: ID<Grant>?
-    /// False for a token that is so old that the key which has signed it is deleted.
+    /// False if the key that signed the token is deleted, so that nobody can verify the token.
     let isVerified: Bool
 
     fileprivate init?(_ claims: JSON, isVerified: Bool) {
@@ -17,7 +17,8 @@ struct IDTokenHint: Sendable {
 }
 
 extension Provider {
-    /// Reads a hint. Returns nil for a text that is no ID token of this service.
+    /// Reads a hint. Returns nil for a text that is not an ID token of this service. If the token names an unknown key,
+    /// nobody can verify it, and the result says so.
     func hint(_ text: String) async throws(ProviderError) -> IDTokenHint? {
         if let token = try await verified(text, .idToken) { return IDTokenHint(token.claims, isVerified: true) }
         let claims: JSON?
@@ -28,7 +29,8 @@ extension Provider {
         return IDTokenHint(claims, isVerified: false)
     }
 
-    /// Reads a request, and the ID token with which the application says whom it expects (OpenID Connect Core §3.1.2.1).
+    /// Reads a request and its `id_token_hint`, if it has one (OpenID Connect Core §3.1.2.1). Throws `refused` if the
+    /// hint is not an ID token of this service for the application.
     func read(
         _ parameters: OAuthParameters,
         of application: Application
@@ -43,7 +45,7 @@ extension Provider {
             )
             throw .refused(RefusedRequest(redirectURI: request.redirectURI, state: request.state, error: error))
         }
-        // A new account cannot be the expected one, and with `create` the application asks for a new account.
+        // `prompt=create` asks for a new account, which cannot be the expected one, so the hint is ignored.
         return request.prompts.contains(.create) ? request : request.expecting(hint)
     }
 }

@@ -1,10 +1,10 @@
-/// An error in the words of OAuth: the body of an answer to an application, or the parameters of a redirect.
+/// An error of OAuth: the body of a response to an application, or the parameters of a redirect.
 package struct OAuthError: Error, Hashable, Sendable {
-    /// A code of RFC 6749 §4.1.2.1 and §5.2, or of OpenID Connect Core §3.1.2.6.
+    /// An error code of RFC 6749 §4.1.2.1 and §5.2, or of OpenID Connect Core §3.1.2.6.
     package let code: String
-    /// For the developer of the application. It never contains what the request contains.
+    /// The explanation for the developer of the application. It never repeats a value of the request.
     package let description: String
-    /// The application must authenticate: 401.
+    /// Whether the application has not authenticated, so that the response has the status 401.
     package var isUnauthenticated: Bool { code == "invalid_client" }
 
     package init(_ code: String, _ description: String) {
@@ -21,7 +21,7 @@ package struct OAuthError: Error, Hashable, Sendable {
     package var json: JSON { ["error": .string(code), "error_description": .string(description)] }
 }
 
-/// Why an application gets no answer to its request.
+/// The reason why a request of an application fails.
 package enum ProviderError: Error {
     case oauth(OAuthError)
     case signing(SigningError)

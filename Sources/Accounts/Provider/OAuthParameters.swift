@@ -1,10 +1,10 @@
-/// The parameters of an OAuth request: a query, or the body of a form. Unknown ones are ignored (OpenID Connect Core
-/// §3.1.2.1).
+/// The parameters of an OAuth request: its query, or its body if that is a form. Unknown parameters are ignored (OpenID
+/// Connect Core §3.1.2.1).
 package struct OAuthParameters: Sendable {
     private let answers: Answers
 
-    /// Throws `invalid_request` for a parameter that occurs twice (RFC 6749 §3.1), and for text that is not a form. A name
-    /// without `=` is a parameter without a value, and an `&` too many changes nothing.
+    /// Throws `invalid_request` if a parameter occurs twice (RFC 6749 §3.1), or if the text is not a form. A name
+    /// without `=` is a parameter with an empty value. Empty pairs, as in `a=1&&b=2`, are ignored.
     package init(form bytes: UnsafeRawBufferPointer) throws(OAuthError) {
         do throws(MalformedBody) {
             answers = try Answers.readForm(
@@ -16,7 +16,7 @@ package struct OAuthParameters: Sendable {
         } catch {
             throw error.reason == .duplicateName
                 ? .invalidRequest("A parameter occurs more than once.")
-                : .invalidRequest("The parameters are not those of a form.")
+                : .invalidRequest("The parameters are not a valid form.")
         }
     }
 
@@ -26,7 +26,7 @@ package struct OAuthParameters: Sendable {
         }.get()
     }
 
-    /// Nil if the parameter is absent or empty, which mean the same (RFC 6749 §3.1).
+    /// The value of the parameter; nil if the parameter is missing or empty, which means the same (RFC 6749 §3.1).
     package subscript(name: String) -> String? {
         answers[FieldName(name)]?.json?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -35,7 +35,7 @@ package struct OAuthParameters: Sendable {
         if case .secret(let secret)? = answers["client_secret"], secret.secret.count > 0 { secret } else { nil }
     }
 
-    /// The words of a parameter that is a list with spaces.
+    /// The words of a parameter whose value is a list separated by spaces; empty if the parameter is missing.
     func words(_ name: String) -> [String] {
         self[name]?.split(separator: " ").map(String.init) ?? []
     }

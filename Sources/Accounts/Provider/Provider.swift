@@ -1,9 +1,9 @@
-/// The OpenID provider: hands the accounts over to applications. Each act is a file in this folder.
+/// The OpenID provider: tells applications who has signed in. Each act is a file in this folder.
 package struct Provider: Sendable {
     package let sessions: Sessions
     package let registry: ApplicationRegistry
     package let signingKeys: SigningKeys
-    /// `PUBLIC_URL`.
+    /// The issuer of all tokens, which is the setting `PUBLIC_URL`.
     package let issuer: String
 
     var database: Database { sessions.database }
@@ -16,35 +16,39 @@ package struct Provider: Sendable {
 
     package func application(_ id: String) -> Application? { registry.current[id] }
 
-    /// A copy for a client in that network.
+    /// Returns a copy for a client in that network, to which the rate limits of the network apply.
     package func from(_ network: Network) -> Provider {
         let sessions = sessions.from(network, SessionClient(browser: nil, device: nil))
         return Provider(sessions: sessions, registry: registry, signingKeys: signingKeys, issuer: issuer)
     }
 }
 
-/// What one session has given one application. Its id is the `sid` of all tokens.
+/// The access of one application to one session. Its id is the claim `sid` in all tokens of both.
 package enum Grant {}
 
-/// One answer to an authorization request: a code, and the tokens that it buys.
+/// One answer to an authorization request: a code, and the tokens for which the application exchanges the code.
 package enum Authorization {
-    /// RFC 6749 §4.1.2 recommends at most ten minutes; a code is used at once.
+    /// The lifetime of a code. RFC 6749 §4.1.2 recommends at most ten minutes, but applications exchange a code
+    /// immediately.
     static let codeLifetime = Duration.seconds(60)
-    /// The number of authorizations of a grant that are kept. Each tab of the application may have one.
+    /// The maximum number of authorizations of a grant whose code was used. Each tab of the application may have one.
     static let maximum = 50
-    /// The number of codes that wait for their use.
+    /// The maximum number of authorizations of a grant whose code was not used yet.
     static let maximumUnused = 10
 }
 
 extension Provider {
-    /// The lifetime of an access token, in seconds. It is short because nobody asks the database about it.
+    /// The lifetime of an access token, in seconds. It is short because an API that verifies the token itself does not
+    /// notice when the session ends.
     package static let accessTokenLifetime = 300
-    /// An ID token tells an application who has signed in, and is used at once.
+    /// The lifetime of an ID token, in seconds. An application reads an ID token immediately, to learn who has signed
+    /// in.
     static let idTokenLifetime = 600
 
-    /// The redirect back to the application, with the parameters in the query.
+    /// Returns the URL that leads the browser back to the application, with the parameters in its query.
     ///
-    /// - Parameter parameters: those without a value are left out. Every answer has the `iss` of RFC 9207.
+    /// - Parameter parameters: the parameters of the answer. Those without a value are left out, and `iss` is added
+    ///   (RFC 9207).
     package func redirect(to uri: String, _ parameters: [(name: String, value: String?)]) -> String {
         let query = (parameters + [("iss", issuer)]).compactMap { name, value in
             value.map { "\(name)=\($0.formEncoded)" }
@@ -61,7 +65,7 @@ extension Provider {
 }
 
 extension String {
-    /// With every byte escaped but letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
+    /// The text with every byte percent-encoded, except ASCII letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3).
     package var formEncoded: String {
         utf8.reduce(into: "") { text, byte in
             if byte.isASCIIAlphanumeric || "-._~".utf8.contains(byte) {
@@ -75,7 +79,7 @@ extension String {
 }
 
 extension Provider {
-    /// The token, if it is one of this service. It may have expired.
+    /// Verifies a token. Returns nil unless this service has signed it as a token of this type. It may have expired.
     func verified(_ text: String, _ type: JWTType) async throws(ProviderError) -> VerifiedJWT? {
         do throws(SigningError) {
             return try await signingKeys.verify(text, type: type)
@@ -85,24 +89,25 @@ extension Provider {
         }
     }
 
-    /// The names of the claims that applications get of a person.
+    /// The names of all claims about a person that the registered applications get, sorted.
     package var claimNames: [String] { Set(registry.current.all.flatMap(\.claimNames)).sorted() }
 }
 
-// MARK: - Texts in addresses and forms
+// MARK: - Encrypted values in URLs and forms
 
 extension Provider {
-    /// The request of a ticket, if its application is still registered.
+    /// Returns the request in a ticket; nil if the ticket is not valid, or its application or redirect URI is not
+    /// registered any more.
     package func request(ticket: String) -> AuthorizationRequest? {
         guard var request = AuthorizationRequest(ticket: ticket, keys),
             application(request.application)?.allows(redirectURI: request.redirectURI) == true
         else { return nil }
-        // The flow file may have changed since then.
+        // A newer flow file may lack the language.
         if let language = request.language, !sessions.flow.languages.contains(language) { request.language = nil }
         return request
     }
 
-    /// The address that a form goes on to, encrypted, so that nobody can put another one into the form.
+    /// Encrypts the URL to which a form leads, so that nobody can put another URL into the form.
     package func seal(target: String) -> String { keys.seal(Array(target.utf8), for: Self.target).base64URL }
 
     package func open(target: String) -> String? {

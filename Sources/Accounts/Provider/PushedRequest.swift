@@ -1,7 +1,9 @@
 internal import Foundation
 
-/// A request that an application has sent ahead of the person (RFC 9126). It is used once, within a minute.
+/// An authorization request that the application has sent before it sends the person's browser (RFC 9126). It can be
+/// used once, within a minute.
 package enum PushedRequest {
+    /// The time within which the request can be used, in seconds.
     package static let lifetime = 60
     private static let prefix = "urn:ietf:params:oauth:request_uri:"
 
@@ -13,17 +15,18 @@ package enum PushedRequest {
 }
 
 extension Provider {
-    /// Stores the request, and returns the `request_uri` that stands for it.
+    /// Stores the request, and returns the `request_uri` that names it.
     package func push(
         _ parameters: OAuthParameters,
         by application: Application
     ) async throws(ProviderError) -> String {
         guard parameters["request_uri"] == nil else {
-            throw .oauth(.invalidRequest("A pushed request has no request_uri."))
+            throw .oauth(.invalidRequest("A pushed request must not have a request_uri."))
         }
         let request = try await readDirectly(parameters, of: application)
         let token = Token<PushedRequest>(for: ID())
-        // An application that has proved who it is asks for all its people from one network.
+        // An application with a secret sends the requests of all people from one network, so it has no limit per
+        // network.
         let limits = application.isPublic ? sessions.signups.charges(.starts, of: sessions.signups.network) : []
         let insert: SQL = """
             INSERT INTO pushed_requests (id, token_hash, application, sealed, expires_at)
@@ -40,7 +43,7 @@ extension Provider {
         return PushedRequest.uri(token)
     }
 
-    /// The application asks directly, so that every error is its answer.
+    /// Reads the request. The application has sent it itself, so every error is a response to the application.
     private func readDirectly(
         _ parameters: OAuthParameters,
         of application: Application
@@ -56,7 +59,8 @@ extension Provider {
         }
     }
 
-    /// Takes the request out of the table; nil if it was used, has expired, or belongs to another application.
+    /// Deletes the request from the table and returns it; nil if it was used, has expired, belongs to another
+    /// application, or cannot be decrypted.
     func take(
         _ token: Token<PushedRequest>,
         of application: Application

@@ -2,7 +2,8 @@ internal import Crypto
 internal import Foundation
 
 extension Provider {
-    /// Exchanges a code for tokens (RFC 6749 §4.1.3). A code that is used again ends what it has bought.
+    /// Exchanges a code for tokens (RFC 6749 §4.1.3). If a code is used twice, or with another `redirect_uri` or
+    /// `code_verifier`, its authorization ends, and so do the tokens of the first use.
     package func redeem(
         _ parameters: OAuthParameters,
         by application: Application
@@ -12,7 +13,7 @@ extension Provider {
         }
         guard let verifier = parameters["code_verifier"], (43...128).contains(verifier.utf8.count),
             verifier.utf8.allSatisfy({ $0.isBase64URL || ".~".utf8.contains($0) })
-        else { throw .oauth(.invalidRequest("The code_verifier of PKCE is missing, or has another form.")) }
+        else { throw .oauth(.invalidRequest("The code_verifier of PKCE is missing or malformed.")) }
         guard let code = Token<Authorization>(text), let (live, request) = try await use(code, by: application) else {
             throw .oauth(Self.uselessCode)
         }
@@ -28,7 +29,7 @@ extension Provider {
         "The code was used, has expired, or belongs to another application, redirect_uri or code_verifier."
     )
 
-    /// Uses the code. Of two requests with the same code, the second one ends the authorization.
+    /// Marks the code as used; returns nil if it cannot be used. If the code was used before, ends its authorization.
     private func use(
         _ code: Token<Authorization>,
         by application: Application
@@ -62,7 +63,8 @@ extension Provider {
         """
     }
 
-    /// Ends an authorization: its refresh tokens, and what the database is asked about its access tokens.
+    /// Deletes an authorization. Then its refresh tokens have ended, and ``active(_:)`` does not accept its access
+    /// tokens.
     func end(_ id: ID<Authorization>) async throws(ProviderError) {
         _ = try await converting(to: ProviderError.database) { () throws(DatabaseError) in
             try await database.write("DELETE FROM authorizations WHERE id = \(id)", to: id.rawValue)

@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension Provider {
-    /// Exchanges a refresh token (RFC 6749 §6). A token that was used before ends the authorization, unless it is asked
-    /// for again as ``RefreshTokens`` allows.
+    /// Exchanges a refresh token for new tokens (RFC 6749 §6). If the refresh token was exchanged before, and
+    /// ``RefreshTokens`` does not allow to repeat that, its authorization ends.
     package func refresh(
         _ parameters: OAuthParameters,
         by application: Application
@@ -29,20 +29,21 @@ extension Provider {
                 }
             }
         }
-        throw .database(.unavailable("a refresh token was exchanged by too many requests at once"))
+        throw .database(.unavailable("too many requests exchanged refresh tokens of one authorization at once"))
     }
 
-    /// The scope of the new access token: what was granted, or less if the application asks for less. The refresh token keeps
-    /// what was granted (RFC 6749 §6).
+    /// Returns the scope of the new access token: the granted scope, or a part of it if the application asks for less.
+    /// The refresh token keeps the granted scope (RFC 6749 §6).
     private static func scope(_ asked: [String], of live: LiveAuthorization) throws(ProviderError) -> String {
         let granted = live.scope.split(separator: " ").map(String.init)
         guard Set(asked).isSubset(of: granted) else {
-            throw .oauth(OAuthError("invalid_scope", "The scope has more than was granted."))
+            throw .oauth(OAuthError("invalid_scope", "The scope contains more than was granted."))
         }
         return asked.isEmpty ? live.scope : granted.filter(asked.contains).joined(separator: " ")
     }
 
-    /// Ends the authorization, because somebody may have copied its tokens, and tells the person and the application.
+    /// Ends the authorization, because somebody may have copied its tokens. Mails the person, and writes an event for
+    /// the applications.
     private func endReused(_ live: LiveAuthorization) async throws(ProviderError) {
         let (account, hasEnded) = (live.session.account, Signups.flag("reused"))
         try await converting(to: ProviderError.database) { () throws(DatabaseError) in
@@ -58,13 +59,15 @@ extension Provider {
         sessions.signups.outbox.wakeSender()
     }
 
-    /// Each failed attempt means that another request has succeeded.
+    /// The maximum number of attempts to exchange a token. An attempt fails only if another request has exchanged a
+    /// token of the same authorization in between.
     private static let attempts = 20
     private static let uselessToken = OAuthError.invalidGrant(
         "The refresh token was used, or its session has ended. Ask the person to sign in."
     )
 
-    /// The authorization of the token with its refresh tokens, and the time of the database in milliseconds.
+    /// Returns the authorization of the token, its refresh tokens, and the time of the database in milliseconds since
+    /// 1970; nil if the authorization belongs to another application, or it or its session has ended.
     private func refreshable(
         _ token: RefreshToken,
         by application: Application
@@ -87,7 +90,8 @@ extension Provider {
         }
     }
 
-    /// Returns false if another request has changed them. The session counts as used.
+    /// Stores the refresh tokens, and that the session is in use. Returns false if another request has changed the
+    /// refresh tokens.
     private func write(
         _ next: RefreshTokens,
         replacing tokens: RefreshTokens,

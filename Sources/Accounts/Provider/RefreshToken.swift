@@ -2,8 +2,8 @@ internal import Crypto
 internal import Foundation
 
 /// A refresh token: the id of its authorization, its number, and a keyed digest of the number and the nonce of the
-/// authorization, as 72 characters of base64url. It is derived, so that the same request can be answered again with the
-/// same token, and nobody who reads the database can compute one.
+/// authorization, as 72 characters of base64url. The service computes it from its keys. So it can give the same token
+/// again to a repeated request, and a stranger who reads the database cannot compute one.
 struct RefreshToken: Sendable {
     let authorization: ID<Authorization>
     let number: Int
@@ -14,7 +14,7 @@ struct RefreshToken: Sendable {
         digest = Self.digests(number, authorization, nonce, keys)[0]
     }
 
-    /// Returns nil for any text that cannot be a refresh token.
+    /// Returns nil for a text that cannot be a refresh token.
     init?(_ text: String) {
         guard let bytes = [UInt8](base64URL: text, count: 54) else { return nil }
         authorization = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
@@ -24,9 +24,9 @@ struct RefreshToken: Sendable {
 
     var text: String { (authorization.bytes + number.sqlBytes.suffix(6) + digest).base64URL }
 
-    /// Whether the service has made this token, under any key of the ring.
+    /// Whether the service has made this token, with any key of the key ring.
     func isGenuine(nonce: [UInt8], _ keys: KeyRing) -> Bool {
-        // Comparing digests of the digests takes the same time for any difference.
+        // Hashing both digests before the comparison hides where they differ, so its duration tells nothing about them.
         let presented = SHA256.hash(data: digest)
         return Self.digests(number, authorization, nonce, keys).contains { SHA256.hash(data: $0) == presented }
     }
@@ -46,13 +46,14 @@ struct RefreshToken: Sendable {
     }
 }
 
-/// The refresh tokens of one authorization, by their numbers. It decides what a presented token gets.
+/// The refresh tokens of one authorization, each named by its number. This type decides what happens to a token that an
+/// application presents.
 ///
-/// Tabs of an application refresh at the same time, and answers get lost, so a token is accepted again: within half a minute
-/// it gets the same successor; later, while that successor was never used, another one, and the successor is void. Every other
-/// token was used before, by the application or by a thief (RFC 9700 §4.14.2).
+/// Tabs of an application refresh at the same time, and responses get lost, so a token can be presented twice. Within
+/// 30 seconds it gets the same successor again. Later, if the successor was never used, it gets a new successor, which
+/// replaces the unused one. Any other token was used before, by the application or by a thief (RFC 9700 §4.14.2).
 struct RefreshTokens: Hashable, Sendable {
-    /// A token, and the one that it was exchanged for.
+    /// The exchange of a token for its successor.
     struct Exchange: Hashable, Sendable {
         let number, successor: Int
         /// Milliseconds since 1970, by the clock of the database.
@@ -60,18 +61,20 @@ struct RefreshTokens: Hashable, Sendable {
     }
 
     enum Outcome: Hashable, Sendable {
-        /// The successor that another request has got, or this one before.
+        /// The successor that an earlier request with the same token has got.
         case repeated(Int)
-        /// A new successor.
+        /// A new successor, which is the newest token now.
         case exchanged(Int)
+        /// The token was exchanged before, and cannot be exchanged again.
         case reused
     }
 
     /// The number of the newest token.
     private(set) var newest: Int
-    /// The last exchange, and those of the last half minute.
+    /// The last exchange, and at most 99 others from the 30 seconds before it.
     private(set) var exchanges: [Exchange]
 
+    /// The time within which a token gets the same successor again, in milliseconds.
     static let repeatable = 30_000
     private static let maximum = 100
 
@@ -95,7 +98,8 @@ struct RefreshTokens: Hashable, Sendable {
 // MARK: - In the database
 
 extension RefreshTokens {
-    /// `newest number>successor@time …`.
+    /// The column `refresh_tokens`: the number of the newest token, then `number>successor@time` for each exchange,
+    /// separated by spaces.
     var text: String {
         exchanges.reduce("\(newest)") { "\($0) \($1.number)>\($1.successor)@\($1.time)" }
     }

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// An authorization request on its way through the pages: encrypted in the address of the page, so that a stranger can
-/// neither make nor read one, and nothing is stored for people who have not signed in yet.
+/// A ticket is an encrypted authorization request in the URL of a page. A stranger can neither read nor make one, and
+/// the database stores nothing for people who have not signed in yet.
 extension AuthorizationRequest {
-    /// As text for a URL: characters of base64url.
+    /// Returns the encrypted request, in characters of base64url.
     package func ticket(_ keys: KeyRing) -> String {
         let id = ID<AuthorizationRequest>()
         return (id.bytes + keys.seal(json.bytes, for: .request(id))).base64URL
     }
 
-    /// Nil for any text that is not a ``ticket(_:)`` of the last hour.
+    /// Reads a ``ticket(_:)``. Returns nil for any other text, and if the request was made more than an hour ago.
     package init?(ticket text: String, _ keys: KeyRing, at now: Date = Date()) {
         guard text.utf8.count < 8192, let bytes = [UInt8].fromBase64URL(text.utf8), bytes.count > 16
         else { return nil }

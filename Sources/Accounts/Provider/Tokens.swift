@@ -1,12 +1,12 @@
 internal import Crypto
 internal import Foundation
 
-/// What an application gets for a code or a refresh token (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
+/// The response of the token endpoint to a code or a refresh token (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3).
 package struct IssuedTokens: Sendable {
     package let json: JSON
 }
 
-/// An authorization whose session is alive, as the token endpoint needs it.
+/// An authorization whose session can be used, with the values from which its tokens are made.
 struct LiveAuthorization: Sendable {
     let id: ID<Authorization>
     let grant: ID<Grant>
@@ -22,7 +22,7 @@ struct LiveAuthorization: Sendable {
                JOIN accounts ON accounts.id = session.account
         """
 
-    /// The session counts, and belongs to an account that can be used.
+    /// The condition that the session has not ended, is not idle, and belongs to an account that is not disabled.
     static let isAlive: SQL = """
         grants.id = grant_id AND now() < ends_at AND now() < last_seen_at + idle_after AND disabled_at IS NULL
         """
@@ -37,9 +37,11 @@ struct LiveAuthorization: Sendable {
 }
 
 extension Provider {
+    /// Signs an access token and an ID token, and makes the refresh token with that number.
+    ///
     /// - Parameters:
-    ///   - request: that of the code; nil when a token is refreshed.
-    ///   - scope: that of the access token.
+    ///   - request: the request that the code answers; nil when a token is refreshed.
+    ///   - scope: the scope of the access token.
     ///   - refreshNumber: the number of the refresh token.
     func tokens(
         for live: LiveAuthorization,
@@ -70,7 +72,7 @@ extension Provider {
         }
     }
 
-    /// The claims of both tokens, for a lifetime in seconds.
+    /// Returns the claims that access tokens and ID tokens have in common. The lifetime is in seconds.
     private func claims(of live: LiveAuthorization, for audience: String, _ lifetime: Int) -> [JSON.Member] {
         let (session, now) = (live.session, live.session.now.seconds)
         return [
@@ -81,7 +83,8 @@ extension Provider {
         ]
     }
 
-    /// RFC 9068 §2.2. The `jti` begins with the id of the authorization, which tells whether the token is still good.
+    /// Returns the claims of an access token (RFC 9068 §2.2). The `jti` begins with the id of the authorization, by
+    /// which ``active(_:)`` checks whether the token is still good.
     private func accessClaims(
         of live: LiveAuthorization,
         for application: Application,
@@ -94,7 +97,7 @@ extension Provider {
         ]
     }
 
-    /// OpenID Connect Core §2.
+    /// Returns the claims of an ID token (OpenID Connect Core §2).
     private func identityClaims(
         of live: LiveAuthorization,
         for application: Application,
@@ -105,7 +108,7 @@ extension Provider {
         var claims = claims(of: live, for: application.id, Self.idTokenLifetime)
         if let nonce = request?.nonce { claims.append(.init("nonce", .string(nonce))) }
         claims.append(.init("at_hash", .string(Array(digest.prefix(16)).base64URL)))
-        // A commit makes the account and its session in one transaction, which has one time.
+        // A commit creates the account and its session in one transaction, so both have the same time of creation.
         if request?.isAnsweredBySignUp == true, live.session.createdAt == live.session.account.createdAt {
             claims.append(.init("account_created", true))
         }
