@@ -13,8 +13,8 @@ extension [UInt8] {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads ``base64URL``. Returns nil for any other text, also for one that only differs in unused bits or padding, so
-    /// that no two texts are the same bytes.
+    /// Reads ``base64URL``. Returns nil for any other text, including one with padding or with unused bits that are not
+    /// zero. So two different texts never stand for the same bytes.
     static func fromBase64URL(_ text: some Collection<UInt8>) -> [UInt8]? {
         let base64 = text.map { character in
             switch character {

@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// A token of ours whose signature is right. It may have expired.
+/// A token that this service has signed. It may have expired.
 package struct VerifiedJWT: Sendable {
-    /// An object. No name occurs twice.
+    /// A JSON object in which no name occurs twice.
     package let claims: JSON
 
+    /// Whether the token has expired, by the clock of this server. A token without `exp` counts as expired.
     package var isExpired: Bool { isExpired(at: Date().timeIntervalSince1970) }
 
     /// - Parameter now: seconds since 1970.
@@ -14,8 +15,8 @@ package struct VerifiedJWT: Sendable {
     }
 }
 
-/// The compact form of a signed token (RFC 7515 §7.1). The service reads only what it has written itself, so it accepts
-/// nothing but that.
+/// A signed token in the compact form (RFC 7515 §7.1). It accepts only what this service writes, because the service
+/// reads only its own tokens.
 struct JWT {
     let algorithm: SigningAlgorithm
     let kid: String
@@ -24,10 +25,11 @@ struct JWT {
     private let payload: [UInt8]
     private let signature: [UInt8]
 
-    /// A longer token is refused before anything of it is read.
+    /// The maximum length of a token. A longer one is refused without being read.
     static let maximumBytes = 8192
 
-    /// Reads the header. Returns nil unless it has the members that ``sign(_:type:by:)`` writes, and no others.
+    /// Reads the header, but verifies nothing. Returns nil unless the header has exactly the members that
+    /// ``sign(_:type:by:)`` writes, and the `typ` of this type.
     init?(_ text: String, type: JWTType) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumBytes else { return nil }
@@ -44,21 +46,23 @@ struct JWT {
         signed = Array(bytes[..<parts[1].endIndex])
     }
 
-    /// Returns nil if the key is another one, the signature is wrong, or the token is of another type.
+    /// Verifies the signature. Returns nil if the token names another key or algorithm, the signature is wrong, or the
+    /// token is of another type.
     func verified(by key: PublicSigningKey, type: JWTType) -> VerifiedJWT? {
         guard key.kid == kid, key.algorithm == algorithm, key.verifies(signature, of: signed) else { return nil }
         return claims(type: type).map { VerifiedJWT(claims: $0) }
     }
 
-    /// What the token says, whoever has written it. Returns nil if it is of another type.
+    /// Returns the claims without verifying them, so anyone may have written them. Returns nil if the token is of
+    /// another type.
     func claims(type: JWTType) -> JSON? {
         guard let claims = try? JSON.read(payload), case .object = claims, claims["token_use"] == type.use
         else { return nil }
         return claims
     }
 
-    /// - Parameter claims: of several with the same name, only the first one is in the token. So put the claims of the
-    ///   protocol before those of a person.
+    /// - Parameter claims: the claims of the token. If several have the same name, the token contains only the first
+    ///   one, so put the claims of the protocol before those of a person.
     static func sign(_ claims: [JSON.Member], type: JWTType, by key: PrivateSigningKey) throws -> String {
         let header: JSON = [
             "alg": .string(key.publicKey.algorithm.rawValue), "kid": .string(key.publicKey.kid),

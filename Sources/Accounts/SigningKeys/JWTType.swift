@@ -1,12 +1,12 @@
-/// What a token is for. A token of one type is never accepted as one of another (RFC 8725 §3.11).
+/// The purpose of a token. A token of one type is never accepted as one of another (RFC 8725 §3.11).
 package enum JWTType: CaseIterable, Sendable {
-    /// OpenID Connect Core §2.
+    /// Tells an application who has signed in (OpenID Connect Core §2).
     case idToken
-    /// RFC 9068.
+    /// Gives access to an API (RFC 9068).
     case accessToken
-    /// OpenID Connect Back-Channel Logout §2.4.
+    /// Tells an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 §2.4).
     case logoutToken
-    /// The header with which a proxy tells an application who the person is.
+    /// Tells an application behind a reverse proxy who the person is, in a header of the request.
     case identity
 
     /// The header parameter `typ`.

@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Foundation
 
-/// The key that signs.
+/// A key that signs tokens.
 struct PrivateSigningKey: Sendable {
     private enum Material: Sendable {
         case es256(P256.Signing.PrivateKey)
@@ -12,7 +12,7 @@ struct PrivateSigningKey: Sendable {
     private let material: Material
     let publicKey: PublicSigningKey
 
-    /// A new key. An RSA key takes a tenth of a second or longer, so call this on a thread of its own.
+    /// Makes a new key. An RSA key takes a tenth of a second or longer, so call this on a thread of its own.
     init(_ algorithm: SigningAlgorithm) throws {
         switch algorithm {
         case .es256: try self.init(.es256(P256.Signing.PrivateKey()))
@@ -43,7 +43,7 @@ struct PrivateSigningKey: Sendable {
         }
     }
 
-    /// The signature of the bytes (RFC 7518 §3.3 and §3.4).
+    /// Returns the signature of the bytes (RFC 7518 §3.3 and §3.4).
     func signature(of bytes: [UInt8]) throws -> [UInt8] {
         switch material {
         case .es256(let key):
@@ -54,7 +54,7 @@ struct PrivateSigningKey: Sendable {
         }
     }
 
-    /// New keys, made on a thread of their own.
+    /// Makes a new key for each algorithm, all on one thread of their own.
     static func make(_ algorithms: [SigningAlgorithm]) async -> [PrivateSigningKey] {
         var thread: DedicatedThread?
         let keys = await withCheckedContinuation { made in
@@ -63,6 +63,6 @@ struct PrivateSigningKey: Sendable {
             }
         }
         thread?.join()
-        do { return try keys.get() } catch { preconditionFailure("a key is made without input: \(error)") }
+        do { return try keys.get() } catch { preconditionFailure("cannot make a signing key: \(error)") }
     }
 }

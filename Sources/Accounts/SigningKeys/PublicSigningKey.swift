@@ -2,7 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Foundation
 
-/// The key that verifies signatures. It belongs to one algorithm, so a token cannot choose another for it.
+/// A key that verifies the signatures of one algorithm. A token that names this key and another algorithm is refused.
 struct PublicSigningKey: Sendable {
     private enum Material: Sendable {
         case es256(P256.Signing.PublicKey)
@@ -12,7 +12,7 @@ struct PublicSigningKey: Sendable {
     private let material: Material
     /// The thumbprint of the key (RFC 7638 §3).
     let kid: String
-    /// The key as clients read it (RFC 7517 §4).
+    /// The key as a JWK, which is the form that clients read (RFC 7517 §4).
     let jwk: JSON
 
     var algorithm: SigningAlgorithm {
@@ -40,7 +40,7 @@ struct PublicSigningKey: Sendable {
         )
     }
 
-    /// - Parameter required: the members that make the thumbprint, in the order of their names.
+    /// - Parameter required: the members of the JWK from which the thumbprint is computed, in alphabetical order.
     private init(_ material: Material, _ algorithm: SigningAlgorithm, _ required: JSON) {
         guard case .object(let members) = required else { preconditionFailure("a JWK is an object") }
         self.material = material
@@ -70,7 +70,7 @@ struct PublicSigningKey: Sendable {
         guard self.jwk == jwk else { return nil }
     }
 
-    /// Whether the signature (RFC 7518 §3.3 and §3.4) is that of the bytes.
+    /// Whether the signature of the bytes was made with the private key of this key (RFC 7518 §3.3 and §3.4).
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         switch material {
         case .es256(let key):

@@ -1,10 +1,12 @@
-/// The tokens that a server has signed a short time ago. A request gets one of them if it says exactly what the request
-/// needs, because a signature is expensive.
+/// The tokens that this server has signed in the last ``maximumAge`` seconds. A request that needs a token with the
+/// same content gets it again, because signing is expensive.
 ///
-/// Tokens are kept in two generations. When the new one is full or too old, it becomes the old one, which is dropped. So
-/// there are at most twice ``capacity`` tokens, and after a time without requests the next ones drop what has expired.
+/// The tokens are in two generations, new and old. When the new generation is full or ``maximumAge`` seconds old, it
+/// becomes the old generation, and the previous old one is dropped. So at most twice ``capacity`` tokens are stored.
+/// Only the insertion of a token drops a generation, so tokens may stay longer than ``maximumAge``, but are not given
+/// out.
 struct RecentTokens: Sendable {
-    /// What a token says, but for the times `iat` and `exp`, and the key that signs it.
+    /// The claims of a token without the times `iat` and `exp`, its type, and the key that signs it.
     struct Content: Hashable, Sendable {
         let type: JWTType
         let kid: String
@@ -17,21 +19,21 @@ struct RecentTokens: Sendable {
         let issuedAt: Int
     }
 
-    /// The seconds after `iat` in which a token is given out again.
+    /// The time after `iat` within which a token is given out again, in seconds.
     static let maximumAge = 30
 
-    /// The number of tokens of a generation.
+    /// The maximum number of tokens of a generation.
     private let capacity: Int
     private var new: [Content: Entry] = [:]
     private var old: [Content: Entry] = [:]
-    /// When the new generation began.
+    /// When the new generation began, in seconds since 1970.
     private var start = 0
 
     init(capacity: Int = 4096) { self.capacity = capacity }
 
     var count: Int { new.count + old.count }
 
-    /// The token with that content; nil if there is none, or it is too old. Times are in seconds since 1970.
+    /// Returns the token with that content; nil if there is none, or it is too old. Times are in seconds since 1970.
     func token(for content: Content, at now: Int) -> String? {
         guard let entry = new[content] ?? old[content], Self.isRecent(entry.issuedAt, at: now) else { return nil }
         return entry.token
@@ -42,6 +44,7 @@ struct RecentTokens: Sendable {
         new[content] = Entry(token: token, issuedAt: now)
     }
 
-    /// False for a time in the future, too: the clock of the database may be set back.
+    /// Whether the time is less than ``maximumAge`` seconds ago. It is false for a time in the future, because somebody
+    /// may set back the clock of the database.
     private static func isRecent(_ time: Int, at now: Int) -> Bool { (0..<maximumAge).contains(now - time) }
 }

@@ -13,15 +13,15 @@ package struct ListedSigningKey: Sendable {
 }
 
 package enum SigningKeyRotationError: Error {
-    /// No server has needed the keys yet.
+    /// The database contains no signing keys, because no server has needed them yet.
     case noKeys
-    /// Clients may not know the next keys until then.
+    /// Until this time, clients may use an old JWK set, which lacks the next keys.
     case tooEarly(until: Date, now: Date)
     case database(DatabaseError)
 }
 
 extension Operator {
-    /// All signing keys, with the time of the database.
+    /// Returns all signing keys, and the time of the database.
     package func signingKeys() async throws(DatabaseError) -> (keys: [ListedSigningKey], now: Date) {
         let results = try await database.transaction(
             """
@@ -35,11 +35,12 @@ extension Operator {
         return (keys, try results[1].only.decode(Date.self))
     }
 
-    /// The next keys become the live ones, the live ones become old, and new next keys are published.
+    /// Makes the next keys live and the live keys old, and stores new next keys.
     ///
     /// Throws `tooEarly` while clients may have a JWK set without the next keys.
     ///
-    /// - Parameter isForced: does not wait for the clients, because a live key is known to others.
+    /// - Parameter isForced: whether to rotate at once, even if clients lack the next keys. Use it if somebody else has
+    ///   got a live key.
     package func rotateSigningKeys(isForced: Bool = false) async throws(SigningKeyRotationError) {
         let store = SigningKeyStore(database: database, keys: signups.keys)
         let new = await PrivateSigningKey.make(SigningAlgorithm.allCases)
@@ -66,10 +67,11 @@ extension Operator {
         throw .tooEarly(until: earliest, now: now)
     }
 
-    /// Decides for the following statements of the transaction whether to rotate. Selects the decision, when a rotation
-    /// is possible, and the time.
+    /// Sets the flag `rotates` for the following statements of the transaction. Selects whether to rotate, the earliest
+    /// time for a rotation, which is null without next keys, and the present time.
     ///
-    /// A server publishes new keys up to a minute after they were made.
+    /// A rotation waits until every server has published the next keys, which takes up to a minute, and every client
+    /// has read them.
     private static func decision(isForced: Bool) -> SQL {
         let wait = (SigningKeys.publishedLifetime + SigningKeys.maximumAge).seconds
         return """

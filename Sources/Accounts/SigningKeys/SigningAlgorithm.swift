@@ -1,4 +1,5 @@
-/// How a token is signed (RFC 7518 §3.1). There are no others: a token cannot choose `none` or a shared secret.
+/// The algorithm that signs a token (RFC 7518 §3.1). A token that names any other algorithm, such as `none` or `HS256`,
+/// is refused.
 package enum SigningAlgorithm: String, CaseIterable, Sendable {
     /// ECDSA with P-256 and SHA-256.
     case es256 = "ES256"

@@ -1,8 +1,10 @@
-/// The signing keys as a server has read them from the database. It does not change, so requests share it without a lock.
+/// The signing keys that this server has read from the database. The value never changes, so requests share it without
+/// a lock.
 struct SigningKeySet: Sendable {
-    /// By `kid`. Includes keys that are not published any more, for tokens that may be shown after they have expired.
+    /// The public keys by `kid`. They include keys that are not published any more, because applications may present
+    /// expired ID tokens.
     let verifying: [String: PublicSigningKey]
-    /// An algorithm is missing if no key of the ring opens its key.
+    /// The live keys. An algorithm is missing if no key of the key ring decrypts its key.
     let signing: [SigningAlgorithm: PrivateSigningKey]
     /// The JWK set (RFC 7517 §5).
     let published: JSON

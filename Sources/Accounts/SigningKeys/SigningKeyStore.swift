@@ -1,4 +1,4 @@
-/// The table of signing keys.
+/// Reads and writes the table `signing_keys`.
 struct SigningKeyStore: Sendable {
     let database: Database
     let keys: KeyRing
@@ -12,7 +12,7 @@ struct SigningKeyStore: Sendable {
         if !missing.isEmpty {
             let new = await PrivateSigningKey.make(missing.map(\.algorithm))
             _ = try await database.transaction(zip(missing, new).map { insertion(of: $1, as: $0.state) })
-            // Another server may have made them at the same time: the rows in the table decide.
+            // Another server may have inserted such keys at the same time. Then the statements have inserted nothing.
             stored = try await read()
         }
         return SigningKeySet(
@@ -26,9 +26,11 @@ struct SigningKeyStore: Sendable {
     }
 
     enum State: String, Sendable {
-        /// Published, so that clients know the key before the first token that it signs.
+        /// Is published but does not sign yet, so that clients know it before they get a token that it has signed.
         case next
+        /// Signs tokens.
         case live
+        /// Only verifies tokens.
         case old
     }
 
@@ -45,7 +47,7 @@ struct SigningKeyStore: Sendable {
         let id: ID<SigningKeys>
         let state: State
         let publicKey: PublicSigningKey
-        /// Nil unless the key is live.
+        /// The encrypted private key; nil unless the key is live.
         let sealed: [UInt8]?
         let isPublished: Bool
     }
@@ -68,7 +70,7 @@ struct SigningKeyStore: Sendable {
             )
             guard let state = State(rawValue: name),
                 let publicKey = (try? JSON.read(Array(jwk.utf8))).flatMap({ PublicSigningKey($0) })
-            else { throw .unexpectedAnswer("a row of signing_keys is no signing key") }
+            else { throw .unexpectedAnswer("a row of signing_keys is not a valid signing key") }
             stored.append(
                 Stored(id: id, state: state, publicKey: publicKey, sealed: sealed, isPublished: isPublished)
             )
@@ -76,7 +78,7 @@ struct SigningKeyStore: Sendable {
         return stored
     }
 
-    /// Nil for a key that is not live, and for one that no key of the ring opens.
+    /// Decrypts the private key. Returns nil if the key is not live, or no key of the key ring decrypts it.
     private func signingKey(_ stored: Stored) -> PrivateSigningKey? {
         guard let sealed = stored.sealed,
             let bytes = try? keys.open(sealed, for: .signingKey(stored.id)),
@@ -86,7 +88,8 @@ struct SigningKeyStore: Sendable {
         return key
     }
 
-    /// Inserts nothing if another transaction has inserted a key for the same place.
+    /// Returns a statement that inserts the key, unless the condition is false, or a live or next key of the same
+    /// algorithm and state exists already.
     func insertion(of key: PrivateSigningKey, as state: State, when condition: SQL = "true") -> SQL {
         let id = ID<SigningKeys>()
         let liveAt: SQL = state == .live ? "now()" : "NULL"
@@ -99,10 +102,11 @@ struct SigningKeyStore: Sendable {
             """
     }
 
-    /// An old key is published for a day more. Tokens live for minutes, but clients may be slow.
+    /// An old key stays published for 24 hours. Its tokens expire within minutes, but clients may verify them later.
     static let isPublished: SQL = "(state <> 'old' OR retired_at > now() - interval '24 hours')"
 
-    /// The condition of a key that verifies nothing any more: a client may show an expired ID token for 30 days.
+    /// The condition under which an old key is deleted. Until then, it verifies expired ID tokens that an application
+    /// presents.
     static let isExpired: SQL = "retired_at < now() - interval '31 days'"
 }
 

@@ -4,15 +4,15 @@ internal import Synchronization
 package enum SigningError: Error {
     /// The token was not signed by this service, is of another type, or is malformed.
     case invalid
-    /// No key of the ring opens the key that signs.
+    /// No key of the key ring decrypts the live key of the algorithm.
     case unreadable
     case database(DatabaseError)
 }
 
-/// Signs tokens, and verifies those that the service has signed.
+/// Signs tokens, and verifies tokens that the service has signed.
 ///
-/// The keys are rows of the database. The first server that needs them makes them. A server reads them again after a
-/// minute, and when a token names a key that it does not know.
+/// The keys are rows of the database, and the first server that needs them makes them. A server reads them again when
+/// its copy is a minute old. If a token names an unknown key, it reads them at once, but at most every five seconds.
 package final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -22,18 +22,19 @@ package final class SigningKeys: Sendable {
     private struct State {
         var keys: SigningKeySet?
         var readAt: ContinuousClock.Instant?
-        /// Requests that wait for the one that reads; nil if none reads.
+        /// The requests that wait while another request reads the keys; nil if no request reads them.
         var waiting: [CheckedContinuation<Void, Never>]?
     }
 
-    /// The maximum age of the keys that a server uses.
+    /// The age from which on a server reads the keys again before it uses them.
     static let maximumAge = Duration.seconds(60)
-    /// The minimum time between two reads because of unknown keys, which anybody can invent.
+    /// The minimum time between two reads because of unknown keys. Without it, anyone could cause reads with invented
+    /// names of keys.
     static let minimumAge = Duration.seconds(5)
-    /// The time for which clients may keep the JWK set: `max-age` of the answer that contains it.
+    /// The time for which clients may keep the JWK set. It is the `max-age` of the response that contains it.
     package static let publishedLifetime = Duration.seconds(900)
 
-    /// - Parameter now: the present time; tests set it.
+    /// - Parameter now: returns the present time. Tests replace it.
     package init(
         database: Database,
         keys: KeyRing,
@@ -43,10 +44,10 @@ package final class SigningKeys: Sendable {
         self.now = now
     }
 
-    /// A token in the compact form (RFC 7515 §7.1).
+    /// Signs a token. Returns it in the compact form (RFC 7515 §7.1).
     ///
-    /// - Parameter claims: of several with the same name, only the first one is in the token. So put the claims of the
-    ///   protocol before those of a person.
+    /// - Parameter claims: the claims of the token. If several have the same name, the token contains only the first
+    ///   one, so put the claims of the protocol before those of a person.
     package func sign(
         _ claims: [JSON.Member],
         type: JWTType,
@@ -55,12 +56,12 @@ package final class SigningKeys: Sendable {
         Self.sign(claims, type, try await key(algorithm))
     }
 
-    /// A token with `iat` and `exp` and these claims. The same token again if they were signed with the same key less than
-    /// ``RecentTokens/maximumAge`` seconds ago; then only the times are older.
+    /// Returns a token with these claims, `iat` and `exp`. If this server has signed the same claims with the same key
+    /// less than ``RecentTokens/maximumAge`` seconds ago, returns that token again, so its `iat` and `exp` are earlier.
     ///
     /// - Parameters:
-    ///   - now: the time for `iat`, which must be that of the database for all calls.
-    ///   - lifetime: the time from `iat` to `exp`, the same for all tokens of the type.
+    ///   - now: the time for `iat`. It must come from the database in all calls.
+    ///   - lifetime: the time from `iat` to `exp`. It must be the same for all tokens of the type.
     package func signOrReuse(
         _ claims: [JSON.Member],
         type: JWTType,
@@ -85,7 +86,7 @@ package final class SigningKeys: Sendable {
 
     private static func sign(_ claims: [JSON.Member], _ type: JWTType, _ key: PrivateSigningKey) -> String {
         do { return try JWT.sign(claims, type: type, by: key) } catch {
-            preconditionFailure("a key signs anything: \(error)")
+            preconditionFailure("cannot sign a token: \(error)")
         }
     }
 
@@ -98,14 +99,14 @@ package final class SigningKeys: Sendable {
         return verified
     }
 
-    /// What a token says that names a key which the service does not have, as tokens do whose key was deleted. Anybody can
-    /// have written it. Returns nil for any other text.
+    /// Returns the claims of a token whose key the service does not have, for example because the key is deleted.
+    /// Nobody can verify them, so anyone may have written them. Returns nil for any other text.
     func unverified(_ text: String, type: JWTType) async throws(SigningError) -> JSON? {
         guard let token = JWT(text, type: type), let claims = token.claims(type: type) else { return nil }
         return try await keys(olderThan: Self.maximumAge).verifying[token.kid] == nil ? claims : nil
     }
 
-    /// The JWK set (RFC 7517 §5): the keys that sign now, those that will, and those that did until yesterday.
+    /// The JWK set (RFC 7517 §5): the live keys, the next keys, and the keys that became old in the last 24 hours.
     package var published: JSON {
         get async throws(SigningError) { try await keys(olderThan: Self.maximumAge).published }
     }
@@ -117,9 +118,10 @@ package final class SigningKeys: Sendable {
         case wait, read
     }
 
-    /// The keys, read again if they are older than that. One request reads for all.
+    /// Returns the keys. If the copy of this server is at least as old as `age`, one request reads them again.
     ///
-    /// - Parameter waits: whether to wait for a request that reads, even if there are older keys.
+    /// - Parameter waits: whether the other requests wait for that read. If not, they get the older keys, if there are
+    ///   any.
     private func keys(olderThan age: Duration, waits: Bool = false) async throws(SigningError) -> SigningKeySet {
         while true {
             let now = now()
@@ -139,7 +141,8 @@ package final class SigningKeys: Sendable {
         }
     }
 
-    /// Keeps the older keys if the database does not answer: they still sign and verify.
+    /// Reads the keys. If the database fails, keeps the older keys, which still sign and verify; throws only if there
+    /// are none.
     private func read() async throws(SigningError) -> SigningKeySet {
         var failure: DatabaseError?
         var new: SigningKeySet?
@@ -152,7 +155,7 @@ package final class SigningKeys: Sendable {
         }
         for request in waiting { request.resume() }
         if let keys { return keys }
-        throw .database(failure ?? .unexpectedAnswer("there are no signing keys"))
+        throw .database(failure ?? .unexpectedAnswer("the database contains no signing keys"))
     }
 
     private func waitForReader() async {
