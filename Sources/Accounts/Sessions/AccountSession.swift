@@ -18,7 +18,8 @@ package struct AccountSession: Sendable {
     package let now: Date
     let tokenHash: [UInt8]
 
-    /// Whether the session can be used, or must be confirmed first.
+    /// Whether the session was not used for too long. With two factors it must then be confirmed; with one it has
+    /// ended.
     package var isIdle: Bool { idleExpiresAt <= now }
 }
 
@@ -44,7 +45,7 @@ package enum Assurance: Int, Sendable {
     }
 }
 
-/// How a person has signed in, in words of RFC 8176.
+/// The methods with which a person has signed in, as values of `amr` (RFC 8176).
 package struct SignInMethods: Hashable, Sendable {
     package let words: [String]
 
@@ -56,20 +57,20 @@ package struct SignInMethods: Hashable, Sendable {
     /// Reads ``text``.
     init(_ text: String) { words = text.split(separator: " ").map(String.init) }
 
-    /// As the database stores it.
+    /// The words with a space between them, as the database stores them.
     var text: String { words.joined(separator: " ") }
 
-    /// With a code of the authenticator app, or a recovery code in place of it.
+    /// These methods, and a code of the authenticator app or a recovery code in its place.
     var withSecondFactor: SignInMethods {
         SignInMethods(words: words.filter { !["otp", "mfa"].contains($0) } + ["otp", "mfa"])
     }
 }
 
-/// What a server knows about the client that signs in.
+/// A client that signs in, as far as its request describes it.
 package struct SessionClient: Sendable {
-    /// The header `User-Agent`, of which at most 200 characters are kept.
+    /// The first 200 bytes of the header `User-Agent`; nil if the request has none.
     package let browser: String?
-    /// The token of the device cookie.
+    /// The token in the cookie of the device; nil if the request has none.
     package let device: DeviceToken?
 
     package init(browser: String?, device: DeviceToken?) {

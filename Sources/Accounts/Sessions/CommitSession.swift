@@ -1,34 +1,35 @@
 internal import Foundation
 
-/// The client that commits a sign-up, and is signed in by that.
+/// The client that commits a draft, and that the commit signs in.
 package struct CommittingClient: Sendable {
     let token: Token<Draft>
     let client: SessionClient
     let replaced: Token<AccountSession>?
 
-    /// The seconds after a commit in which it can be repeated with the same session.
+    /// The time within which a commit can be repeated with the same session, in seconds.
     static let repeatable = 600.0
 
     /// - Parameters:
     ///   - token: the token of the draft.
-    ///   - replaced: the session of the client, which ends.
+    ///   - replaced: the present session of the client, which the commit ends.
     package init(token: Token<Draft>, client: SessionClient, replacing replaced: Token<AccountSession>? = nil) {
         (self.token, self.client, self.replaced) = (token, client, replaced)
     }
 
-    /// The session's token under each key of the ring. It is derived, so that a repeated commit can give it again to the
-    /// client that lost the answer. Without the key ring and the token of the draft nobody can compute it.
+    /// Returns the session's token for each key of the key ring. It is derived from the key and the draft's token. So a
+    /// repeated commit can return it to a client that has lost the response, and nobody else can compute it.
     func tokens(of session: ID<AccountSession>, _ nonce: [UInt8], _ keys: KeyRing) -> [Token<AccountSession>] {
         token.digests(for: "session of commit", nonce, keys).map { Token(for: session, derived: $0) }
     }
 
-    /// The device of the client, or one that is derived like the session's token.
+    /// Returns the device token of the client; if it has none, one that is derived in the same way as the session's
+    /// token.
     func device(_ nonce: [UInt8], _ keys: KeyRing) -> DeviceToken {
         client.device ?? DeviceToken(derived: token.digests(for: "device of commit", nonce, keys)[0])
     }
 }
 
-/// The session that a commit starts.
+/// The session that a commit starts, or that it gives a new token.
 struct SessionPlan: Sendable {
     let id: ID<AccountSession>
     let nonce: [UInt8]
@@ -36,7 +37,7 @@ struct SessionPlan: Sendable {
     let token: Token<AccountSession>
     let device: DeviceToken
 
-    /// - Parameter session: the session that goes on with a new token; nil for a new session.
+    /// - Parameter session: the existing session that gets a new token; nil for a new session.
     init(_ client: CommittingClient, _ session: ID<AccountSession>?, _ keys: KeyRing) {
         id = session ?? ID<AccountSession>()
         var random = SystemRandomNumberGenerator()
@@ -48,8 +49,8 @@ struct SessionPlan: Sendable {
 }
 
 extension CommitPlan {
-    /// Statements that start the session if the account was created. The last one selects it; the one before notes the
-    /// first sign-in.
+    /// The statements that start the session, or give it a new token, if the commit takes effect. The last one selects
+    /// the session; the one before it records the first sign-in to the account.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
         let end = [signups.noteFirstSignIn(to: owner), Signups.select(session.id)]
@@ -75,7 +76,8 @@ extension CommitPlan {
         """
     }
 
-    /// What the person has proved. Without a password, and in a recovery, that is the mailed code.
+    /// The methods by which the person has proved who they are in the draft. In a sign-up without a password or an app,
+    /// in a recovery and in a change of the address, that includes the mailed code.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)
@@ -84,6 +86,8 @@ extension CommitPlan {
     }
 
     /// - Parameter rows: the results of the transaction, of which those of ``sessionStatements`` are the last ones.
+    /// Returns the session of the commit; nil if the commit starts none.
+    ///
     func newSession(_ rows: [Rows]) throws(DatabaseError) -> NewSession? {
         guard let session else { return nil }
         try signups.countFirstSignIn(rows[rows.count - 2])
@@ -93,7 +97,8 @@ extension CommitPlan {
 }
 
 extension Signups {
-    /// The session that the commit of this client has started, if it has the same token still.
+    /// Returns the session that the commit of this client has started, with its token; nil if the session has ended or
+    /// has another token now.
     func session(
         startedBy client: CommittingClient,
         of account: ID<Account>

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How the person of a session proves again who they are.
+/// The proof by which the person of a session shows again who they are.
 package enum Confirmation: Sendable {
     case password(SharedSecret)
     case secondFactor(SecondFactor)
@@ -9,15 +9,16 @@ package enum Confirmation: Sendable {
 extension AccountSession {
     /// The time after a confirmation in which credentials may be changed.
     package static let confirmationTime = Duration.seconds(600)
-    /// The number of wrong confirmations in a row that ends the session.
+    /// The maximum number of wrong confirmations in a row. One more attempt ends the session.
     static let maximumFailures = 10
 }
 
 extension Sessions {
-    /// Renews the time of the proof, gives the session a new token, and revives it if it is idle. A second factor raises
-    /// a session with one factor to two.
+    /// Confirms a session: updates the time of the last proof, and gives the session a new token. A password makes an
+    /// idle session usable again. A second factor turns a session with one factor into one with two.
     ///
-    /// Throws `refused` for a wrong answer; too many of them end the session.
+    /// Throws `refused` for a wrong answer, and `idle` for a second factor in an idle session. Too many wrong answers
+    /// end the session.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Confirmation
@@ -63,7 +64,7 @@ extension Sessions {
         }
     }
 
-    /// Counts the attempt, and returns the hash of the account's password.
+    /// Counts the attempt, and returns the hash of the account's password; nil if the account has none.
     private func spend(on token: Token<AccountSession>, isPassword: Bool) async throws(SignInError) -> StoredPassword? {
         let limits = isPassword ? signups.charges(.passwordHashesFromNetwork, of: signups.network) : []
         if isPassword, let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
@@ -84,7 +85,8 @@ extension Sessions {
         return hash.flatMap(StoredPassword.init)
     }
 
-    /// Only a full sign-in lengthens a session with two factors (NIST SP 800-63B-4 §2.2.3).
+    /// Runs the statements, and updates the session if they set the flag `is_right`. A session with two factors does
+    /// not get a later end, because that needs a full sign-in (NIST SP 800-63B-4 §2.2.3).
     private func renew(
         _ session: AccountSession,
         _ assurance: Assurance,
@@ -95,7 +97,7 @@ extension Sessions {
         let token = Token(for: session.id)
         let lengthens = session.assurance == .aal1 && assurance == .aal1
         let isKept = session.isKept && assurance == .aal1
-        // A second factor is used up only if the session still exists.
+        // Sets `may_answer` only if the session still exists, because the statements use up a second factor.
         let lock: SQL = """
             WITH locked AS MATERIALIZED (
                 SELECT disabled_at FROM sessions JOIN accounts ON accounts.id = account

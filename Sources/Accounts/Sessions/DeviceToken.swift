@@ -1,8 +1,8 @@
 internal import Crypto
 internal import Foundation
 
-/// Identifies a browser that has signed in to an account before. It carries no rights: it only keeps the guesses of
-/// strangers from affecting the owner. 264 random bits, as 44 characters of base64url.
+/// Identifies a browser that has signed in to an account before. It gives no rights: it only keeps wrong guesses of
+/// strangers from locking out the owner. It has 264 random bits, as 44 characters of base64url.
 package struct DeviceToken: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -11,21 +11,21 @@ package struct DeviceToken: Hashable, Sendable {
         bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// - Parameter derived: 32 bytes that nobody can compute without what they were derived from.
+    /// - Parameter derived: 32 bytes that only the owner of the key ring can compute.
     init(derived: [UInt8]) {
         bytes = derived + [0]
     }
 
-    /// Returns nil if the text cannot be such a token.
+    /// Returns nil if the text cannot be a device token.
     package init?(_ text: String) {
         guard let bytes = [UInt8](base64URL: text, count: Self.length) else { return nil }
         self.bytes = bytes
     }
 
-    /// The characters in the cookie.
+    /// The value of the cookie.
     package var text: String { bytes.base64URL }
 
-    /// As the database stores it: SHA-256.
+    /// The SHA-256 hash of the token, which the database stores.
     var digest: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
     /// How long a device is remembered after its last sign-in: as long as browsers keep a cookie (RFC 6265bis §5.5).
@@ -35,7 +35,8 @@ package struct DeviceToken: Hashable, Sendable {
 }
 
 extension Signups {
-    /// Remembers the device of the account that the query returns in the column `id`, if it returns one.
+    /// Returns a statement that stores the device for the account in the column `id` of the query, if the query returns
+    /// one.
     func remember(_ device: DeviceToken, of account: SQL) -> SQL {
         """
         INSERT INTO devices (account, digest) SELECT id, \(device.digest) FROM \(account)

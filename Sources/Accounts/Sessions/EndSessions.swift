@@ -1,19 +1,21 @@
 package import Foundation
 
-/// A session as its person sees it in a list.
+/// A session in the list that the person sees of their sessions.
 package struct ListedSession: Sendable {
     package let id: ID<AccountSession>
     package let createdAt: Date
     package let lastSeenAt: Date
-    /// Where the person signed in from; nil if the server lacks the key.
+    /// The network from which the person signed in; nil if no key of the key ring decrypts it.
     package let network: String?
+    /// The `User-Agent` of the sign-in; nil if it had none, or no key of the key ring decrypts it.
     package let browser: String?
-    /// The ids of the applications that the person has gone to with it.
+    /// The ids of the applications to which the person has gone with the session.
     package let applications: [String]
 }
 
 extension ListedSession {
-    /// The statement whose rows ``all(in:_:)`` reads.
+    /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended, including
+    /// idle sessions with two factors, and the last used first.
     static func query(of account: ID<Account>) -> SQL {
         """
         SELECT id, created_at, last_seen_at, sealed,
@@ -62,7 +64,8 @@ extension Sessions {
         }
     }
 
-    /// The sessions of the account, the one that was used last first.
+    /// Returns the sessions of the account that have not ended, the last used first; at most
+    /// ``AccountSession/maximum``.
     package func list(of account: ID<Account>) async throws(SignInError) -> [ListedSession] {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await ListedSession.all(in: database.read(ListedSession.query(of: account)), keys)
@@ -78,7 +81,7 @@ extension Sessions {
         }
     }
 
-    /// Ends all sessions of the account but this one, and the sign-ins that wait.
+    /// Ends all sessions of the account but this one, and all its sign-ins that wait for a second factor or a code.
     package func endOthers(than session: AccountSession) async throws(SignInError) {
         _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.transaction(

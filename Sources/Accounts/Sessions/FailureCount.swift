@@ -1,32 +1,35 @@
-/// A count of failures in a row, and the number from which on guesses are not evaluated any more.
+/// Counts failures in a row. While the count is above the maximum, guesses are refused without being evaluated.
 struct FailureCount: Sendable {
-    /// Keyed digests, under the first two keys of the ring.
+    /// Keyed digests of what the count belongs to, one with each of the first two keys of the key ring.
     let subjects: [[UInt8]]
     let maximum: Int
-    /// The time after the last failure after which the count is forgotten.
+    /// The count is forgotten this time after the last failure.
     let memory: Duration
 }
 
-/// The counts that a guess belongs to. Each guess is counted before it is evaluated, so that parallel guesses cannot
+/// The counts to which a guess is added. Each guess is counted before it is evaluated, so that parallel guesses cannot
 /// exceed a maximum.
 ///
-/// What a person typed is counted, not the account: an address or a username without an account must behave like one
-/// with an account. An account has at most two identifiers, so strangers have at most 100 guesses at its password in a
-/// row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they have none
-/// (``Operator/removeAuthenticator(of:)``).
+/// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because one
+/// that has no account must behave like one that has. An account has at most two of them, so strangers have at most 100
+/// guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they have
+/// none (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
-    /// All devices that are unknown to the account.
+    /// The failures on all devices that the account does not know.
     let ofStrangers: FailureCount
-    /// Those in the network of the client.
+    /// The failures on such devices in the network of the client.
     let ofNetwork: FailureCount
-    /// The device of the client if the account knows it; then the other two do not count. Nil if the client has none.
+    /// The failures on the client's device, which are counted in place of the other two if the account knows the
+    /// device. Nil if the client has no device token.
     let ofDevice: FailureCount?
 }
 
 extension Signups {
+    /// Returns the counts of guesses at a factor.
+    ///
     /// - Parameters:
-    ///   - factor: what is guessed, such as the password.
-    ///   - subject: what is attacked: what was typed, or an account.
+    ///   - factor: the name of what is guessed, such as the password.
+    ///   - subject: the target of the guesses: a typed address or username, or an account.
     func failureCounts(_ factor: String, _ subject: [UInt8], _ device: DeviceToken?) -> FailureCounts {
         func count(_ part: String, _ other: [UInt8], _ maximum: Int, _ memory: Duration) -> FailureCount {
             let parts = ["sign-in failures", factor, part].map { Array($0.utf8) } + [subject, other]
@@ -39,12 +42,13 @@ extension Signups {
         )
     }
 
-    /// Statements that count one failure. If a maximum is exceeded, ``hasTooManyFailures`` is true for the rest of the
-    /// transaction. A network that exceeds its own maximum does not add to the count of all strangers.
+    /// Returns statements that count one failure. If a count exceeds its maximum, ``hasTooManyFailures`` is true for
+    /// the rest of the transaction. If the count of the network exceeds its maximum, the failure does not add to the
+    /// count of all strangers.
     ///
     /// - Parameters:
     ///   - isKnown: whether the account knows the device.
-    ///   - condition: nothing is counted if it is false.
+    ///   - condition: whether the failure is counted.
     func count(_ counts: FailureCounts, isKnown: SQL, when condition: SQL) -> [SQL] {
         [
             counts.ofDevice.map { count($0, when: "\(condition) AND \(isKnown)") },
@@ -67,7 +71,7 @@ extension Signups {
         """
     }
 
-    /// The limit that the counts have reached; nil if they have not.
+    /// Returns the limit that the failure has exceeded; nil if there is none.
     ///
     /// - Parameters:
     ///   - network: the result of the statement that counts the failures of the network.
@@ -87,10 +91,11 @@ extension Signups {
         )
     }
 
+    /// Whether an earlier statement of the transaction has counted a failure above a maximum.
     static let hasTooManyFailures: SQL = flag("too_many_failures")
 
-    /// Statements that follow the right answer. They take back the failure that was counted before it, and end the row of
-    /// failures of the device or the network. The other failures of strangers stay.
+    /// Returns statements to run after a right answer. They delete the count of the known device, or else that of the
+    /// network. They also subtract this guess from the count of all strangers, whose other failures stay.
     func forgive(_ counts: FailureCounts, isKnown: Bool, when condition: SQL) -> [SQL] {
         let ended = isKnown ? counts.ofDevice?.subjects ?? [] : counts.ofNetwork.subjects
         return [

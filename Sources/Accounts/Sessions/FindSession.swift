@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension Sessions {
-    /// The session of the token, in one statement that reads.
+    /// Returns the session of the token.
     ///
-    /// Throws `noSession` if it has ended, `idle` if a password revives it. Records at most once a minute that the session
-    /// is in use.
+    /// Throws `noSession` if the session has ended, and `idle` if it must be confirmed first. Records at most once a
+    /// minute that the session is in use; otherwise it only reads.
     package func find(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
         let session = try await check(token)
         if session.now.timeIntervalSince(session.lastSeenAt) > 60 { try await touch(session) }
@@ -18,7 +18,8 @@ extension Sessions {
         return session
     }
 
-    /// Like ``find(_:)``, but also returns a session with two factors that is idle. One with a single factor ends then.
+    /// Like ``check(_:)``, but also returns an idle session with two factors. An idle session with one factor has
+    /// ended.
     package func findEvenIfIdle(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
         let found = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read(

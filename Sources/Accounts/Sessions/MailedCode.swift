@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Sign-in by a code that is mailed to the address of the account. It lets in where the flow allows it; in any case it
-/// makes the device known, so that the guesses of strangers do not keep the owner out.
+/// Sign-in with a code that is mailed to the address of the account. If the flow allows it, the code signs the person
+/// in. Otherwise it only makes the device known to the account, so that guesses of strangers do not lock out the owner.
 extension Sessions {
     /// Mails a code to the account with that identifier.
     ///
-    /// For an identifier without an account, no code is right and no mail is sent; everything else is the same.
+    /// For an identifier without an account, no mail is sent and every code is wrong; everything else is the same.
     ///
-    /// - Parameter replaced: the session of this client, which ends.
+    /// - Parameter replaced: the present session of this client, which ends.
     package func mailCode(
         to identifier: SignInIdentifier,
         in language: Language,
@@ -28,7 +28,7 @@ extension Sessions {
         return pending
     }
 
-    /// An address that stands for the one of an account that does not exist. No mail is sent to it.
+    /// Returns an address to use if there is no account, or the account has no address. No mail is sent to it.
     private static func nobody(_ identifier: SignInIdentifier) -> EmailAddress {
         EmailAddress("\(identifier.value)@username.invalid") ?? EmailAddress("nobody@username.invalid")!
     }
@@ -49,9 +49,10 @@ extension Sessions {
         return (account, address)
     }
 
-    /// What was typed has limits of its own. Those of a username must not tell whether it belongs to the account of an
-    /// address; and a stranger who uses up the mails of an address in sign-ups, which bring its owner no ticket for a
-    /// sign-in, must not use up these.
+    /// Returns the limits of the mail. They are counted by the typed identifier, and apart from those of sign-ups. If a
+    /// username shared them with an address, they would tell whether both belong to one account. And a stranger who
+    /// uses up the mails of an address by sign-ups, which bring its owner no ticket for a sign-in, must not use up
+    /// these.
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
         let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [
@@ -62,10 +63,12 @@ extension Sessions {
         ] + signups.mailChargesOfService
     }
 
+    /// Stores a sign-in that waits for a code, and the mail with the code.
+    ///
     /// - Parameters:
-    ///   - account: nil if there is none.
-    ///   - typed: what guesses at the code are counted by; nil for a code that was exchanged for a ticket.
-    ///   - ticket: the statement that redeems the ticket.
+    ///   - account: the account of the address; nil if there is none. Then no mail is sent.
+    ///   - typed: the identifier by which wrong codes are counted; nil if the code was mailed in exchange for a ticket.
+    ///   - ticket: the statement that redeems the ticket; empty without a ticket.
     func mailCode(
         to account: ID<Account>?,
         _ address: EmailAddress,
@@ -90,7 +93,7 @@ extension Sessions {
             on: Date()
         )
         let codeDigest = codeDigests(digits, for: token.id)[0]
-        // The account may have moved to another address since it was read.
+        // The account may have got another address, or may have been disabled, since it was read.
         let isOwner: SQL = """
             EXISTS (SELECT FROM accounts WHERE id = \(account) AND email = \(address.rawValue) AND disabled_at IS NULL)
             """
@@ -126,7 +129,7 @@ extension Sessions {
         return PendingSignIn(token: token, awaits: .code)
     }
 
-    /// The field of a ticket in a mail of this file. No field of a flow can have this name.
+    /// The name of the field that a ticket for a sign-in code belongs to. No field of a flow can have this name.
     static let ticketField: FieldName = "session/code"
     package static let digits = 6
 
@@ -136,9 +139,12 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Enters a mailed code. It signs in where the flow allows that, as one factor; otherwise it makes the device known.
+    /// Checks a mailed code. If the flow allows to sign in with a code, it counts as one factor: the result is a
+    /// session, or a sign-in that waits for the second factor. Otherwise the account only knows the device from then
+    /// on.
     ///
-    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` of them the person needs another one.
+    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` wrong codes the person needs another
+    /// code.
     package func enterCode(
         _ digits: String,
         for token: Token<PendingSignIn>
@@ -154,7 +160,7 @@ extension Sessions {
             DELETE FROM sign_ins WHERE \(Self.has(token)) RETURNING \(Signups.setFlag("is_right", "true"))
             """
         let statements = [delete] + (counts.map { signups.forgive($0, isKnown: false, when: isRight) } ?? [])
-        // A new device: the one that the client has may have failed too often.
+        // The client gets a new device token, because its present one may have too many failures.
         let device = DeviceToken()
         do throws(SignInError) {
             guard flow.signIn.methods.contains(.code) else {
@@ -200,9 +206,10 @@ extension Sessions {
         return PendingCode(account: account, typed: typed, hasAuthenticator: hasAuthenticator)
     }
 
-    /// Counts the attempt before the code is compared.
+    /// Counts the attempt before the code is compared. Returns the number of attempts, and the digest of the right
+    /// code; nil if no code is right.
     ///
-    /// - Parameter counts: nil for a code that was exchanged for a ticket.
+    /// - Parameter counts: nil if the code was mailed in exchange for a ticket.
     private func spend(
         on token: Token<PendingSignIn>,
         _ counts: FailureCounts?
@@ -242,7 +249,8 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Exchanges the ticket in a mail with a code for another code, outside of the limits of the address.
+    /// Mails another code in exchange for the ticket in a mail. The limits of mails that anyone can cause for the
+    /// address do not apply.
     package func mailCode(
         for ticket: Ticket,
         in language: Language,

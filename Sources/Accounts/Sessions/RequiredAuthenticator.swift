@@ -1,8 +1,9 @@
 extension Sessions {
-    /// Whether the flow requires an authenticator app and the account of the session has none: it was imported, an operator
-    /// has removed a lost app, or the flow has not always required one.
+    /// Whether the account of the session has no authenticator app although the flow requires one: the account was
+    /// imported, an operator has removed a lost app, or the flow did not require one before.
     package func lacksAuthenticator(_ session: AccountSession) async throws(DatabaseError) -> Bool {
-        // With an app, only the commit of a sign-up without a password begins a session of one factor.
+        // Two factors include the app. An account with an app has a session with one factor only after a sign-up
+        // without a password.
         guard flow.requiresAuthenticator, session.assurance == .aal1 else { return false }
         return try await database.read("SELECT FROM authenticators WHERE account = \(session.account.id)").isEmpty
     }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// An answer to the question for a second factor.
+/// A second factor that a person has entered.
 package enum SecondFactor: Sendable {
-    /// Six digits of the authenticator app.
+    /// The six digits that the authenticator app shows.
     case totp(String)
-    /// Replaces a lost app once; then another code takes its place.
+    /// A recovery code, which takes the place of a lost app. It can be used once, and then a new one replaces it.
     case recoveryCode(RecoveryCode)
 }
 
@@ -13,21 +13,22 @@ struct StoredAuthenticator {
     let secret: [UInt8]
     /// The time step of the last accepted code.
     let lastStep: Int
+    /// The time of the database.
     let now: Date
-    /// Where the account is told of its use; nil if it has no address.
+    /// The address of the account, to which mails about the authenticator go; nil if the account has none.
     let address: String?
     let language: Language
 }
 
-/// An authenticator as it was read.
+/// An authenticator that was read from the database.
 enum FoundAuthenticator {
     case readable(StoredAuthenticator)
-    /// The server lacks its key.
+    /// No key of the key ring decrypts its secret.
     case unreadable
 }
 
 extension Signups {
-    /// The authenticator of the account; nil if it has none.
+    /// Reads the authenticator of the account; nil if it has none.
     func authenticator(of account: ID<Account>) async throws(DatabaseError) -> FoundAuthenticator? {
         let select: SQL = """
             SELECT sealed, last_step, now(), email, locale FROM authenticators JOIN accounts ON accounts.id = account
@@ -53,7 +54,8 @@ extension Signups {
         )
     }
 
-    /// Keeps others from using a code of the account's authenticator, or a recovery code, until the transaction ends.
+    /// Returns a statement that keeps other transactions from using a code of the account's authenticator, or a
+    /// recovery code, until this one ends.
     static func lockAuthenticator(of account: ID<Account>) -> SQL {
         "SELECT 1 FROM authenticators WHERE account = \(account) FOR UPDATE"
     }
@@ -62,7 +64,8 @@ extension Signups {
 extension Sessions {
     /// Completes a sign-in that waits for the second factor.
     ///
-    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` of them the person starts again.
+    /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` wrong codes the person must start
+    /// again.
     package func enter(
         _ factor: SecondFactor,
         for token: Token<PendingSignIn>
@@ -74,8 +77,8 @@ extension Sessions {
         guard let answer = answer(factor, of: pending.account, pending.authenticator) else {
             throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
         }
-        // The factor is used up only if the sign-in still waits for it. PostgreSQL would evaluate the flag before it waits
-        // for the lock, if both were one query.
+        // Sets `may_answer` only if the sign-in still exists, because the statements use up the factor. Without the
+        // CTE, PostgreSQL would evaluate the flag before it waits for the lock.
         let lock: SQL = """
             WITH locked AS MATERIALIZED (
                 SELECT disabled_at FROM sign_ins JOIN accounts ON accounts.id = account
@@ -122,7 +125,8 @@ extension Sessions {
         return Pending(account: account, methods: SignInMethods(methods), authenticator: authenticator)
     }
 
-    /// The authenticator of the account; nil if it has none. Throws `unreadable` if the server lacks its key.
+    /// Reads the authenticator of the account; nil if it has none. Throws `unreadable` if no key of the key ring
+    /// decrypts it.
     func authenticator(of account: ID<Account>) async throws(SignInError) -> StoredAuthenticator? {
         let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await signups.authenticator(of: account)
@@ -134,8 +138,8 @@ extension Sessions {
         }
     }
 
-    /// Counts the attempt before the code is compared. Returns the number of attempts, and whether the account knows the
-    /// device.
+    /// Counts the attempt before the code is compared. Returns the number of attempts, and whether the account knows
+    /// the device.
     private func spend(
         on token: Token<PendingSignIn>,
         _ account: ID<Account>,
@@ -165,15 +169,16 @@ extension Sessions {
         return (attempts, known)
     }
 
-    /// A right answer, as far as this process can tell: the flag `is_right` says whether the statements have accepted it.
-    /// They do nothing unless the flag `may_answer` is true.
+    /// The statements that accept a second factor. They use it up only if the flag `may_answer` is true, and then set
+    /// the flag `is_right` if the database has not accepted the factor before.
     struct AcceptedFactor {
         let statements: [SQL]
         var newRecoveryCode: RecoveryCode?
     }
 
-    /// Nil for a wrong code of the app. A code is accepted once (RFC 6238 §5.2). A recovery code is replaced by a new one,
-    /// and the address of the account is told (NIST SP 800-63B-4 §4.2.1.1, §4.6).
+    /// Returns the statements for a second factor; nil for a wrong code of the app. A code of the app is accepted once
+    /// (RFC 6238 §5.2). A recovery code is replaced by a new one, and a mail tells the person (NIST SP 800-63B-4
+    /// §4.2.1.1, §4.6).
     func answer(
         _ factor: SecondFactor,
         of account: ID<Account>,
@@ -214,7 +219,7 @@ extension Sessions {
         }
     }
 
-    /// A wrong code; after the last attempt, the sign-in begins again.
+    /// Returns the error for a wrong code. After the last attempt, it tells the person to start again.
     static func wrong(attemptsLeft: Int) -> SignInError {
         attemptsLeft > 0
             ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])

@@ -1,14 +1,14 @@
 package import Logging
 
-/// Everything that a person can do to sign in and out, and with the own account. Each act is a file in this folder or in
+/// Signs people in and out, and lets them change their accounts. Each act is a file in this folder or in
 /// `AccountChanges`.
 package struct Sessions: Sendable {
     package let signups: Signups
-    /// Stands for the password of an account that does not exist, so that its check takes as long as any other.
+    /// The hash that a password is compared with if there is no account, so that this check takes as long as any other.
     let dummyHash: StoredPassword
-    /// The minimum time of a failed sign-in, which is longer than the check of any hash of this service.
+    /// The minimum duration of a failed sign-in. It is longer than the check of any hash that this service makes.
     let failureTime: Duration
-    /// How long checks of other hashes take.
+    /// Measures how long checks of imported hashes take.
     package let importedKinds: ImportedKinds
     private(set) var client = SessionClient(browser: nil, device: nil)
 
@@ -35,7 +35,7 @@ package struct Sessions: Sendable {
         )
     }
 
-    /// A copy for that client in that network.
+    /// Returns a copy for that client in that network.
     package func from(_ network: Network, _ client: SessionClient) -> Sessions {
         Sessions(of: self, signups.from(network), client)
     }
@@ -45,31 +45,32 @@ package struct Sessions: Sendable {
         (dummyHash, failureTime, importedKinds) = (other.dummyHash, other.failureTime, other.importedKinds)
     }
 
-    /// The device of the client: a new one if it has none.
+    /// The device token of the client; a new token if the client has none.
     var device: DeviceToken { client.device ?? DeviceToken() }
 }
 
-/// A sign-in that has gone one step further.
+/// The result of one step of a sign-in.
 package enum SignInProgress: Sendable {
     /// The person is signed in.
     case session(NewSession)
-    /// The person must enter something else first, with this token.
+    /// The person must first enter a second factor or a mailed code, with this token.
     case pending(PendingSignIn)
-    /// The device is known now, so that the password is enough.
+    /// The account knows the device now, so the person can sign in there with the password.
     case deviceKnown(DeviceToken)
 }
 
-/// A session with its token, which only this answer contains.
+/// A session that has just started or was confirmed, with its token. The database stores only a hash of the token.
 package struct NewSession: Sendable {
     package let session: AccountSession
     package let token: Token<AccountSession>
     /// Nil if the client keeps the one that it has.
+    /// The device token that the client must store; nil if the client keeps the one that it has.
     package let device: DeviceToken?
-    /// Replaces the recovery code that was used.
+    /// The new recovery code, which replaces the one that was used; nil if none was used.
     package var recoveryCode: RecoveryCode?
 }
 
-/// A sign-in that waits for something.
+/// A sign-in that waits for a second factor or for a mailed code.
 package struct PendingSignIn: Sendable {
     package enum Awaited: String, Sendable {
         case secondFactor = "second-factor"
@@ -79,28 +80,30 @@ package struct PendingSignIn: Sendable {
     package let token: Token<PendingSignIn>
     package let awaits: Awaited
     /// Nil if the client keeps the one that it has.
+    /// The device token that the client must store; nil if the client keeps the one that it has.
     package var device: DeviceToken?
 
-    /// A second factor must be entered in this time, a mailed code too.
+    /// The time within which the second factor or the mailed code must be entered.
     package static let lifetime = Duration.seconds(600)
-    /// The number of wrong codes after which the sign-in begins again.
+    /// The number of wrong codes after which the person must start the sign-in again.
     package static let maximumAttempts = 5
 }
 
 package enum SignInError: Error {
     /// The identifier or the password is wrong, or the account is disabled.
     case failed
-    /// Too many sign-ins have failed: an unknown device needs a mailed code first.
+    /// Too many guesses have failed, so the person needs a mailed code before the next one is evaluated.
     case codeRequired
-    /// The token was never issued, has expired, or its session has ended.
+    /// The token was never issued, has expired, or its session or sign-in has ended; or the account is disabled.
     case noSession
-    /// The session is idle, and a password revives it.
+    /// The session is idle. A confirmation with the password makes it usable again.
     case idle
     /// The change needs a confirmation first (``Sessions/confirm(_:by:)``).
     case confirmationRequired
-    /// The account has no such factor, the flow asks for none, or the session has only one factor.
+    /// The change is not possible: the flow has no such factor, the session has only one factor, or another request has
+    /// changed the factor in the meantime.
     case noSuchFactor
-    /// The flow requires the factor of every account.
+    /// The factor cannot be removed, because the flow requires it of every account.
     case factorRequired
     case refused([Refusal])
     case limited(LimitReached)
@@ -108,7 +111,7 @@ package enum SignInError: Error {
     case image(ImageError)
     /// The ticket was used, has expired, or was never mailed.
     case ticketExpired
-    /// No key of the ring opens what the database holds.
+    /// No key of the key ring decrypts a value in the database.
     case unreadable
     case database(DatabaseError)
 }

@@ -3,11 +3,11 @@ internal import Foundation
 extension Sessions {
     /// Signs in with an address or a username, and the password.
     ///
-    /// Whether there is an account, whether it is disabled, and how its password is stored make no difference to the
-    /// answer of a failure and its time: the same statements run, and a password is hashed in any case.
+    /// A failure does not tell whether there is an account, whether it is disabled, or how its password is stored,
+    /// neither by the response nor by its duration: the same statements run, and a password is hashed in any case.
     ///
     /// - Parameters:
-    ///   - replaced: the session of this client, which ends.
+    ///   - replaced: the present session of this client, which ends.
     ///   - isKept: whether the session outlives the browser.
     package func signIn(
         as identifier: SignInIdentifier,
@@ -41,7 +41,8 @@ extension Sessions {
         }
     }
 
-    /// Runs the act, and once more if it fails because another request has hashed the same password again meanwhile.
+    /// Runs the act. If it throws `failed` because another request has replaced the hash by a new one of the same
+    /// password, runs it once more with the new hash.
     func withCurrent<Result>(
         _ hash: StoredPassword,
         of account: ID<Account>,
@@ -61,14 +62,15 @@ extension Sessions {
         }
     }
 
-    /// What is known about an identifier. Without an account, all of it is empty.
+    /// The account of an identifier. Without an account, all values are nil or false.
     private struct Candidate {
         let id: ID<Account>?
         let hash: String?
         let isDisabled, hasAuthenticator, isKnown: Bool
     }
 
-    /// Counts the attempt as a failure, and finds the account.
+    /// Counts the attempt as a failure, and finds the account. Throws `limited`, `hashing` or `codeRequired` if the
+    /// password must not be checked now.
     private func begin(
         _ identifier: SignInIdentifier,
         _ counts: FailureCounts
@@ -78,7 +80,7 @@ extension Sessions {
         let isKnown: SQL = """
             EXISTS (SELECT FROM devices WHERE account = accounts.id AND digest = \(client.device?.digest ?? []))
             """
-        // One row in any case, so that the functions run for an account that does not exist, too.
+        // Selects one row in any case, so that the functions also run if there is no account.
         let find: SQL = """
             SELECT accounts.id, password_hash(accounts.id), disabled_at IS NOT NULL,
                    EXISTS (SELECT FROM authenticators WHERE account = accounts.id),
@@ -111,16 +113,16 @@ extension Sessions {
         return candidate
     }
 
-    /// Returns the account's hash if the password is right, and when the check began. Without a hash that can be checked,
-    /// it checks another one.
+    /// Compares the password with the account's hash; without a hash that can be checked, with the dummy hash. Returns
+    /// the account's hash if the password is right, and when the check began.
     private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> (
         hash: StoredPassword?, began: ContinuousClock.Instant
     ) {
-        // Where the flow does not let passwords in, every one of them is wrong.
+        // If the flow does not allow to sign in with a password, every password is wrong.
         let text = flow.signIn.methods.contains(.password) ? account.hash : nil
         var stored = text.flatMap(StoredPassword.init)
         if text != nil, stored == nil { signups.metrics.signIns.add(1, "uncheckable") }
-        // A server that cannot check a hash must not tell that there is one.
+        // If this server cannot check the hash, the response must not tell that there is one.
         if let hash = stored?.argon2 {
             let pepper: Pepper?
             do throws(HashingError) { pepper = try keys.pepper(of: hash) } catch { pepper = nil }
@@ -146,8 +148,8 @@ extension Sessions {
         }
     }
 
-    /// Replaces an imported hash, and one whose cost or pepper is not that of today. A hash that cannot be replaced now is
-    /// good enough.
+    /// Replaces an imported hash, and a hash whose cost or pepper differs from the present settings. Returns the hash
+    /// that is stored now, which is the old one if it cannot be replaced now.
     private func rehashed(_ password: SharedSecret, _ hash: StoredPassword, of account: ID<Account>)
         async
         throws(SignInError) -> StoredPassword
@@ -163,7 +165,8 @@ extension Sessions {
         }
     }
 
-    /// Inserts the session, or what waits for the second factor, unless the password has changed in the meantime.
+    /// Starts the session, or stores a sign-in that waits for the second factor. Throws `failed` if the password has
+    /// changed in the meantime.
     private func finish(
         _ account: ID<Account>,
         _ candidate: Candidate,
@@ -199,11 +202,11 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Runs the statements and, if the condition is true then, starts a session of the account. Otherwise it throws
-    /// `failed`.
+    /// Runs the statements. If the condition is true then, starts a session of the account; otherwise throws `failed`.
     ///
-    /// The first statement locks the account, so that a change of its credentials ends this session, too, or is seen by
-    /// the conditions. A session of one factor is not started any more if the account has an authenticator by then.
+    /// The first statement locks the account. So a change of its credentials comes either before, and the conditions
+    /// see it, or after, and it ends this session too. A session with one factor does not start if the account has an
+    /// authenticator.
     func start(
         _ assurance: Assurance,
         _ methods: SignInMethods,
@@ -249,8 +252,8 @@ extension Sessions {
         return NewSession(session: session, token: token, device: device)
     }
 
-    /// Runs the statements and, if the condition is true then, stores a sign-in that waits for the second factor. Otherwise
-    /// it throws `failed`.
+    /// Runs the statements. If the condition is true then, stores a sign-in that waits for the second factor; otherwise
+    /// throws `failed`.
     func waitForSecondFactor(
         of account: ID<Account>,
         _ methods: SignInMethods,
@@ -277,20 +280,21 @@ extension Sessions {
         return .pending(PendingSignIn(token: token, awaits: .secondFactor, device: device))
     }
 
-    /// Ends the session that a sign-in replaces in its client.
+    /// Returns a statement that ends the session that a sign-in replaces in its client; none without such a session.
     static func end(_ replaced: Token<AccountSession>?, when condition: SQL) -> [SQL] {
         replaced.map { ["DELETE FROM sessions WHERE \(has($0)) AND \(condition)"] } ?? []
     }
 
-    /// The first statement of a transaction that starts or confirms a session. A change of the account's credentials
-    /// waits for it, or is over when the following statements run.
+    /// Returns the first statement of a transaction that starts or confirms a session. It locks the account, so a
+    /// change of its credentials waits until this transaction ends, or is complete before the next statement runs.
     static func lock(_ account: ID<Account>) -> SQL { "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE" }
 
-    /// One row with the column `id`, or none if the account is gone or disabled, or the condition is false.
+    /// Returns a subquery of one row with the column `id`; of no row if the account does not exist or is disabled, or
+    /// the condition is false.
     static func usable(_ account: ID<Account>, when condition: SQL) -> SQL {
         "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
     }
 
-    /// Whether a row of `sessions` or `sign_ins` belongs to the token, as SQL.
+    /// Returns the condition that a row of `sessions` or `sign_ins` belongs to the token.
     static func has<Owner>(_ token: Token<Owner>) -> SQL { "id = \(token.id) AND token_hash = \(token.hash)" }
 }

@@ -1,12 +1,12 @@
-/// What a person types to say who they are: an address or a username, in the form that accounts are found by.
+/// The address or username that a person types to sign in, in the form in which `identifiers` stores it.
 package struct SignInIdentifier: Sendable {
-    /// The kind of field, as `identifiers` stores it.
+    /// The name of the kind of field, as `identifiers` stores it.
     let kind: String
     let value: String
     /// Nil for a username.
     let address: EmailAddress?
 
-    /// Accepts any text: one that no account can have is simply not found.
+    /// Accepts any text. A text that no account can have finds no account.
     package init(_ text: String) {
         if let address = EmailAddress(text) {
             (kind, value, self.address) = (EmailField.name, address.rawValue, address)
@@ -17,6 +17,6 @@ package struct SignInIdentifier: Sendable {
         }
     }
 
-    /// Equal for equal identifiers.
+    /// The kind and the value as bytes, which are equal for equal identifiers.
     var bytes: [UInt8] { Array("\(kind) \(value)".utf8) }
 }

@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension Sessions {
-    /// How `accounts show` shows whether the person can sign in, and where they have.
+    /// Returns the query for the part of `accounts show` that tells whether the account is disabled, how many sessions
+    /// and known devices it has, and when a session was last used.
     static func accountQuery(of account: ID<Account>) -> AccountQuery {
         AccountQuery(
             select: """

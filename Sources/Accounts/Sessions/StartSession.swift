@@ -1,11 +1,12 @@
 internal import Foundation
 
 extension Signups {
-    /// Inserts a session for the account that the query returns in the column `id`, if it returns one.
+    /// Returns a statement that inserts a session for the account in the column `id` of the query, if the query returns
+    /// one.
     ///
     /// - Parameters:
     ///   - tokenHash: the hash of the session's token.
-    ///   - nonce: see the column of that name.
+    ///   - nonce: the random bytes from which a commit derives the session's token; nil for any other session.
     func insertSession(
         _ id: ID<AccountSession>,
         tokenHash: [UInt8],
@@ -29,8 +30,9 @@ extension Signups {
             """
     }
 
-    /// Notes the first sign-in to the account that the query returns in the column `id`. Returns the flow of the account, and
-    /// the seconds since it was created; no row if the person has signed in before.
+    /// Returns a statement that records the first sign-in to the account in the column `id` of the query. It returns
+    /// the flow of the account, and the seconds since the account was created; no row if the person has signed in
+    /// before.
     func noteFirstSignIn(to account: SQL) -> SQL {
         """
         UPDATE accounts SET signed_in_at = now() FROM \(account)
@@ -39,15 +41,15 @@ extension Signups {
         """
     }
 
-    /// Counts what ``noteFirstSignIn(to:)`` has returned.
+    /// Counts the first sign-in for the metrics, if ``noteFirstSignIn(to:)`` has returned a row.
     func countFirstSignIn(_ rows: Rows) throws(DatabaseError) {
         guard let row = rows.first else { return }
         let (flow, seconds) = try row.decode(String.self, Int.self)
         funnel.answered(Funnel.signIn, ofFlow: flow, after: TimeInterval(seconds))
     }
 
-    /// Ends the sessions of the account that were used least recently, beyond the maximum. A program that signs in again
-    /// and again would otherwise fill the table.
+    /// Returns a statement that ends the least recently used sessions of the account beyond the maximum. Without it, a
+    /// program that signs in again and again would fill the table.
     func endExcessSessions(of account: ID<Account>, when condition: SQL) -> SQL {
         """
         DELETE FROM sessions WHERE \(condition) AND id IN (
@@ -68,7 +70,8 @@ extension SealedPlace {
 }
 
 extension Network: CustomStringConvertible {
-    /// The IPv4 address, or the /64 of IPv6; `unknown` if the address is unknown.
+    /// The IPv4 address, or the IPv6 network with its length, such as `2001:db8::/64`; `unknown` if the address is
+    /// unknown.
     package var description: String {
         switch prefix.count {
         case 4: return prefix.map { "\($0)" }.joined(separator: ".")
