@@ -1,13 +1,13 @@
 package import Foundation
 
-/// The account that a draft has become.
+/// An account, with the values that it has when it is read.
 package struct Account: Sendable {
     package let id: ID<Account>
     package let email: String?
-    /// Whether the person has proved to read mail at this address. False for many imported accounts.
+    /// Whether the person has proved that they receive mail at ``email``. It is false for many imported accounts.
     package let isEmailProved: Bool
     package let username: String?
-    /// The other values, under the names of their fields.
+    /// The other values, as a JSON object with the names of their fields.
     package let profile: JSON
     package let createdAt: Date
 }
@@ -33,12 +33,12 @@ extension Account {
         try self.init(id, &columns)
     }
 
-    /// - Parameter columns: the id, then those of ``columns``.
+    /// - Parameter columns: the id, then the values of ``columns``.
     init(_ columns: inout Columns) throws(DatabaseError) {
         try self.init(try columns.next(), &columns)
     }
 
-    /// - Parameter columns: those of ``columns``.
+    /// - Parameter columns: the values of ``columns``.
     init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
         self.id = id
         email = try columns.next()

@@ -4,13 +4,14 @@ package struct Change {
     /// The fields that lost their value because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// Shown once, after the change is written.
+    /// The new recovery codes, which the person sees once, after the change is written; empty if there are none.
     var recoveryCodes: [RecoveryCode] = []
 }
 
 /// One thing that must happen in the transaction that writes a change. Each kind of field builds its own effects.
 package struct Effect {
-    /// Executed before the condition, which then sees what other transactions have done to these rows.
+    /// The statements that lock rows before the condition is evaluated, so that it sees what other transactions have
+    /// done to these rows.
     var locks: [SQL] = []
     /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
@@ -20,10 +21,10 @@ package struct Effect {
     var laterLimits: [Charge] = []
     /// A name that must belong to the draft for the change to be written.
     var lease: LeaseRequest?
-    /// Whether the field's address counts as proved after the change.
+    /// The field whose address counts as proved, or not proved, after the change; nil if the effect changes neither.
     var proof: (field: FieldName, isProved: Bool)?
-    /// Executed in this order after the draft was written. Each must do nothing unless ``Signups/hasWritten(_:)`` is
-    /// true.
+    /// The statements that run in this order after the draft was written. Each must do nothing unless
+    /// ``Signups/hasWritten(_:)`` is true.
     var statements: [SQL] = []
 }
 

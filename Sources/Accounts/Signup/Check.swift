@@ -9,7 +9,8 @@ package enum CheckError: Error {
 /// The result of a check.
 package struct Verdict: Sendable {
     package let refusals: [Refusal]
-    /// The valid values as people write them, if that differs from the canonical form.
+    /// The valid values as people write them, such as a phone number in its usual form. A value whose canonical form is
+    /// the same is missing.
     package let written: [(field: FieldName, text: String)]
 }
 

@@ -9,7 +9,8 @@ package enum CommitError: Error {
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
-    /// The draft was committed, and its session has ended or was fetched long ago.
+    /// The draft of a recovery or of an address change was committed before, and the client gets no session: its
+    /// session has ended, or the commit is more than ten minutes ago.
     case finished
     /// The draft kept changing during the commit.
     case contended
@@ -21,19 +22,21 @@ package struct Commit: Sendable {
     package let account: Account
     /// Whether this call has created the account.
     package let isNew: Bool
-    /// Nil if the commit does not sign in, or has done so too long ago.
+    /// The session that the commit has started; nil if the commit starts none, or if a repeated commit cannot return it
+    /// any more.
     package let session: NewSession?
 }
 
 extension Signups {
-    /// Turns the draft into an account, or changes an account by it, in one transaction and one round trip.
+    /// Creates the account of the draft, or changes an existing account, in one transaction and one round trip.
     ///
     /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
     /// validated, so only validated values are committed.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.
-    ///   - client: who is signed in; nil for nobody. A repeated call returns the same session for ten minutes.
+    ///   - client: the client that the commit signs in; nil if it signs in nobody. A repeated call returns the same
+    ///     session for ten minutes.
     package func commit(
         _ draft: Draft,
         at revision: Int? = nil,
@@ -89,7 +92,7 @@ extension Signups {
             session = nil
         }
         if let session { return Commit(account: session.session.account, isNew: false, session: session) }
-        // Only a session shows an account that existed before.
+        // A recovery or an address change may show its account only to a client that gets its session.
         guard flow.purpose == .signup else { throw .finished }
         do throws(FindError) {
             return Commit(account: try await account(id), isNew: false, session: nil)
@@ -109,8 +112,8 @@ extension Signups {
     private enum Written {
         case made(Account, NewSession?)
         case limited(LimitReached)
-        /// The draft is not at that revision any more, one of its identifiers belongs to another account, or the
-        /// connection was lost. Read the draft again to find out.
+        /// The draft is not at that revision any more, a condition is false, one of its identifiers belongs to another
+        /// account, or the connection was lost. Read the draft again to find out.
         case notMade
     }
 
@@ -138,7 +141,7 @@ extension Signups {
             guard isPrepared, let row = rows[1].first else { return .notMade }
             _ = try countEnded(rows[beginning.count + 3], as: .superseded)
             let session = try plan.newSession(rows)
-            // The row of an account that has changed was read before.
+            // A recovery or an address change has read `row` before it changed the account.
             let account = try plan.account(row)
             return .made(session?.session.account ?? account, session)
         } catch {
@@ -147,8 +150,8 @@ extension Signups {
         }
     }
 
-    /// The field with an identifier that belongs to another account; nil if there is none, or if the draft makes no
-    /// identifiers.
+    /// Returns the field whose identifier belongs to another account; nil if there is none, or if a commit of this flow
+    /// inserts no identifiers.
     private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName? {
         if flow.purpose == .recovery { return nil }
         for field in flow.fields where field.isIdentifier {
@@ -168,13 +171,13 @@ extension Signups {
 }
 
 extension CommitPlan {
-    /// One row with the column `id`, or no row if the commit does not take effect.
+    /// A subquery of one row with the column `id`; of no row if the commit does not take effect.
     var owner: SQL {
         "(SELECT id FROM accounts WHERE id = \(account) AND \(Self.isPrepared) AND \(Signups.isWithinLimits)) AS account"
     }
 
-    /// The first statements of the commit. The first one returns the columns of the account, if there is one; after the
-    /// last one, ``isPrepared`` is known.
+    /// The first statements of the commit. The first one returns the columns of the account; no row if there is none.
+    /// The last one sets the flag of ``isPrepared``.
     fileprivate var beginning: [SQL] {
         switch signups.flow.purpose {
         case .signup: [insertAccount] + insertIdentifiers + [rememberRegistered]
@@ -213,8 +216,8 @@ extension CommitPlan {
         """
     }
 
-    /// Keeps the draft for as long as its token may be used to read the account, and in it only the application that the
-    /// person goes back to.
+    /// Marks the draft as committed, and deletes its values except the request of the application to which the person
+    /// returns. The draft stays until it ends, because its token may be used to read the account.
     fileprivate var closeDraft: SQL {
         var values = Values()
         values.authorization = draft.values.authorization
@@ -229,8 +232,8 @@ extension CommitPlan {
     }
 
     /// Inserts the identifiers that no other account has. The primary key decides races: a statement waits for a
-    /// concurrent transaction that has inserted the same identifier. A violation would be an error, and PostgreSQL logs
-    /// the value with it.
+    /// concurrent transaction that has inserted the same identifier. `ON CONFLICT` avoids an error, because PostgreSQL
+    /// would write the value into its log.
     private var insertIdentifiers: [SQL] {
         identifiers.map { kind, value in
             """
@@ -241,7 +244,7 @@ extension CommitPlan {
         }
     }
 
-    /// Stores whether the account was inserted with all its identifiers.
+    /// Sets the flag `prepared` to whether the account was inserted with all its identifiers.
     private var rememberRegistered: SQL {
         let isRegistered: SQL = """
             EXISTS (SELECT FROM accounts WHERE id = \(account))

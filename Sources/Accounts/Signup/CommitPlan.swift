@@ -1,4 +1,4 @@
-/// The account that a draft makes or changes, and the statements that do it. Each kind of field adds its part.
+/// The account that a draft creates or changes, and the statements that do it. Each kind of field adds its part.
 package struct CommitPlan {
     let signups: Signups
     let draft: Draft
@@ -11,20 +11,20 @@ package struct CommitPlan {
     var profile: [JSON.Member] = []
     /// Conditions in addition to the draft's revision.
     var conditions: [SQL] = []
-    /// Conditions on an account that existed before. If one is false, the draft has no use any more.
+    /// Conditions on the existing account that the draft changes. If one is false, the draft ends.
     var accountConditions: [SQL] = []
     /// The digests of the address that the draft has proved. The commit ends every other draft that has proved it.
     var provedDigests: [[UInt8]] = []
-    /// Executed in this order after the account was created or locked. Each statement selects from ``owner``, so that it
-    /// does nothing if the commit has not taken effect.
+    /// The statements that run in this order after the account was created or locked. Each selects from ``owner``, so
+    /// it does nothing if the commit has not taken effect.
     var statements: [SQL] = []
-    /// How the person can sign in later, as far as the draft has set it up, in words of RFC 8176.
+    /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []
     /// Whether the draft has proved a second factor of an account that existed before.
     var hasSecondFactor = false
-    /// The session that the commit starts, if it starts one.
+    /// The session that the commit starts or continues; nil for none.
     var session: SessionPlan?
-    /// A field whose value cannot be read.
+    /// The field whose stored value cannot be read; nil if there is none.
     var unreadableField: FieldName?
 
     init(signups: Signups, draft: Draft, account: ID<Account>) {

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// One unfinished sign-up, at one revision.
+/// One sign-up, or a draft of another flow such as a recovery, at one revision. It may be committed.
 package struct Draft: Sendable {
     package let id: ID<Draft>
     /// The flow with which it was started or last changed, such as `default@1`.
     package let flow: String
     package let language: Language
-    /// The first incomplete step, or `review`, at the time of the last change.
+    /// The next step at the time of the last change; `review` if all steps are complete, `committed` after the commit.
     let step: String
     package let revision: Int
     package let values: Values
     package let proofs: [FieldName: Proof]
-    /// The time when the draft expires without further activity.
+    /// The time when the draft expires if nobody changes it.
     package internal(set) var expiresAt: Date
     var updatedAt: Date
     /// The time of the database when the draft was read.
@@ -19,9 +19,10 @@ package struct Draft: Sendable {
     /// The account that the draft has become; nil before the commit.
     package let account: ID<Account>?
     let tokenHash: [UInt8]
-    /// The encrypted values as stored. Each encryption gives other bytes, so equal bytes come from the same write.
+    /// The encrypted values as the database stores them. Each encryption gives other bytes, so equal bytes come from
+    /// the same write.
     let sealed: [UInt8]
-    /// The progress, if it was computed for the write.
+    /// The progress at this revision, if the write has computed it; otherwise nil.
     var progress: SignupProgress?
     /// True if the draft has become an account that no longer exists.
     package var isAccountErased = false

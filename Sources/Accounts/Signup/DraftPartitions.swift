@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The days whose drafts have their own partition.
 ///
-/// The id of a draft contains its day. A statement that names the partition costs PostgreSQL a third of a statement on
-/// the whole table, which opens and locks all partitions each time (docs/performance.md).
+/// The id of a draft contains its day. A statement that names the partition takes PostgreSQL a third of the time of a
+/// statement on the whole table, which opens and locks all partitions each time (docs/performance.md).
 package final class DraftPartitions: Sendable {
     /// Partitions by days since 1970.
     private let tables = Mutex<[Int: SQL]>([:])
@@ -15,7 +15,8 @@ package final class DraftPartitions: Sendable {
         self.lifetime = lifetime
     }
 
-    /// The partition that holds the draft, named `drafts`; the whole table if the partition may not exist.
+    /// Returns the partition that holds the draft, with the alias `drafts`; the whole table if the partition may not
+    /// exist.
     func table(of draft: ID<Draft>) -> SQL {
         guard Date().timeIntervalSince(draft.madeAt) < lifetime / .seconds(1) else { return "drafts" }
         return tables.withLock { $0[Self.day(of: draft)] } ?? "drafts"

@@ -8,7 +8,7 @@ final class DraftTurns: Sendable {
         case cancelled
     }
 
-    /// A request that waits for its turn. The outcome is nil if it has its turn.
+    /// A request that waits for its turn. It is resumed with nil when it has its turn, and with a refusal otherwise.
     private struct Waiter {
         let number: Int
         let caller: CheckedContinuation<Refusal?, Never>
@@ -46,7 +46,7 @@ final class DraftTurns: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { caller in
                     enter(Waiter(number: number, caller: caller), draft)
-                    // What has happened before the request waited has not found it.
+                    // A cancellation or a deadline before this point has not found the waiting request.
                     if Task.isCancelled { withdraw(number, from: draft, as: .cancelled) }
                     if Deadline.hasPassed { withdraw(number, from: draft, as: .busy) }
                 }
@@ -75,7 +75,8 @@ final class DraftTurns: Sendable {
     /// The number of requests that wait for the draft.
     func waiting(for draft: ID<Draft>) -> Int { state.withLock { $0.waiters[draft]?.count ?? 0 } }
 
-    /// The turn may have become free meanwhile.
+    /// Adds the request to those that wait. It gets its turn at once if no request acts on the draft any more, and is
+    /// refused if too many wait.
     private func enter(_ waiter: Waiter, _ draft: ID<Draft>) {
         enum Entry {
             case waits
@@ -93,7 +94,7 @@ final class DraftTurns: Sendable {
         if case .ends(let refusal) = entry { waiter.caller.resume(returning: refusal) }
     }
 
-    /// Does nothing if the request has its turn.
+    /// Ends the wait of a request with a refusal. Does nothing if the request already has its turn.
     private func withdraw(_ number: Int, from draft: ID<Draft>, as refusal: Refusal) {
         let waiter = state.withLock { state -> Waiter? in
             guard let place = state.waiters[draft]?.firstIndex(where: { $0.number == number }) else { return nil }

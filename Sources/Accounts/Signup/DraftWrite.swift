@@ -2,7 +2,7 @@ internal import Foundation
 
 enum WriteResult {
     case written(Draft)
-    /// Another request has written first, or the draft has ended. Read it again.
+    /// Another request has written first, or the draft has ended. Read the draft again.
     case overtaken
     /// The name in that field belongs to an account or to another draft.
     case taken(FieldName)
@@ -15,7 +15,7 @@ extension Signups {
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
-        // Each write increases the revision by one; the values are bound to it.
+        // Each write increases the revision by one, and the encrypted values are bound to the revision.
         let sealed = keys.seal(
             change.values.sealable,
             for: .draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
@@ -63,8 +63,9 @@ extension Signups {
         )
     }
 
-    /// Locks the row first, so that no other transaction can change what the later statements see, and so that every
-    /// transaction takes its locks in the same order: the draft, then what belongs to it.
+    /// Writes a change in a transaction of its own. Locks the row first, so that no other transaction can change what
+    /// the later statements see, and so that every transaction takes its locks in the same order: the draft, then what
+    /// belongs to it.
     private func writeAlone(
         _ change: Change,
         _ sealed: [UInt8],
@@ -156,6 +157,6 @@ extension Signups {
 }
 
 extension SignupProgress {
-    /// The name of the step in the board and in the funnel.
+    /// The name of the next step in the board of drafts and in the funnel.
     var step: String { next?.name.rawValue ?? "review" }
 }

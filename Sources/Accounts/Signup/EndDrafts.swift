@@ -1,9 +1,9 @@
 extension Signups {
-    /// A statement that deletes drafts and stores the reason for their tokens. ``deleteBelongings`` must follow it, and
-    /// ``countEnded(_:as:)`` reads its result.
+    /// Returns a statement that deletes drafts, and stores for their tokens the reason why they ended.
+    /// ``deleteBelongings`` must follow it, and ``countEnded(_:as:)`` reads its result.
     ///
     /// - Parameters:
-    ///   - until: the time until which the reason is stored.
+    ///   - until: the time until which the reason is stored, as SQL.
     ///   - others: selects the ids of other drafts whose belongings are also deleted.
     func end(
         in table: SQL,
@@ -36,8 +36,8 @@ extension Signups {
         andMails: "\(mailsWithLinks) UNION ALL SELECT mail FROM proofs WHERE draft = ANY (\(ended))"
     )
 
-    /// The same, except that waiting mail with a code stays. Its ticket lets the owner of the address in: without it, a
-    /// stranger could use up the mails of an address and cancel each sign-up before its mail is sent.
+    /// Like ``deleteBelongings``, but keeps waiting mail with a code. The owner of the address needs the ticket in it.
+    /// Without it, a stranger could use up the mails of an address and cancel each sign-up before its mail is sent.
     static let deleteBelongingsExceptCodes = deleteRows(andMails: mailsWithLinks)
 
     private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"
@@ -48,7 +48,8 @@ extension Signups {
             + tables.map { "DELETE FROM \(SQL(stringLiteral: $0)) WHERE draft = ANY (\(ended))" }
     }
 
-    /// Counts the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if there was none.
+    /// Counts, for the metrics, the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if
+    /// there was none.
     func countEnded(_ rows: Rows, as outcome: Funnel.Outcome) throws(DatabaseError) -> Bool {
         let (list, _) = try rows.only.decode(String.self, String.self)
         try funnel.ended(list, as: outcome)

@@ -1,15 +1,17 @@
 internal import Foundation
 
-/// Why no draft is found for a token.
+/// The reason why no draft is found for a token.
 package enum FindError: Error {
     /// The token was never issued, or nothing is stored about it any more.
     case unknown
     case ended(Termination)
-    /// No key of the ring opens the draft. A server with another ring may open it, unless somebody has changed the row.
+    /// No key of the key ring decrypts the draft. A server with another key ring may decrypt it, unless somebody has
+    /// changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
 
+/// The reason why a draft has ended.
 package enum Termination: String, Sendable {
     case expired, cancelled, superseded
     case continuedElsewhere = "continued-elsewhere"
@@ -54,8 +56,8 @@ extension Signups {
         }
     }
 
-    /// Selects the draft's row once for each of its proofs, or once if it has none. ``Record`` decodes the columns of the
-    /// proof first.
+    /// Selects the row of the draft once for each of its proofs, or once if it has none. ``Record`` decodes the columns
+    /// of the proof first.
     private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
         """
         SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),

@@ -33,7 +33,8 @@ extension Signups {
     package static let handoffLifetime = Duration.seconds(900)
     /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
-    /// How long an opened link repeats its answer. Until then its row has the digest of the new token.
+    /// The time after its opening within which a link returns the same token again. During it, the row of the link has
+    /// the digest of that token.
     private static let repetitionTime = Duration.seconds(60)
 
     /// Mails a link to the proved address, and invalidates earlier links.
@@ -54,8 +55,8 @@ extension Signups {
     /// The draft loses its password, because a link may come from a stranger: nobody must finish a sign-up with a
     /// password that another person knows.
     ///
-    /// - Parameter opening: for a minute, the same link with the same opening returns the same token again, for a client
-    ///   that lost the answer. Nil if the client does not need that.
+    /// - Parameter opening: identifies the client. For a minute, the same link with the same opening returns the same
+    ///   token again, in case the client has lost the response. Nil if the client does not need that.
     package func resume(
         _ link: Token<Draft>,
         openedBy opening: LinkOpening? = nil
@@ -84,19 +85,19 @@ extension Signups {
         throw .contended
     }
 
-    /// The address to which the link was mailed, with its whole domain and a masked name; nil if the link is invalid.
-    /// Changes nothing.
+    /// Returns the address to which the link was mailed, with its whole domain and a masked name; nil if the link is
+    /// invalid. Changes nothing.
     package func maskedAddress(of link: Token<Draft>) async throws(FindError) -> String? {
         guard let draft = try await draft(of: link) else { return nil }
         return provedAddress(of: draft)?.maskedName
     }
 
-    /// The draft of a token that may have been stored; nil if it is not found.
+    /// Finds the draft of a token whose write may have failed; nil if there is none.
     func verified(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }
 
-    /// The values without a password, and the step that then comes next.
+    /// Returns the values without a password, and the step that is next without it.
     private func withoutPassword(_ draft: Draft) -> (values: Values, step: String) {
         var context = validationContext(of: draft)
         for field in flow.fields where field.kind.takesSecret && draft.values.contains(field.name) {
@@ -106,7 +107,7 @@ extension Signups {
         return (context.values, SignupProgress(of: context).step)
     }
 
-    /// An invalid link counts like a start, so that nobody can try many of them.
+    /// Counts an invalid link as the start of a sign-up, so that nobody can try many links.
     private func chargeInvalidLink() async throws(ResumeError) {
         let charges = charges(.starts, of: network)
         let exceeded = try await converting(to: ResumeError.database) { () throws(DatabaseError) in
@@ -115,11 +116,12 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
     }
 
-    /// The draft of the link; nil if the link is invalid.
+    /// Finds the draft of the link; nil if the link is invalid.
     ///
-    /// - Parameter tokens: if the link has already moved the draft to one of these, the draft is found for a minute.
+    /// - Parameter tokens: the tokens that the link may have given. If the draft has one of them, it is found for a
+    ///   minute.
     private func draft(of link: Token<Draft>, or tokens: [Token<Draft>] = []) async throws(FindError) -> Draft? {
-        // A second time, because the draft may end, or the link may move it, between the two reads.
+        // Tries twice, because the draft may end, or the link may move it, between the two reads.
         for _ in 1...2 {
             guard let tokenHash = try await tokenHash(of: link, or: tokens) else { return nil }
             do throws(FindError) { return try await find(link.id, tokenHash: tokenHash) } catch {
@@ -132,9 +134,10 @@ extension Signups {
         return nil
     }
 
-    /// The digest of the present token of the draft; nil if the link is invalid.
+    /// Returns the digest of the present token of the draft; nil if the link is invalid.
     private func tokenHash(of link: Token<Draft>, or tokens: [Token<Draft>]) async throws(FindError) -> [UInt8]? {
-        // The digest of the present token is not that of a link, but of the answer that a link has given.
+        // If the row has the digest of the present token, the link was opened, and `digest` is that of the token that
+        // it gave.
         let isValid: SQL = """
             CASE WHEN digest = token_hash THEN digest = ANY (\(ByteStrings(tokens.map(\.hash))))
                  ELSE digest = \(link.hash) END AND now() < expires_at
@@ -150,7 +153,7 @@ extension Signups {
         return tokenHash
     }
 
-    /// Returns false if the draft changed in the meantime.
+    /// Stores a new link, and the mail with it. Returns false if the draft changed in the meantime.
     private func mailLink(to address: EmailAddress, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
@@ -191,10 +194,11 @@ extension Signups {
         return isMailed
     }
 
-    /// Encrypts the values again, without the password, because they are bound to the token, and increases the
-    /// revision, so that a concurrent write by the previous device fails. Does nothing after the deadline of the request,
-    /// because then nobody would learn the new token. Returns nil if the draft changed in the meantime or the deadline has
-    /// passed, and false if the link is invalid.
+    /// Gives the draft a new token. Encrypts the values again without the password, because they are bound to the
+    /// token, and increases the revision, so that a concurrent write by the previous device fails.
+    ///
+    /// Does nothing after the deadline of the request, because then nobody would learn the new token. Returns nil if
+    /// the draft changed in the meantime or the deadline has passed, and false if the link is invalid.
     private func move(_ draft: Draft, of link: Token<Draft>, to token: Token<Draft>) async throws(ResumeError) -> Bool?
     {
         let limits = charges(.starts, of: network)
@@ -202,7 +206,7 @@ extension Signups {
         let (values, step) = withoutPassword(draft)
         let sealed = keys.seal(values.sealable, for: place)
         let setFlag: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
-        // Later statements wait for no other transaction.
+        // The statements after this check wait for no other transaction, so they end soon after it.
         let end = Int(draft.now.timeIntervalSince1970.rounded(.down)) + Deadline.secondsLeft
         let isInTime: SQL = "\(Self.flag("current")) AND clock_timestamp() < to_timestamp(\(end))"
         let setInTime: SQL = "SELECT \(Self.setFlag("in_time", isInTime))"

@@ -17,16 +17,16 @@ package enum KeyRingError: Error, CustomStringConvertible {
     }
 }
 
-/// The data was encrypted with a key that is not in the ring or for another place, or was tampered with.
+/// The data was encrypted with a key that is not in the key ring, or for another place, or somebody has changed it.
 package struct UnsealingError: Error {}
 
-/// The keys that are not in the database. The first one encrypts; all of them decrypt.
+/// The secret keys of the service, which are not in the database. The first key encrypts; all keys decrypt.
 ///
-/// HKDF (RFC 5869) derives from each one a key for encryption (AES-256-GCM), a key for keyed digests in the database, a key
-/// for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
+/// HKDF (RFC 5869) derives from each of them a key for encryption (AES-256-GCM), a key for keyed digests in the
+/// database, a key for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
 package struct KeyRing: Sendable {
-    /// The form of a key decides the format of everything that is encrypted with it, so nobody who changes the database
-    /// can have data read in an older format.
+    /// The form of a key decides the format of everything that is encrypted with it. So a stranger who changes the
+    /// database cannot make the service read a value in the older format.
     fileprivate enum Form: UInt8 {
         /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
         case first = 1
@@ -42,13 +42,15 @@ package struct KeyRing: Sendable {
         let naming: SymmetricKey
         let pepper: Pepper?
 
-        /// The first bytes of everything that is encrypted with the key.
+        /// The bytes with which everything begins that is encrypted with the key.
         var head: [UInt8] { [form.rawValue, UInt8(id.count)] + id }
     }
 
     private let keys: [Key]
 
-    /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`, as in `ACCOUNTS_KEYS`. Keys of the first form lack `v2:`.
+    /// Reads the setting `ACCOUNTS_KEYS`.
+    ///
+    /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`. A key of the first form lacks `v2:`.
     package init(_ text: String) throws(KeyRingError) {
         var keys: [Key] = []
         for (index, entry) in text.split(separator: ",").enumerated() {
@@ -68,6 +70,8 @@ package struct KeyRing: Sendable {
         self.keys = keys
     }
 
+    /// Encrypts the plaintext with the first key.
+    ///
     /// - Parameter place: where the data will be stored. Decryption needs the same place.
     /// - Returns: the form of the key, the key's id preceded by its length, and then, in the first form, a nonce of 12
     ///   bytes or, in the second form, a salt of 16 bytes; the ciphertext; a tag of 16 bytes.
@@ -87,7 +91,7 @@ package struct KeyRing: Sendable {
                 return key.head + salt + box.ciphertext + box.tag
             }
         } catch {
-            preconditionFailure("AES-256-GCM seals anything with a key of 32 bytes: \(error)")
+            preconditionFailure("cannot encrypt with AES-256-GCM: \(error)")
         }
     }
 
@@ -126,15 +130,15 @@ package struct KeyRing: Sendable {
         keys.map { (String(decoding: $0.id, as: UTF8.self), $0.pepper?.id) }
     }
 
-    /// Whether the ring has the key that encrypted the value of a column, as SQL.
+    /// Returns the condition that the key ring has the key that encrypted the value of a column.
     func hasKey(of column: SQL) -> SQL {
         "EXISTS (SELECT FROM unnest(\(heads)) AS head WHERE substr(\(column), 1, length(head)) = head)"
     }
 
-    /// With one of these begins every value that a key of the ring has encrypted.
+    /// The first bytes of encrypted values, one item for each key of the key ring.
     var heads: ByteStrings { ByteStrings(keys.map(\.head)) }
 
-    /// Whether the ring has a key with that id.
+    /// Whether the key ring has a key with that id.
     func hasKey(_ id: String) -> Bool { keys.contains { $0.id.elementsEqual(id.utf8) } }
 
     /// The id of the key that encrypted the data; nil if the data is malformed.
@@ -143,31 +147,35 @@ package struct KeyRing: Sendable {
         return String(validating: sealed[2..<2 + Int(sealed[1])], as: UTF8.self)
     }
 
-    /// Whether the data was encrypted with the first key; the others are being phased out.
+    /// Whether the data was encrypted with the first key. Data that another key encrypted must be encrypted again
+    /// before that key is removed.
     func hasSealedWithFirst(_ sealed: [UInt8]) -> Bool {
         sealed.starts(with: keys[0].head)
     }
 
-    /// The digest under each key of the ring. The first one is for writing; the others find what was written before a
-    /// rotation. Equal parts have equal digests, and values cannot be guessed without the key.
+    /// Returns the keyed digest of the parts for each key of the key ring. Store the first one, and search with all of
+    /// them, because a value from before a rotation has the digest of an older key. Equal parts have equal digests, and
+    /// nobody can guess the parts without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         keys.map { KeyRing.digest(parts, under: $0.digesting) }
     }
 
-    /// The digest under the first key, for data that need not outlive a rotation.
+    /// Returns the keyed digest for the first key, for data that need not outlive a rotation.
     func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
-    /// The digests under the first two keys, for rate limits, which count under both. A rotation inserts a key first
-    /// behind the first one and then before it, so two servers between two of its steps always share one of these keys,
-    /// and its counts are complete.
+    /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation inserts the new key
+    /// at the second place, and later moves it to the first. So two servers between two of its steps always share one
+    /// of these keys, and its counts are complete.
     func limitDigests(_ parts: [[UInt8]]) -> [[UInt8]] {
         keys.prefix(2).map { Self.digest(parts, under: $0.digesting) }
     }
 
-    /// A digest under a key of its own, so that no name in the log is also in the database.
+    /// Returns a keyed digest for the log. Its key is used for nothing else, so no pseudonym in the log is also in the
+    /// database.
     func pseudonym(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].naming) }
 
-    /// A length precedes each part, so that different lists of parts never give the same bytes.
+    /// Returns the keyed digest of the parts. A length precedes each part, so that different lists of parts never give
+    /// the same bytes.
     private static func digest(_ parts: [[UInt8]], under key: SymmetricKey) -> [UInt8] {
         var hmac = HMAC<SHA256>(key: key)
         for part in parts {
@@ -199,8 +207,9 @@ extension KeyRing.Key {
         )
     }
 
-    /// The key and the nonce of one value, from a random salt. Random nonces of 96 bits under one key would permit 2^32
-    /// values only (NIST SP 800-38D §8.3); two values with the same salt of 128 bits are as unlikely up to 2^48 values.
+    /// Derives the key and the nonce of one value from a random salt. With random nonces of 96 bits, one key may
+    /// encrypt only 2^32 values (NIST SP 800-38D §8.3). With salts of 128 bits, a repetition is as unlikely for 2^48
+    /// values.
     fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
         let derived = HKDF<SHA256>.expand(
             pseudoRandomKey: sealing,

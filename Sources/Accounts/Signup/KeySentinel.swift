@@ -1,8 +1,8 @@
-/// Why the keys of a server do not fit its database.
+/// The reason why the key ring of a server does not fit its database.
 package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
-    /// The ring has no key with that id.
+    /// The key ring has no key with that id.
     case missing(String)
-    /// The ring has another key under that id.
+    /// The key ring has another key under that id.
     case different(String)
 
     package var description: String {
@@ -13,11 +13,12 @@ package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One encrypted row of the database that shows whether a key ring fits. The first server that starts inserts it, and
-/// the rotation of keys re-encrypts it.
+/// The sentinel is an encrypted row of the database that shows whether a key ring fits. The first server that starts
+/// inserts it, and the rotation of keys encrypts it again.
 extension KeyRing {
-    /// Returns nil if the ring opens the sentinel of the database. If there is none, inserts it, provided that the ring
-    /// opens a draft: a server with wrong keys must not decide which keys are right.
+    /// Returns nil if the key ring decrypts the sentinel of the database. If there is no sentinel, inserts it, unless
+    /// there is a draft that the key ring cannot decrypt: a server with wrong keys must not decide which keys are
+    /// right.
     package func mismatch(with database: Database) async throws(DatabaseError) -> KeyMismatch? {
         var row = try await database.read(Self.selectSentinel).first
         if row == nil {
@@ -32,7 +33,7 @@ extension KeyRing {
             ), (try? open(sealed, for: .draft(id, tokenHash: tokenHash, revision: revision))) == nil {
                 return mismatch(of: sealed)
             }
-            // Another server may insert it at the same moment: the row that is in the table decides.
+            // Another server may insert the sentinel at the same time. The row that is in the table decides.
             row = try await database.transaction(
                 "INSERT INTO key_sentinel (sealed) VALUES (\(sealedSentinel())) ON CONFLICT DO NOTHING",
                 Self.selectSentinel
@@ -44,19 +45,19 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// The same for commands. Returns nil for a database without a sentinel, and leaves it without one.
+    /// The same check for commands, which never insert a sentinel. Returns nil if the database has none.
     func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return nil }
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// Why the ring does not open these bytes.
+    /// Returns the reason why the key ring does not decrypt these bytes.
     private func mismatch(of sealed: [UInt8]) -> KeyMismatch {
         let id = Self.keyID(of: sealed) ?? "unknown"
         return hasKey(id) ? .different(id) : .missing(id)
     }
 
-    /// Re-encrypts the sentinel with the first key. Returns false if no key of the ring opens it.
+    /// Encrypts the sentinel again with the first key. Returns false if no key of the key ring decrypts it.
     func renewSentinel(in database: Database) async throws(DatabaseError) -> Bool {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return true }
         guard opensSentinel(sealed) else { return false }

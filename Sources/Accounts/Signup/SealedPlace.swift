@@ -1,4 +1,4 @@
-/// Where the database keeps an encrypted value. The value can be decrypted only there.
+/// The place in the database where an encrypted value is stored. The value can be decrypted only there.
 package struct SealedPlace: Sendable {
     let table: String
     /// The primary key of the row.
@@ -10,8 +10,8 @@ package struct SealedPlace: Sendable {
         (self.table, self.row, self.columns) = (table, row, columns)
     }
 
-    /// The values of a draft at one revision: another token, or the values of another revision, cannot be put into its
-    /// row.
+    /// The place of a draft's values at one revision. So nobody can put another token, or the values of another
+    /// revision, into the row.
     package static func draft(_ id: ID<Draft>, tokenHash: [UInt8], revision: Int) -> SealedPlace {
         SealedPlace(table: "drafts", row: id.bytes, columns: [tokenHash, revision.sqlBytes])
     }
@@ -24,7 +24,7 @@ package struct SealedPlace: Sendable {
         SealedPlace(table: "authenticators", row: account.bytes)
     }
 
-    /// A length precedes each part, so that two places never have the same bytes.
+    /// The place as bytes. A length precedes each part, so that two places never have the same bytes.
     var bytes: [UInt8] {
         ([Array(table.utf8), row] + columns).reduce(into: []) { bytes, part in
             bytes += withUnsafeBytes(of: UInt32(part.count).bigEndian, Array.init) + part

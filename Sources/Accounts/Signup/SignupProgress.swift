@@ -1,4 +1,4 @@
-/// The state of a sign-up: a pure function of the flow, the values and the proofs.
+/// The progress of a draft: a pure function of the flow, the values and the proofs.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
     /// The steps that the person goes through: all but those that are omitted.

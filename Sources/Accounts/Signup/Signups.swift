@@ -1,13 +1,14 @@
 internal import Foundation
 
-/// Everything that a person can do with a sign-up, or with a draft of another flow. Each act is a file in this folder.
+/// Creates, changes and commits the drafts of one flow: of the sign-up, or of another flow such as the recovery. Each
+/// act is a file in this folder.
 package struct Signups: Sendable {
     package private(set) var flow: Flow
     package let serviceName: String
     let database: Database
     package let keys: KeyRing
     let hashing: HashingPool
-    /// Nil if there is no list.
+    /// The list of breached passwords; nil if the server has none.
     let breached: BreachedPasswords?
     let images: ImagePool
     let outbox: Outbox
@@ -45,14 +46,14 @@ package struct Signups: Sendable {
         partitions = DraftPartitions(life: flow.expiry.absolute)
     }
 
-    /// A copy for a client in that network.
+    /// Returns a copy for a client in that network.
     package func from(_ network: Network) -> Signups {
         var signups = self
         signups.network = network
         return signups
     }
 
-    /// The same for another flow, such as that of a recovery.
+    /// Returns a copy for the drafts of another flow, such as the recovery.
     package func following(_ flow: Flow) -> Signups {
         var signups = self
         signups.flow = flow
@@ -77,15 +78,17 @@ package struct Signups: Sendable {
         draft.progress ?? SignupProgress(of: validationContext(of: draft))
     }
 
-    /// The table of that draft, named `drafts`, for statements about this draft only.
+    /// Returns the table of that draft, with the alias `drafts`, for statements about this draft only.
     func table(of draft: ID<Draft>) -> SQL { partitions.table(of: draft) }
 
-    /// The first statement of a transaction. No other transaction can change the draft until this one ends.
+    /// Returns the first statement of a transaction, which locks the row of the draft. Other transactions that change
+    /// or lock the draft wait until this one ends.
     func lock(_ draft: Draft) -> SQL {
         "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
     }
 
-    /// The condition of every write: the draft is at the revision that was read, and is neither committed nor expired.
+    /// Returns the condition of every write: the draft is at the revision that was read, and is neither committed nor
+    /// expired.
     func isCurrent(_ draft: Draft) -> SQL {
         """
         drafts.id = \(draft.id) AND drafts.revision = \(draft.revision) AND drafts.account_id IS NULL
@@ -93,12 +96,13 @@ package struct Signups: Sendable {
         """
     }
 
-    /// Whether the draft is at the revision that was read, and is neither committed nor expired.
+    /// Returns ``isCurrent(_:)`` as a condition for statements that do not select from `drafts`.
     func exists(_ draft: Draft) -> SQL {
         "EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))"
     }
 
-    /// True if the current transaction has written the draft: the condition of every statement that follows the write.
+    /// Returns the condition that the current transaction has written the draft. Every statement that follows the write
+    /// has this condition.
     func hasWritten(_ draft: Draft) -> SQL {
         """
         EXISTS (SELECT FROM \(table(of: draft.id))
@@ -106,7 +110,7 @@ package struct Signups: Sendable {
         """
     }
 
-    /// The digests of an address as the database stores them, under each key of the ring.
+    /// Returns the digests by which the database finds an address, one for each key of the key ring.
     func addressDigests(_ address: EmailAddress) -> [[UInt8]] {
         keys.digests(Array("address".utf8), Array(address.rawValue.utf8))
     }

@@ -8,7 +8,8 @@ package enum StartError: Error {
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     ///
-    /// - Parameter request: the request of an application that the sign-up ends in.
+    /// - Parameter request: the authorization request that the application gets an answer to after the sign-up; nil if
+    ///   no application has begun the sign-up.
     package func start(
         in language: Language,
         for request: AuthorizationRequest? = nil
@@ -37,7 +38,7 @@ extension Signups {
         return (draft, token)
     }
 
-    /// A draft that is not stored yet, with the times of this process, and its token.
+    /// Returns a draft that is not stored yet, with the times of this process, and its token.
     func newDraft(
         with values: Values,
         in language: Language,
@@ -73,7 +74,7 @@ extension Signups {
         return (draft, token)
     }
 
-    /// Inserts a new draft, and returns the time of the database and the expiry.
+    /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
         return """

@@ -3,11 +3,12 @@ package struct Submission {
     let signups: Signups
     let step: Step
     let draft: Draft
-    /// The valid answers that are not values yet, by field. Each has the type `Input` of its kind.
+    /// The valid answers that are not values yet, such as a password without a hash, by field. Each has the type
+    /// `Input` of its kind.
     let inputs: [FieldName: any Sendable]
     var change: Change
-    /// True if the submission repeats a guess that has had its effect already. If there is no other change, nothing is
-    /// written.
+    /// Whether the submission repeats a guess, such as a code, that has already had its effect. If nothing else
+    /// changes, nothing is written.
     var repeatsGuess = false
     let completed: CompletedWork
     /// Whether the draft keeps new recovery codes until the person confirms to have saved them.

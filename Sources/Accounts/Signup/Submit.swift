@@ -71,7 +71,8 @@ extension Signups {
         }
     }
 
-    /// Why the step cannot be written, according to the draft that was found; ``revise(_:_:at:_:)`` checks again.
+    /// Returns the reason why the step cannot be written to the draft that was found; nil if it can.
+    /// ``revise(_:_:at:_:)`` checks it again.
     package func obstacle(to step: Step, of draft: Draft) -> SubmitError? {
         if draft.account != nil { return .committed }
         if SignupProgress.isLocked(step, in: validationContext(of: draft)) {
@@ -81,11 +82,11 @@ extension Signups {
         return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
     }
 
-    /// Repeats `change` until it is written to the revision for which it was made. Nil means that there is nothing to
-    /// do.
+    /// Repeats `change` until it is written to the revision for which it was made. If `change` returns nil, there is
+    /// nothing to write.
     ///
-    /// The first change is made before the draft's turn, because it may take long: a password is hashed, an image
-    /// decoded.
+    /// The first change is made before the draft's turn, because it may take long, for example to hash a password or to
+    /// decode an image.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     func revise(
@@ -118,7 +119,7 @@ extension Signups {
         }
     }
 
-    /// The draft at the revision that the client requires, if the step can be written.
+    /// Returns the draft at the revision that the client requires. Throws if the step cannot be written.
     private func writable(_ draft: Draft, _ step: Step, at revision: Int?) async throws(SubmitError) -> Draft {
         var draft = draft
         if draft.account != nil { throw .committed }
@@ -132,7 +133,8 @@ extension Signups {
         return draft
     }
 
-    /// The draft has reached its maximum number of revisions. Waiting does not help.
+    /// Returns the limit for a draft that has reached its maximum number of revisions. The wait ends when the draft
+    /// expires, because waiting does not help.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
         return reached("revisions", Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
@@ -170,7 +172,7 @@ extension Signups {
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
-    /// The refusals of answers that are found by reading from a disk, which happens once for each submission.
+    /// Returns the refusals that are found by reading from the disk. Reads once for each submission.
     private func lookUp(
         _ inputs: [FieldName: any Sendable],
         of step: Step,
@@ -187,8 +189,8 @@ extension Signups {
         return refusals
     }
 
-    /// Consumes the rate limits of slow work, if the submission needs any. Throws before the work begins if a rate limit or
-    /// a taken name would prevent the write, so that refused requests cost little.
+    /// Consumes the rate limits of slow work, if the submission needs any. Throws before the work begins if a rate
+    /// limit or a taken name would prevent the write, so that refused requests cost little.
     private func consumeLimits(for submission: inout Submission) async throws(SubmitError) {
         let (change, completed) = (submission.change, submission.completed)
         var charges: [Charge] = []
@@ -208,7 +210,7 @@ extension Signups {
         for index in change.effects.indices { submission.change.effects[index].limits = [] }
     }
 
-    /// - Parameter laterLimits: limits that the write itself consumes.
+    /// - Parameter laterLimits: the limits that the write itself consumes. They are only checked here.
     private func consume(
         _ limits: [Charge],
         peek laterLimits: [Charge],

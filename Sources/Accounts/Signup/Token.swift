@@ -1,20 +1,20 @@
 internal import Crypto
 internal import Foundation
 
-/// The secret of the client that owns a draft, a session and the like: the owner's id followed by 256 bits, as 64
-/// characters of base64url. The id finds the row; the database stores only the SHA-256 of the whole token.
+/// A secret that gives a client access to a row, such as a draft or a session: the id of the row followed by 256 bits,
+/// as 64 characters of base64url. The id finds the row; the database stores only the SHA-256 hash of the whole token.
 package struct Token<Owner>: Sendable {
     package let id: ID<Owner>
     package let hash: [UInt8]
     private let bytes: [UInt8]
 
-    /// With 256 random bits.
+    /// Makes a token with 256 random bits.
     package init(for id: ID<Owner>) {
         var random = SystemRandomNumberGenerator()
         self.init(bytes: id.bytes + (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
 
-    /// With 256 bits that nobody can compute without what they were derived from.
+    /// Makes a token with 32 bytes of a keyed digest, which nobody can compute without the key ring.
     init(for id: ID<Owner>, derived: [UInt8]) {
         precondition(derived.count == 32, "a digest of a key ring has 32 bytes")
         self.init(bytes: id.bytes + derived)
@@ -32,18 +32,20 @@ package struct Token<Owner>: Sendable {
         id = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     }
 
-    /// The keyed digests of the token for that purpose, under each key of the ring.
+    /// Returns the keyed digests of the token for that purpose, one for each key of the key ring.
     func digests(for purpose: String, _ parts: [UInt8], _ keys: KeyRing) -> [[UInt8]] {
         keys.digests(Array(purpose.utf8), bytes, parts)
     }
 
-    /// The characters of the token. They are secret, and must never be in a URL or a log.
+    /// The characters of the token. They are secret: never write them to a log, and never put those of a draft or a
+    /// session into a URL.
     package var text: String { bytes.base64URL }
 }
 
 extension Token<Draft> {
-    /// The token of the draft after this link moved it, under each key of the ring. It is derived, so that the server can
-    /// give it again to the client that lost the answer. Another client that has the link cannot get or compute it.
+    /// Returns the token of the draft after this link moved it, for each key of the key ring. It is derived, so that
+    /// the service can give it again to the client that lost the response. Another client that has the link cannot get
+    /// or compute it.
     func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
         digests(for: "token after link", opening.bytes, keys).map { Token(for: id, derived: $0) }
     }
@@ -53,7 +55,7 @@ extension Token<Draft> {
 package struct LinkOpening: Sendable {
     fileprivate let bytes: [UInt8]
 
-    /// 144 random bits.
+    /// Makes an opening with 144 random bits.
     package init() {
         var random = SystemRandomNumberGenerator()
         bytes = Array((0..<18).map { _ in UInt8.random(in: 0...255, using: &random) }.base64URL.utf8)
@@ -72,7 +74,7 @@ package struct LinkOpening: Sendable {
 }
 
 extension [UInt8] {
-    /// Reads ``base64URL`` of so many bytes. Returns nil for any other text.
+    /// Reads ``base64URL`` of `count` bytes. Returns nil for any other text.
     init?(base64URL text: String, count: Int) {
         let base64 = text.utf8.map { character in
             switch character {

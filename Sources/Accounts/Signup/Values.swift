@@ -19,21 +19,24 @@ package struct Values: Sendable {
     private var emptied: Set<StepName> = []
     /// The digest of the flow under which every value is known to be valid; nil if there is none.
     package var validFlow: String?
-    /// The account that the draft is about; nil for a sign-up, and as long as nobody has proved whose it is.
+    /// The account that the draft will change; nil for a sign-up, and in a recovery until the person has proved an
+    /// address of an account.
     package var subject: Subject?
-    /// The application that gets the person back after the commit; nil if none has asked.
+    /// The request of the application to which the person returns after the commit; nil if no application has begun the
+    /// draft.
     package var authorization: DraftAuthorization?
 
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
         package let account: ID<Account>
-        /// The column of that name. If it has changed, the draft has no use any more.
+        /// The value of `credentials_version` when the draft found the account. If the account has another one at the
+        /// commit, the draft ends.
         let credentialsVersion: Int
         /// Whether the draft must prove a second factor.
         var needsSecondFactor = false
-        /// What the password of the account must not equal, besides the values of the draft.
+        /// The values of the account that its new password must not equal, besides the values of the draft.
         var words: [String] = []
-        /// The session in which the draft was started.
+        /// The session in which the draft was started; nil if it was started without one.
         var session: ID<AccountSession>?
     }
 
@@ -44,7 +47,7 @@ package struct Values: Sendable {
         for field in fields { entries[FieldName(field.name)] = .other(field.value) }
     }
 
-    /// Also nil if the field holds JSON that is not a value of its kind.
+    /// The value of the field; nil if the field has none, or holds JSON that is not a value of its kind.
     package subscript(field: FieldName) -> (any StoredValue)? {
         get { if case .value(let value) = entries[field] { value } else { nil } }
         set { entries[field] = newValue.map(Entry.value) }
