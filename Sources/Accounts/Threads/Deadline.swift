@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// When the present request must have its answer. Everything that waits for the request obeys it: statements, hashes,
-/// images, and turns on a draft.
+/// The time by which the present request must be answered. Everything that the request waits for obeys it: statements,
+/// hashes, images, and turns on a draft.
 package final class Deadline: Sendable {
     /// The deadline of the present task; nil for work of the server itself.
     @TaskLocal package static var current: Deadline?
-    /// The time for statements that belong to no request.
+    /// The maximum duration of a statement that belongs to no request.
     private static let ofOwnWork = Duration.seconds(60)
 
     private let state: Mutex<ContinuousClock.Instant>
@@ -16,13 +16,13 @@ package final class Deadline: Sendable {
 
     package var instant: ContinuousClock.Instant { state.withLock { $0 } }
 
-    /// The server does not answer for the time in which a body arrives, so the request gets it back.
+    /// Moves the deadline to a later time. The time that a client needs to send a body does not count, so it is added.
     package func extend(by time: Duration) {
         state.withLock { $0 += time }
     }
 
-    /// Gives work that finds out whether a write has taken effect a time of its own, because the deadline may be the
-    /// reason why the outcome is unknown.
+    /// Runs work that finds out whether a write has taken effect. In a request, the work has a deadline of its own, 1.5
+    /// seconds from now, because the deadline of the request may be the reason why the outcome is unknown.
     static func verifying<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await $current.withValue(current.map { _ in Deadline(in: .milliseconds(1500)) }, operation: work)
     }
@@ -30,8 +30,8 @@ package final class Deadline: Sendable {
     /// The deadline of a statement of the present task.
     static var ofStatement: ContinuousClock.Instant { current?.instant ?? .now + ofOwnWork }
 
-    /// The number of whole seconds until a second before the deadline of the present task, so that its answer still
-    /// arrives in time.
+    /// The number of whole seconds until one second before the deadline of the present task, at least 0. The last
+    /// second is for the response.
     static var secondsLeft: Int {
         max(0, Int((ofStatement - .now) / .seconds(1)) - 1)
     }
@@ -39,9 +39,10 @@ package final class Deadline: Sendable {
     /// Whether the deadline of the present task has passed.
     static var hasPassed: Bool { current.map { $0.instant <= .now } ?? false }
 
-    /// Runs the work, and calls `giveUp` if it has not ended by the deadline of the present task. Costs a task, so it is
-    /// for what seldom waits or takes long anyway. `giveUp` may be called before the work waits, so the work checks
-    /// ``hasPassed`` when it begins to wait.
+    /// Runs the work, and calls `giveUp` if the work has not ended by the deadline of the present task. It starts a
+    /// task, so use it only for work that seldom waits, or that takes long anyway.
+    ///
+    /// `giveUp` may be called before the work waits, so the work must check ``hasPassed`` when it begins to wait.
     static func limiting<Value: Sendable>(
         _ work: () async -> Value,
         orGiveUp giveUp: @escaping @Sendable () -> Void

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// One thread that wakes at the earliest of many deadlines.
 ///
-/// Deadlines come almost in order, and most of what has one ends long before. So the thread is woken only for a deadline
-/// before the one for which it sleeps, and each wakeup covers all deadlines that have passed.
+/// Deadlines are added almost in order, and most work ends long before its deadline. So a new deadline wakes the thread
+/// only if it is earlier than the one for which the thread sleeps, and each wakeup handles all deadlines that have
+/// passed.
 final class DeadlineWatch: Sendable {
     private struct State {
         /// When the thread wakes; nil if there is no deadline.
@@ -15,7 +16,7 @@ final class DeadlineWatch: Sendable {
     private let state = Mutex(State())
     private let change = DispatchSemaphore(value: 0)
 
-    /// Makes the thread wake at this deadline, or earlier.
+    /// Makes the thread wake at this deadline or earlier.
     func expect(_ deadline: ContinuousClock.Instant) {
         let isEarliest = state.withLock { state in
             if let alarm = state.alarm, alarm <= deadline { return false }
@@ -32,7 +33,8 @@ final class DeadlineWatch: Sendable {
 
     /// The body of the thread. Returns after ``stop()``.
     ///
-    /// - Parameter expire: ends what has a deadline at or before the instant, and returns the earliest of the others.
+    /// - Parameter expire: ends all work with a deadline at or before the instant, and returns the earliest of the
+    ///   other deadlines; nil if there is none.
     func run(expire: (ContinuousClock.Instant) -> ContinuousClock.Instant?) {
         while true {
             let (alarm, isStopped) = state.withLock { ($0.alarm, $0.isStopped) }
@@ -44,7 +46,7 @@ final class DeadlineWatch: Sendable {
                 let microseconds = ((alarm - now) / .microseconds(1)).rounded(.up)
                 _ = change.wait(timeout: .now() + .microseconds(Int(microseconds)))
             case .some:
-                // Before `expire`, so that a deadline that is added meanwhile is not forgotten.
+                // Resets the alarm before `expire` runs, so that a deadline that is added meanwhile is not forgotten.
                 state.withLock { $0.alarm = nil }
                 if let next = expire(now) { expect(next) }
             }

@@ -10,7 +10,7 @@ package final class DedicatedThread: Sendable {
         case idle
     }
 
-    /// Starts the thread. The name is cut to 15 bytes, the maximum on Linux.
+    /// Starts the thread. The name must be ASCII. It is cut to 15 characters, the maximum on Linux.
     package init(named name: String, priority: Priority = .normal, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(name: name, priority: priority, body: body))
         var handle = pthread_t()
@@ -21,7 +21,8 @@ package final class DedicatedThread: Sendable {
                 let start = Unmanaged<Start>.fromOpaque(raw!).takeRetainedValue()
                 Thread.current.name = String(start.name.prefix(15))
                 if start.priority == .idle {
-                    // SCHED_IDLE of <linux/sched.h>. If the system does not permit it, the thread keeps its priority.
+                    // 5 is SCHED_IDLE of <linux/sched.h>. If the system does not permit it, the thread keeps its
+                    // priority.
                     var parameters = sched_param()
                     pthread_setschedparam(pthread_self(), 5, &parameters)
                 }

@@ -1,12 +1,12 @@
 internal import CSpawn
 internal import Foundation
 
-/// The memory of the server contains what people type.
+/// Protects the memory of this process, because it contains what people type.
 package enum MemoryDumps {
     /// Makes the kernel write no core dump of this process, and keeps other processes of the same user from reading its
     /// memory.
     ///
-    /// - Returns: why that is impossible; nil if it succeeded.
+    /// - Returns: the reason why the kernel has refused; nil if it has not.
     package static func forbid() -> String? {
         forbid_dumps() == 0 ? nil : String(cString: strerror(errno))
     }

@@ -1,15 +1,15 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A fixed number of threads, each with its own resource, and a bounded queue: for work that blocks or takes long, and so
-/// must not run on the cooperative pool.
+/// A fixed number of threads, each with its own resource, and a bounded queue. It is for work that blocks or takes
+/// long, and therefore must not run on the cooperative pool.
 final class WorkPool<Resource: Sendable>: Sendable {
     private let dispatcher: Dispatcher
     private let threads: Mutex<[DedicatedThread]>
 
     /// - Parameters:
     ///   - name: the name of the threads, to which a number is added.
-    ///   - resources: one for each thread.
+    ///   - resources: the resources, one for each thread.
     ///   - queue: the maximum number of jobs that wait while all threads are busy.
     ///   - maximumWait: the maximum estimated wait of a job, computed from the duration of recent jobs.
     ///   - finished: called after each job with its duration.
@@ -38,9 +38,11 @@ final class WorkPool<Resource: Sendable>: Sendable {
         shutdown()
     }
 
-    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network with
-    /// fewer jobs needs the place or the deadline of the request passes. Work that is running at the deadline continues to
-    /// its end, but its answer is dropped.
+    /// Runs the work on a thread.
+    ///
+    /// Throws `busy` immediately if the queue is full or the wait would be too long. Throws it later if another network
+    /// with fewer jobs needs the place in the queue, or if the deadline of the request passes. Work that is running at
+    /// the deadline continues to its end, but its answer is dropped.
     ///
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.
@@ -58,7 +60,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
                 await withCheckedContinuation { continuation in
                     caller.wait(with: continuation)
                     dispatcher.enter(job, with: ticket, from: network)
-                    // What has happened before the job was in the queue has not found it.
+                    // A cancellation or a deadline before this point has not found the job in the queue.
                     if Task.isCancelled { dispatcher.withdraw(ticket) }
                     if Deadline.hasPassed { dispatcher.giveUp(job, with: ticket, from: network) }
                 }
@@ -71,11 +73,11 @@ final class WorkPool<Resource: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Why work of that network would be rejected now; nil if it would be accepted.
+    /// Returns the reason why work of that network would be rejected now; nil if it would be accepted.
     func rejection(of network: Network) -> WorkRejection? { dispatcher.rejection(of: network) }
 
-    /// Rejects waiting work with `stopped`, lets running work finish, and blocks until the threads have ended. A second call
-    /// returns immediately.
+    /// Rejects waiting work with `stopped`, lets running work finish, and blocks until the threads have ended. A second
+    /// call returns immediately.
     func shutdown() {
         dispatcher.close()
         let threads = threads.withLock { threads in
@@ -123,7 +125,7 @@ extension WorkPool {
                     work.signal()
                     return
                 }
-                // The new job has its place, and the worker that was woken for it.
+                // The new job takes the place of the displaced one, and the worker that was woken for it.
                 rejected()
                 displacedJob.reject(.busy(wait: wait))
             } catch {
@@ -170,7 +172,7 @@ extension WorkPool {
                     let deliver = job.run(resource)
                     let duration = ContinuousClock.now - start
                     finished(duration)
-                    // Before the delivery, so that the worker counts as free when the caller gets its answer.
+                    // Finishes before the delivery, so that the worker counts as free when the caller gets its answer.
                     queue.withLock { $0.finish(after: duration) }
                     deliver()
                 case .sleep: continue
@@ -184,7 +186,7 @@ extension WorkPool {
     private struct Job: Sendable {
         /// Does the work, and returns a function that delivers its outcome.
         let run: @Sendable (Resource) -> @Sendable () -> Void
-        /// Returns false if the caller has its answer already.
+        /// Rejects the job for the given reason. Returns false if the caller already has its answer.
         private let answer: @Sendable (WorkRejection) -> Bool
 
         init<Answer: Sendable>(_ work: @escaping @Sendable (Resource) -> Answer, for caller: Caller<Answer>) {
@@ -209,7 +211,7 @@ extension WorkPool {
             self.continuation.withLock { $0 = continuation }
         }
 
-        /// Returns false if the task does not wait, or not any more.
+        /// Returns false if the task does not wait yet, or already has its answer.
         @discardableResult
         func resume(with outcome: Result<Answer, WorkRejection>) -> Bool {
             guard let continuation = continuation.withLock({ $0.take() }) else { return false }

@@ -1,7 +1,7 @@
-/// Why a ``WorkPool`` did not do the work.
+/// The reason why a ``WorkPool`` has not done the work.
 package enum WorkRejection: Error, Hashable, Sendable {
-    /// All workers are busy, and the queue is full, the wait would be too long, or the deadline of the request has passed.
-    /// `wait` is the estimated wait.
+    /// All workers are busy, and the queue is full, the wait would be too long, or the deadline of the request has
+    /// passed. `wait` is the estimated wait.
     case busy(wait: Duration)
     /// The task was cancelled while its work waited.
     case cancelled
@@ -34,9 +34,9 @@ struct WorkQueue<Job> {
     private let capacity: Int
     /// The maximum time that a job may wait for a worker.
     private let maximumWait: Duration
-    /// The waiting jobs of each network, the oldest first. The networks stand in the order of their next turn; none is
-    /// without jobs. All networks of one ``Network/site`` count as one, because they may belong to one subscriber, who
-    /// would otherwise have 65,536 turns.
+    /// The waiting jobs of each network, the oldest first. The networks are in the order of their next turn, and each
+    /// has at least one job. All networks of one ``Network/site`` count as one, because they may belong to one
+    /// subscriber, who would otherwise have 65,536 turns.
     private var shares: [(site: Network, entries: [Entry])] = []
     private var tickets = 0
     private var isStopped = false
@@ -57,8 +57,8 @@ struct WorkQueue<Job> {
         capacity = workers + queue
     }
 
-    /// The estimated maximum wait of a job that enters now, from the duration of recent jobs. Another network has at
-    /// most one turn more than this one before it.
+    /// Returns the estimated maximum wait of a job that enters now, from the duration of recent jobs. Before that job
+    /// runs, every other network has at most one turn more than the jobs that this network already has in the queue.
     func wait(of network: Network) -> Duration {
         if waiting + running < workers { return .zero }
         let own = share(of: network)
@@ -78,7 +78,7 @@ struct WorkQueue<Job> {
         return Ticket(number: tickets)
     }
 
-    /// Why a job of that network would be rejected now; nil if it would be accepted.
+    /// Returns the reason why a job of that network would be rejected now; nil if it would be accepted.
     func rejection(of network: Network) -> WorkRejection? {
         if isStopped { return .stopped }
         let wait = wait(of: network)
@@ -98,8 +98,8 @@ struct WorkQueue<Job> {
     /// If the queue is full, the job takes the place of the newest job of the network with the most jobs, provided that
     /// this network still has as many as the new job's.
     ///
-    /// - Returns: the job that lost its place, and its network; the caller must reject it. Nil if there was a free place;
-    ///   the caller must wake one worker.
+    /// - Returns: the job that has lost its place, and its network; the caller must reject that job. Nil if there was a
+    ///   free place; then the caller must wake one worker.
     @discardableResult
     mutating func enter(
         _ job: Job,
@@ -130,15 +130,17 @@ struct WorkQueue<Job> {
         return .run(entry.job)
     }
 
-    /// - Parameter duration: the time that the job took. A machine may have been suspended meanwhile, so it counts as at
-    ///   most ten times the average, which one job then little more than doubles.
+    /// Ends a job, and adds its duration to the average.
+    ///
+    /// - Parameter duration: the time that the job took. It counts as at most ten times the average, because the
+    ///   machine may have been suspended meanwhile. So one job can little more than double the average.
     mutating func finish(after duration: Duration) {
         running -= 1
         averageDuration =
             averageDuration == .zero ? duration : (averageDuration * 7 + min(duration, averageDuration * 10)) / 8
     }
 
-    /// Removes and returns the job if it is still waiting; the caller must reject it. A running job cannot be withdrawn.
+    /// Removes and returns the job if it is still waiting; the caller must reject it. Returns nil for a running job.
     mutating func withdraw(_ ticket: Ticket) -> Job? {
         for index in shares.indices {
             guard let place = shares[index].entries.firstIndex(where: { $0.ticket == ticket }) else { continue }
