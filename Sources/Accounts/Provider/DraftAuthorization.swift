@@ -24,7 +24,6 @@ extension Draft {
     /// Returns the request that the client of the draft goes on with after the commit; nil if the draft has none, or if
     /// the draft has moved to another device since.
     ///
-    ///
     /// - Parameter account: the account that the commit has created. The request counts as made at its creation, so the
     ///   person need not prove again who they are.
     package func authorization(committedAs account: Account) -> AuthorizationRequest? {

@@ -3,15 +3,16 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Counts the people at each step, the outcomes and the time they take, by day and flow. It stores no identities.
+/// Counts by day and flow how many people reach each step, with which outcome, and how long it takes. It stores no
+/// identities.
 ///
-/// The counts are kept in memory and added to the database in batches. A server that is killed loses the counts of some
-/// seconds.
+/// The counts are in memory, and are added to the database every ten seconds. A server that is killed loses the counts
+/// since the last time.
 package final class Funnel: Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
-        /// The step became the next one for the first time.
+        /// The step has become the next step for the first time.
         case entered
-        /// Its answers were valid for the first time.
+        /// The answers of the step were valid for the first time.
         case completed
         /// The step is optional and was submitted without answers.
         case skipped
@@ -19,11 +20,11 @@ package final class Funnel: Sendable {
         case refused
         /// The sign-up expired at this step.
         case expired
-        /// The person cancelled it.
+        /// The person has cancelled the sign-up at this step.
         case cancelled
-        /// An operator deleted it.
+        /// An operator has deleted the sign-up at this step.
         case removed
-        /// Another sign-up for the same address was committed.
+        /// The sign-up ended at this step, because another one for the same address was committed.
         case superseded
     }
 
@@ -70,7 +71,8 @@ package final class Funnel: Sendable {
         count(Event(flow: flow, step: step, outcome: .completed, seconds: Self.rounded(max(0, Int(time)))))
     }
 
-    /// The step after the commit. It is entered when an account is created, and completed by the first sign-in.
+    /// The name of the step after the commit. A person enters it when the account is created, and completes it by the
+    /// first sign-in.
     static let signIn = "sign-in"
 
     func refused(_ refusals: [Refusal], at step: StepName, of flow: Flow) {
@@ -79,10 +81,10 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// Counts ended drafts, from the value of the column ``ended(in:)``.
+    /// Counts ended drafts, from the value of the column that ``ended(in:)`` selects.
     func ended(_ list: String, as outcome: Outcome) throws(DatabaseError) {
         guard case .array(let groups)? = try? JSON.read(Array(list.utf8)) else {
-            throw .unexpectedAnswer("expected a list of steps")
+            throw .unexpectedAnswer("the steps of the ended drafts cannot be read")
         }
         for case .array(let group) in groups {
             guard group.count == 3, let flow = group[0].string, let step = group[1].string,
@@ -93,7 +95,7 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// A column that counts the rows of a table by flow and step; each row is a draft that ended.
+    /// Returns a column that counts the rows of a table by flow and step. Each row is a draft that has ended.
     static func ended(in table: SQL = "ended") -> SQL {
         """
         (SELECT coalesce(jsonb_agg(jsonb_build_array(flow, step, number)), '[]')::text
@@ -101,7 +103,8 @@ package final class Funnel: Sendable {
         """
     }
 
-    /// Seconds up to a minute, then 5 s up to ten minutes, minutes up to two hours, then hours.
+    /// Rounds a duration in seconds: not at all below a minute, to 5 seconds below ten minutes, to minutes below two
+    /// hours, and to hours above, up to 10,000 hours.
     private static func rounded(_ seconds: Int) -> Int {
         switch seconds {
         case ..<60: seconds
@@ -111,7 +114,7 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// Adds the counts to the database. If that fails, the counts are kept for the next call, except if the outcome is
+    /// Adds the counts to the database. If that fails, the counts are kept for the next call, unless the outcome is
     /// unknown: then they are dropped, so that nothing is counted twice.
     package func flush(to database: Database) async throws(DatabaseError) {
         let counts = self.counts.withLock { counts in
@@ -124,7 +127,7 @@ package final class Funnel: Sendable {
             return .object(members + [.init("count", .integer(count))])
         }
         do throws(DatabaseError) {
-            // Always in the same order, so that servers that write at the same time cannot deadlock.
+            // Writes the rows always in the same order, so that servers that write at the same time cannot deadlock.
             _ = try await database.transaction(
                 """
                 INSERT INTO funnel_daily (day, flow, step, outcome, code, seconds, count)

@@ -8,40 +8,43 @@ package struct Limit: Hashable, Sendable {
         self.period = period
     }
 
-    /// The number of slots among which large counts are divided: each has 500 to 999 hits.
+    /// The number of slots among which the count is divided: 1 for a count below 1,000, otherwise slots of 500 to 749
+    /// events.
     var slots: Int { max(1, count / 500) }
 }
 
 /// The rate limits. The database counts all but `revisions`, for all servers together.
 package struct Limits: Sendable {
     package enum Name: String, CaseIterable, Sendable {
-        /// Sign-ups that a client network starts.
+        /// Drafts that one client network starts. Links of hand-offs, tickets, and authorization requests that
+        /// applications without a secret push count too.
         case starts
-        /// Commits by a client network.
+        /// Commits by one client network.
         case commits
         /// Mails to one address that one client network causes. A stranger therefore cannot use up the limit of the
         /// owner.
         case mailsToAddressFromNetwork = "mails_to_address_from_network"
-        /// The same over a longer period, so that one network never reaches `mailsToAddress`.
+        /// The same mails over a longer period, so that one network never reaches `mailsToAddress`.
         case mailsToAddressFromNetworkPerDay = "mails_to_address_from_network_per_day"
         case mailsToAddress = "mails_to_address"
         case mailsFromNetwork = "mails_from_network"
-        /// All mails that clients cause.
+        /// Mails that all clients cause together.
         case mails
         /// Codes entered for an address by one client network, so that one network never reaches `guessesForAddress`.
         case guessesForAddressFromNetwork = "guesses_for_address_from_network"
         /// Codes entered for an address, in all drafts together.
         case guessesForAddress = "guesses_for_address"
-        /// Usernames that a draft checks.
+        /// Usernames that one draft or account tries.
         case usernameChecks = "username_checks"
-        /// Passwords of a draft that are hashed, or compared with a stored hash.
+        /// Passwords of one draft that are hashed, or compared with a stored hash.
         case passwordHashes = "password_hashes"
-        /// The same of all drafts of a client network.
+        /// Passwords that one client network causes to be hashed or compared, in drafts, sign-ins, confirmations and
+        /// changes.
         case passwordHashesFromNetwork = "password_hashes_from_network"
-        /// Images that a draft uploads, valid or not.
+        /// Images that one draft or account uploads, valid or not.
         case images
 
-        /// Whether a ticket helps the owner of the address who meets this limit.
+        /// Whether the ticket in a mail lets the owner of the address go on although this limit is exceeded.
         package var yieldsToTicket: Bool {
             switch self {
             case .mailsToAddressFromNetwork, .mailsToAddressFromNetworkPerDay, .mailsToAddress,
@@ -55,7 +58,7 @@ package struct Limits: Sendable {
     }
 
     package var byName: [Name: Limit]
-    /// The maximum number of changes to a draft; its revision counts them.
+    /// The maximum number of changes to one draft, which its revision counts.
     package var revisions: Int
 
     package init(byName: [Name: Limit], revisions: Int) {
@@ -95,23 +98,24 @@ package struct Limits: Sendable {
     }
 }
 
-/// A rate limit is exceeded.
+/// The rate limit that a request has exceeded.
 package struct LimitReached: Error, Hashable, Sendable {
     /// The name of the limit as clients see it, such as `mails_to_address`.
     package let name: String
     package let limit: Limit
+    /// The time after which the request may succeed.
     package let wait: Duration
 }
 
-/// One event that counts against a limit.
+/// An event that counts against a limit.
 package struct Charge: Sendable {
     let name: String
-    /// The limit as clients see it.
+    /// The limit that clients are told, also if the event counts against only one of its slots.
     let limit: Limit
     /// The keyed digests of what the limit is counted by, such as an address or a network
     /// (``KeyRing/limitDigests(_:)``).
     let subjects: [[UInt8]]
-    /// The number of events of the subject: that of the limit, or the share of one of its slots.
+    /// The maximum number of events of each subject in the period: the count of the limit, or the share of one slot.
     let quota: Int
 }
 
@@ -124,8 +128,8 @@ extension Signups {
         Charge(name: name, limit: limit, subjects: digests(name, subject), quota: limit.count)
     }
 
-    /// The charges for an event of a client: one for its IPv4 address, or one each for its /64, /56 and /48 of IPv6,
-    /// which have different digests because their lengths differ.
+    /// Returns the charges for an event of a client: one for its IPv4 address, or one each for the /64, /56 and /48 of
+    /// its IPv6 address. Their digests differ because their lengths differ.
     func charges(_ name: Limits.Name, of network: Network) -> [Charge] {
         network.blocks.map { block in
             let one = flow.limits[name]
@@ -135,10 +139,10 @@ extension Signups {
         }
     }
 
-    /// The charge for an event of all clients together.
+    /// Returns the charge for an event that counts for all clients together.
     func chargeForAll(_ name: Limits.Name) -> Charge { slotCharge(name, flow.limits[name], []) }
 
-    /// The number of events of ``chargeForAll(_:)`` in the last period, as SQL.
+    /// Returns an expression for the number of events of ``chargeForAll(_:)`` in the last period.
     func hitsForAll(_ name: Limits.Name) -> SQL {
         let limit = flow.limits[name]
         let subjects = (0..<limit.slots).map { slotSubjects(name, [], $0, of: limit.slots)[0] }
@@ -149,8 +153,9 @@ extension Signups {
             """
     }
 
-    /// A charge against one slot of a limit, drawn at random. The row of a subject contains the time of each hit, and is
-    /// locked until the transaction ends; with slots the rows stay short, and many transactions count at the same time.
+    /// Returns a charge against one random slot of a limit. The row of a subject contains the time of each event, and
+    /// is locked until the transaction ends. With slots, the rows stay short, and many transactions can count at the
+    /// same time.
     private func slotCharge(_ name: Limits.Name, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
         let slots = limit.slots
         return Charge(
@@ -169,8 +174,8 @@ extension Signups {
         keys.limitDigests([Array("limit".utf8), Array(name.utf8)] + subject)
     }
 
-    /// A statement that counts one event against each limit, or against none if one of them is exceeded. In that case
-    /// it returns a row, and ``isWithinLimits`` is false for the rest of the transaction.
+    /// Returns a statement that counts one event against each limit, or against none if one of them is exceeded. In
+    /// that case it selects a row, and ``isWithinLimits`` is false for the rest of the transaction.
     ///
     /// - Parameter condition: the statement counts only if this is true.
     func consume(_ charges: [Charge], when condition: SQL = "true") -> SQL {
@@ -179,8 +184,8 @@ extension Signups {
             : "SELECT number, wait, \(Self.setFlag("exceeded", "true")) FROM \(take(charges, when: condition)) AS taken"
     }
 
-    /// A statement that consumes nothing, and returns what ``consume(_:when:)`` would. If a limit is exceeded,
-    /// ``isWithinLimits`` is false for the rest of the transaction.
+    /// Returns a statement that selects the same row as ``consume(_:when:)``, but counts nothing. If a limit is
+    /// exceeded, ``isWithinLimits`` is false for the rest of the transaction.
     func peek(_ charges: [Charge], when condition: SQL = "true") -> SQL {
         charges.isEmpty
             ? consume([])
@@ -191,25 +196,26 @@ extension Signups {
             """
     }
 
-    /// Decodes the rows of ``consume(_:when:)``; nil if no limit was exceeded.
+    /// Decodes the rows of ``consume(_:when:)`` or ``peek(_:when:)``. Returns nil if no limit was exceeded.
     func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
         guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
         let counted = charges.flatMap { charge in charge.subjects.map { _ in charge } }
         guard counted.indices.contains(number - 1) else {
-            throw .unexpectedAnswer("there is no limit number \(number)")
+            throw .unexpectedAnswer("the database returned the limit number \(number), which does not exist")
         }
         let charge = counted[number - 1]
         return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
     }
 
-    /// Runs ``consume(_:when:)`` in its own transaction.
+    /// Runs ``consume(_:when:)`` in its own transaction. Returns nil if no limit was exceeded.
     func consumeAlone(_ charges: [Charge]) async throws(DatabaseError) -> LimitReached? {
         try exceeded(charges, await database.transaction(consume(charges))[0])
     }
 
-    /// The call of the SQL function that counts against each limit, or against none.
+    /// Returns the call of the SQL function that counts against each limit, or against none.
     ///
-    /// - Parameter others: count instead of `charges` if the condition is false. Their limits must be the same.
+    /// - Parameter others: the charges that count instead of `charges` if the condition is false. They must have the
+    ///   same limits.
     func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
         let subjects: SQL = """
             CASE WHEN \(condition) THEN \(ByteStrings(charges.flatMap(\.subjects)))
@@ -231,15 +237,17 @@ extension Signups {
 }
 
 extension Signups {
-    /// True unless a limit was exceeded in this transaction.
+    /// The condition that no limit was exceeded in this transaction.
     static let isWithinLimits: SQL = "NOT \(flag("exceeded"))"
 
-    /// An expression that stores the value of a condition until the end of the transaction; ``flag(_:)`` reads it.
+    /// Returns an expression that stores the value of a condition until the end of the transaction. ``flag(_:)`` reads
+    /// it.
     static func setFlag(_ name: String, _ condition: SQL) -> SQL {
         "set_config('signup.\(SQL(stringLiteral: name))', (\(condition))::text, true)"
     }
 
-    /// The condition that ``setFlag(_:_:)`` stored in this transaction; false if there is none.
+    /// Returns an expression for the value that ``setFlag(_:_:)`` has stored in this transaction; false if there is
+    /// none.
     static func flag(_ name: String) -> SQL {
         "coalesce(current_setting('signup.\(SQL(stringLiteral: name))', true) = 'true', false)"
     }

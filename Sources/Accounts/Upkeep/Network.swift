@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// The network of a client, by which limits count: an IPv4 address, or the first 64 bits of an IPv6 address.
+/// The network of a client, by which rate limits count: an IPv4 address, or the first 64 bits of an IPv6 address.
 ///
-/// One subscriber may have from one /64 of IPv6 to 65,536 of them: providers assign a /56 or a /48 (RFC 6177, RIPE-690).
-/// So a limit for each client applies to all ``blocks``, or to the ``site``.
+/// One subscriber may have between 1 and 65,536 networks of 64 bits in IPv6: providers assign a /56 or a /48 (RFC 6177,
+/// RIPE-690). So a limit for each client applies to all ``blocks``, or to the ``site``.
 package struct Network: Hashable, Sendable {
-    /// Four bytes for IPv4, eight for IPv6, six for a ``site`` of IPv6, none if the address is unknown.
+    /// Four bytes for IPv4, eight for IPv6, six for the ``site`` of an IPv6 network, none if the address is unknown.
     let prefix: [UInt8]
 
     /// All clients with an unknown address share this network.
@@ -22,11 +22,12 @@ package struct Network: Hashable, Sendable {
     /// An IPv4 address, or a /64, /56 or /48 of IPv6.
     package struct Block: Hashable, Sendable {
         let prefix: [UInt8]
-        /// How many times the number of a /64 or an IPv4 address all clients in this block may have together.
+        /// The factor by which a limit is multiplied for all clients in this block together.
         package let multiple: Int
     }
 
-    /// The IPv4 address; or the /64, /56 and /48 of IPv6, which may have one, four and sixteen times the number.
+    /// The blocks to which the network belongs: the IPv4 address, or the /64, /56 and /48 of IPv6, with the factors 1,
+    /// 4 and 16.
     package var blocks: [Block] {
         guard prefix.count == 8 else { return [Block(prefix: prefix, multiple: 1)] }
         return [(8, 1), (7, 4), (6, 16)].map { Block(prefix: Array(prefix.prefix($0)), multiple: $1) }
@@ -40,7 +41,7 @@ package struct Network: Hashable, Sendable {
 package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// Nil if the text is not an address. A zone after `%` is ignored.
+    /// Returns nil if the text is not an address. A zone after `%` is ignored.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
         if let bytes = Self.parsed(text, AF_INET, 4) {
@@ -63,8 +64,8 @@ package struct IPAddress: Hashable, Sendable {
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// Whether a host is `localhost`, in 127.0.0.0/8 or ::1, also in the brackets of a URL. Other names are not looked
-    /// up: they count as other machines.
+    /// Whether a host is `localhost`, an address in 127.0.0.0/8, or ::1, which may have the brackets of a URL. Other
+    /// names are not resolved, and count as other machines.
     package static func isLoopback(host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
@@ -75,7 +76,7 @@ package struct IPAddress: Hashable, Sendable {
     var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : bytes == Array(repeating: 0, count: 15) + [1] }
 }
 
-/// A block of addresses, `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one.
+/// A block of addresses, such as `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one address.
 package struct IPBlock: Hashable, Sendable {
     private let first: IPAddress
     private let length: Int
@@ -95,6 +96,6 @@ package struct IPBlock: Hashable, Sendable {
         }
     }
 
-    /// Whether the whole other block is in this one.
+    /// Whether this block contains the whole other block.
     func contains(_ other: IPBlock) -> Bool { other.length >= length && contains(other.first) }
 }

@@ -1,8 +1,9 @@
 package import Foundation
 
 extension Signups {
-    /// The name of a network in the log: 16 hexadecimal digits. All servers with the same first key use the same name on
-    /// one day (UTC), and another one on the next day. Without the key, the name does not tell the address.
+    /// Returns the name of a network in the log: 16 hexadecimal digits. All servers with the same first key use the
+    /// same name on one day (UTC), and another name on the next day. Without the key, nobody can find the address from
+    /// the name.
     package func pseudonym(of network: Network, at time: Date = Date()) -> String {
         keys.pseudonym(of: network, at: time)
     }

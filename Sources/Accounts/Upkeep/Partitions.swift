@@ -23,7 +23,7 @@ package struct Partitions: Sendable {
         var failure: DatabaseError?
         for day in 0...7 {
             do throws(DatabaseError) {
-                // One server at a time. The next one finds the partition in place.
+                // The lock lets one server at a time create the partition. The next server finds that it exists.
                 _ = try await database.transaction(
                     "SELECT pg_advisory_xact_lock('drafts'::regclass::oid::bigint)",
                     "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date + \(day)::int)"

@@ -2,12 +2,12 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Erases expired drafts with all that belongs to them, and other expired rows.
+/// Erases expired drafts with everything that belongs to them, and other expired rows.
 ///
 /// It works in small batches that skip locked rows, so that no request waits for it. The commit of a batch does not
-/// wait for the flush of the write-ahead log: rows that a crash restores are erased again later. After each batch of
-/// drafts it pauses four times as long as the batch took. Any number of servers may run it: while one of them runs a
-/// batch, the batches of the others do nothing.
+/// wait until the write-ahead log is on disk: rows that return after a crash are erased again later. After each batch
+/// of drafts it pauses four times as long as the batch took, at most a second. Any number of servers may run it: while
+/// one of them runs a batch, the batches of the others do nothing.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
@@ -16,8 +16,9 @@ package struct Reaper: Sendable {
     private var database: Database { signups.database }
 
     /// - Parameters:
-    ///   - restFactor: the pause after a batch of drafts, as a multiple of the duration of the batch.
-    ///   - maximumDuration: the time after which a sweep stops erasing drafts, so that it gets to the other rows even
+    ///   - restFactor: the pause after a batch of drafts, as a multiple of the duration of the batch. It is at most a
+    ///     second.
+    ///   - maximumDuration: the time after which a sweep stops erasing drafts, so that it also erases the other rows
     ///     after a flood of drafts.
     package init(
         signups: Signups,
@@ -31,7 +32,7 @@ package struct Reaper: Sendable {
         self.logger = logger
     }
 
-    /// The counts of what a sweep erased.
+    /// The numbers of rows and partitions that a sweep has erased.
     package struct Erased: Hashable, Sendable {
         package var drafts = 0
         /// Rows of the other tables, such as limits, endings, leases and mails.
@@ -40,13 +41,13 @@ package struct Reaper: Sendable {
         package var partitions = 0
     }
 
-    /// The number of drafts that one statement reads. It is part of the text of the statement, so that PostgreSQL plans
-    /// for this number.
+    /// The maximum number of drafts that one statement reads. It is part of the text of the statement, so that
+    /// PostgreSQL plans for this number.
     private static let batch = 50
     /// The number of pages of a table that one statement reads.
     private static let pages = 500
 
-    /// Erases once. If one part fails, the others continue, and the first error is thrown at the end.
+    /// Runs one sweep. If one part fails, the others continue, and the first error is thrown at the end.
     package func sweep() async throws(DatabaseError) -> Erased {
         let start = ContinuousClock.now
         var erased = Erased()
@@ -76,8 +77,8 @@ package struct Reaper: Sendable {
 
     // MARK: - Drafts
 
-    /// Erases day by day, with statements that name the partition: a statement on `drafts` opens all partitions each
-    /// time.
+    /// Erases expired drafts day by day. Each statement names the partition of the day, because a statement on `drafts`
+    /// opens all partitions each time.
     private func eraseExpiredDrafts() async throws(DatabaseError) -> Int {
         let end = ContinuousClock.now + maximumDuration
         let names = try await database.read(
@@ -103,7 +104,7 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// Erases expired drafts that are not sign-ups, which an index finds.
+    /// Erases expired drafts of the other flows, such as recoveries, which an index finds.
     private func eraseExpiredChanges() async throws(DatabaseError) -> Int {
         var count = 0
         while !Task.isShuttingDownGracefully {
@@ -133,8 +134,8 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// Erases in the order of the ids, which is the order of creation. Drafts that were created within the idle time
-    /// cannot have expired. Runs at least one batch for each day, also after `end`.
+    /// Erases expired drafts in the order of their ids, which is the order of creation. Drafts that were created within
+    /// the idle time cannot have expired. Runs at least one batch for each day, even after `end`.
     private func eraseExpiredDrafts(
         in table: SQL,
         until end: ContinuousClock.Instant,
@@ -189,12 +190,12 @@ package struct Reaper: Sendable {
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
     }
 
-    /// The condition that the id is in that list. PostgreSQL would plan a join again for each batch, which takes longer
-    /// than the batch.
+    /// Returns the condition that the id is in that list. PostgreSQL would plan a join again for each batch, and the
+    /// planning takes longer than the batch.
     private static func isIn(_ list: SQL) -> SQL { "id = ANY (ARRAY(SELECT id FROM \(list)))" }
 
-    /// The maximum lifetime of a draft that no operator has extended. The token of such a draft shows that it has
-    /// expired.
+    /// The maximum lifetime of a draft that no operator has extended. The token of such a draft contains its age, so
+    /// the reason for its end need not be stored.
     private var maximumLifetime: SQL { "make_interval(secs => \(signups.flow.expiry.absolute.seconds))" }
 
     // MARK: - Other expired rows
@@ -217,11 +218,13 @@ package struct Reaper: Sendable {
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // Drafts that are here because a clock was wrong: dropping the partition of a day does not erase them.
+        // `drafts_other` has drafts whose id comes from a wrong clock. No day's partition contains them, so they are
+        // not dropped with one.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
-    /// Erases from the first page of the table to the page that is the last at the start.
+    /// Erases the expired rows of a table, a number of pages at a time, up to the page that is the last one at the
+    /// start.
     private func erase(from name: String, where condition: SQL) async throws(DatabaseError) -> Int {
         let table = SQL(stringLiteral: name)
         let size = try await database.read("SELECT pg_relation_size(\(name)::text::regclass)").only.decode(Int.self)
@@ -258,11 +261,11 @@ package struct Reaper: Sendable {
             "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
             "last_used_at"
         ),
-        // Codes that nobody has used. What a used code has bought ends with its session.
+        // Authorizations whose code was not used. The others are deleted with their session.
         ("authorizations", "code_use IS NULL AND code_expires_at < now()", "code_expires_at"),
     ]
 
-    /// Erases in the order of the index, batch by batch.
+    /// Erases the expired rows of a table in the order of the index, batch by batch.
     private func eraseByIndex(
         from name: String,
         where condition: SQL,
@@ -294,7 +297,7 @@ package struct Reaper: Sendable {
     /// The position of the first row of a page.
     private static func firstRow(of page: Int) -> String { "(\(page),0)" }
 
-    /// Addresses that accounts have left, and that nobody can restore any more.
+    /// Releases the addresses that accounts have left, and that nobody can restore any more.
     private func releaseAddresses() async throws(DatabaseError) -> Int {
         try await database.transaction(
             "WITH \(Self.lock) SELECT CASE WHEN acquired THEN release_addresses() ELSE 0 END FROM reaper_lock"
@@ -318,7 +321,7 @@ package struct Reaper: Sendable {
 
     private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
 
-    /// A CTE whose column `acquired` is true if this server may erase, until the transaction ends.
+    /// A CTE whose column `acquired` tells whether this server may erase rows until the transaction ends.
     private static let lock: SQL = """
         reaper_lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock('drafts'::regclass::oid::int, 1) AS acquired)
         """
