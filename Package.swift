@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-/// CI builds with `WARNINGS_AS_ERRORS=1`, so that no warning ever lands.
+/// Warnings are errors if `WARNINGS_AS_ERRORS` is set, as it is in scripts/check, scripts/test and CI.
 let strictness: [SwiftSetting] =
     ProcessInfo.processInfo.environment["WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
@@ -14,7 +14,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 
-/// A folder stands for all files in it. `Assets` names the templates and the parts of the script, in their order.
+/// Each folder includes all its files. `Assets` lists the templates, and the parts of the script in their order.
 let pages: [Resource] = [
     .embedInCode("Pages/Templates"), .embedInCode("Pages/Script"), .embedInCode("Pages/signup.css"),
 ]
@@ -54,7 +54,7 @@ let package = Package(
         .target(
             name: "Schema",
             path: "sql",
-            // A folder stands for all files in it. `Schema` gives them their order.
+            // Each folder includes all its files. `Schema` lists them in their order.
             resources: [.embedInCode("migrations"), .embedInCode("functions")],
             swiftSettings: settings
         ),
@@ -126,8 +126,8 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// The programs of scripts/fuzz and scripts/bench, which no other build needs to see. Both look inside `Accounts`, so
-// their scripts pass -enable-testing.
+// The programs of scripts/fuzz and scripts/bench exist only in the builds of these scripts. Both programs use internal
+// names of `Accounts`, so the scripts pass -enable-testing.
 if ProcessInfo.processInfo.environment["FUZZING"] != nil {
     package.targets.append(
         .executableTarget(
@@ -142,7 +142,8 @@ if ProcessInfo.processInfo.environment["FUZZING"] != nil {
 if ProcessInfo.processInfo.environment["BENCHMARKS"] != nil,
     let server = package.targets.first(where: { $0.name == "accounts-api" })
 {
-    // They serve with other connections as well, so there the server is a library.
+    // The benchmarks also run the server with other designs of database connections. So the server is a library in this
+    // build.
     package.products.removeAll { $0.name == server.name }
     package.targets.removeAll { $0.name == server.name || $0.type == .test }
     package.targets += [

@@ -1,8 +1,8 @@
 #include <argon2.h>
 #include <stddef.h>
 
-/* libargon2 allocates its memory with a callback that has no user data, so the buffer for the current call is in a
-   thread-local variable. Only the three functions below use it. */
+/* libargon2 allocates its memory with a callback that has no parameter for user data, so the buffer for the current
+   call is in a thread-local variable. Only the functions below use it. */
 struct argon2_buffer {
     uint8_t *base;
     size_t size;
@@ -25,7 +25,7 @@ static inline void argon2_free_nothing(uint8_t *memory, size_t size) {
     (void)size;
 }
 
-/* Computes Argon2id, version 0x13, on the calling thread, in the given buffer of `size` bytes; `memory` is in KiB.
+/* Computes Argon2id, version 0x13, on the calling thread, in a buffer of `size` bytes. `memory` is in KiB.
    Returns ARGON2_OK or a negative code: ARGON2_MEMORY_ALLOCATION_ERROR if the buffer is too small. */
 static inline int argon2id_within(
     void *buffer, size_t size, uint32_t memory, uint32_t iterations, uint32_t lanes,
@@ -50,8 +50,9 @@ static inline int argon2id_within(
     return code;
 }
 
-/* Computes a hash of another system, with 0 for Argon2d, 1 for Argon2i and 2 for Argon2id, version 0x13, on the calling
-   thread. Allocates its memory. Returns ARGON2_OK or a negative code. */
+/* Computes Argon2, version 0x13, on the calling thread, for a hash that another system has made. `type` is 0 for
+   Argon2d, 1 for Argon2i and 2 for Argon2id. `memory` is in KiB; libargon2 allocates it. Returns ARGON2_OK or a
+   negative code. */
 static inline int argon2_foreign(
     int type, uint32_t memory, uint32_t iterations, uint32_t lanes, const void *password, size_t password_length,
     const uint8_t *salt, size_t salt_length, void *tag, size_t tag_length

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of the longest hash with its final NUL. */
+/* The size of the longest hash, including its final NUL, in bytes. */
 static const size_t crypt_hash_size = CRYPT_OUTPUT_SIZE;
 
-/* Hashes the phrase with the setting, such as "$2b$12$" and a salt, and writes the setting and the hash to `hash`.
-   Returns the length of the result; 0 if the phrase is too long or has a NUL, the setting is not valid, or memory is
-   missing. The working memory, which holds a copy of the phrase, is wiped. */
+/* Hashes the phrase with the setting, such as "$2b$12$" and a salt, and writes the setting and the hash without a NUL
+   to `hash`, which must have room for crypt_hash_size bytes. Returns the number of bytes written; 0 if the phrase is
+   too long or contains a NUL, the setting is not valid, or there is not enough memory. Wipes the working memory, which
+   contains a copy of the phrase. */
 static inline size_t crypt_hash(const void *phrase, size_t length, const char *setting, void *hash) {
     struct crypt_data *data = (struct crypt_data *)calloc(1, sizeof(struct crypt_data));
     if (data == NULL) return 0;

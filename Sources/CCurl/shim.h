@@ -28,7 +28,7 @@ static inline CURLcode curl_begin(void) {
     return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/// The bytes must live until the transfer ends.
+/// Sets the body of a POST request. libcurl does not copy the bytes, so they must stay valid until the transfer ends.
 static inline CURLcode curl_set_body(CURL *curl, const void *bytes, size_t count) {
     CURLcode status = curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) count);
     return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_POSTFIELDS, bytes) : status;

@@ -12,8 +12,8 @@ bool phone_knows_region(const char *region) {
     return PhoneNumberUtil::GetInstance()->GetCountryCodeForRegion(region) != 0;
 }
 
-// Fast path: an E.164 number of the region needs no parsing. It is `+`, the country code, and digits of which the first
-// is not zero.
+// Reads a number of the region that is already in E.164 form: `+`, the country code, and digits of which the first is
+// not zero. This is faster than the parser. Returns false for any other text.
 static bool read_e164(const PhoneNumberUtil &util, const char *text, size_t length, const char *region, PhoneNumber *number) {
     const int code = util.GetCountryCodeForRegion(region);
     const std::string prefix = "+" + std::to_string(code);

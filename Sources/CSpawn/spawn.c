@@ -88,7 +88,8 @@ int confine_to_computing(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         ALLOW(read), ALLOW(write), ALLOW(exit), ALLOW(exit_group), ALLOW(rt_sigreturn), ALLOW(restart_syscall),
-        // Memory that can be executed: the libraries are loaded before. No rule allows mprotect.
+        // Refuses to map executable memory: all libraries are loaded already. No rule allows mprotect, which could
+        // make memory executable later.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 4),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
@@ -101,7 +102,7 @@ int confine_to_computing(void) {
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    // For all threads. If the system call is not permitted, for this thread only, which does all the work.
+    // Confines all threads. If that system call is not permitted, confines only this thread, which does all the work.
     if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0) return 0;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 #else

@@ -11,12 +11,12 @@ extern "C" {
 /// Whether the library supports the region, which is an ISO 3166-1 code in capital letters.
 bool phone_knows_region(const char *region);
 
-/// Writes the E.164 form and a NUL if the text is a mobile or fixed-line number without extension, as dialled in the
-/// region. Returns false for any other text. The form has at most 16 characters. Thread-safe.
+/// Writes the E.164 form and a NUL if the text is a mobile or fixed-line number without an extension, as people in the
+/// region dial it. Returns false for any other text. The form has at most 16 characters. Thread-safe.
 bool phone_format_e164(const char *text, size_t length, const char *region, char e164[17]);
 
 /// Writes an E.164 number in international format, with country code and spaces, and a NUL. Returns false if the number
-/// is invalid or the buffer too small. Thread-safe.
+/// is invalid or does not fit into `capacity` bytes. Thread-safe.
 bool phone_format_international(const char *e164, size_t length, char *text, size_t capacity);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// C functions for the part of RE2 (C++) that this service uses. Patterns match in time linear in the length of the
+// C functions for the part of RE2 (C++) that this service uses. The time of a match is linear in the length of the
 // text.
 #pragma once
 

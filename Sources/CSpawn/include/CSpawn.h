@@ -1,7 +1,7 @@
-// Processes without privileges. This header uses no system types: if two imported modules included the same
+// Starts, awaits and confines processes. This header uses no system types: if two imported modules included the same
 // system header, every Swift file that uses its types would have to import both.
 
-/// Makes two sockets that are connected to each other, and that a program started by another thread does not inherit.
+/// Makes two sockets that are connected to each other. A program that another thread starts does not inherit them.
 ///
 /// - Returns: 0, or -1 with `errno`.
 int connected_sockets(int sockets[2]);
@@ -28,14 +28,14 @@ struct ending {
 /// - Returns: 0, or -1 with `errno`.
 int await_process(int process);
 
-/// Releases the id of a process that has ended, and returns how it ended.
+/// Waits until a child process has ended, releases its id, and writes to `ending` how it ended.
 ///
 /// - Returns: 0, or -1 with `errno`.
 int reap_process(int process, struct ending *ending);
 
 /// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, and
-/// exiting. All other system calls fail (seccomp(2)), and so does allocating memory that can be executed. The kernel kills the process when the thread that started it
-/// ends.
+/// exiting. All other system calls fail (seccomp(2)), and so does the allocation of executable memory. The kernel kills
+/// the process when the thread that started it ends.
 ///
 /// - Returns: 0, or -1 with `errno`, for example if the system does not support this.
 int confine_to_computing(void);
