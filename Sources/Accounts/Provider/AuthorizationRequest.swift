@@ -22,7 +22,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
-    /// The session whose account the person has chosen; nil if no page has asked yet.
+    /// The session whose account the person has chosen for the request; nil without a choice.
     private(set) var chosen: ID<AccountSession>?
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
@@ -134,7 +134,7 @@ extension AuthorizationRequest {
         }
         guard parameters["code_challenge_method"] == "S256", let challenge = parameters["code_challenge"],
             challenge.utf8.count == 43, challenge.utf8.allSatisfy(\.isBase64URL)
-        else { throw refusal("invalid_request", "PKCE is required: a code_challenge of 43 characters by S256.") }
+        else { throw refusal("invalid_request", "PKCE is required: a code_challenge of 43 characters (S256).") }
         let scopes = parameters.words("scope")
         guard scopes.contains("openid") else { throw refusal("invalid_scope", "The scope must contain openid.") }
         var maxAge: Int?

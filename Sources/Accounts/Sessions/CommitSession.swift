@@ -85,9 +85,9 @@ extension CommitPlan {
         }
     }
 
-    /// - Parameter rows: the results of the transaction, of which those of ``sessionStatements`` are the last ones.
     /// Returns the session of the commit; nil if the commit starts none.
     ///
+    /// - Parameter rows: the results of the transaction, of which those of ``sessionStatements`` are the last ones.
     func newSession(_ rows: [Rows]) throws(DatabaseError) -> NewSession? {
         guard let session else { return nil }
         try signups.countFirstSignIn(rows[rows.count - 2])

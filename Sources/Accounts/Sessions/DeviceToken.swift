@@ -28,7 +28,8 @@ package struct DeviceToken: Hashable, Sendable {
     /// The SHA-256 hash of the token, which the database stores.
     var digest: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-    /// How long a device is remembered after its last sign-in: as long as browsers keep a cookie (RFC 6265bis §5.5).
+    /// The time for which a device is remembered after its last sign-in. It is the longest time for which browsers keep
+    /// a cookie (RFC 6265bis §5.5).
     package static let lifetime = Duration.seconds(400 * 86_400)
 
     private static let length = 33

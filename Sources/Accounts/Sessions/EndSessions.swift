@@ -15,7 +15,7 @@ package struct ListedSession: Sendable {
 
 extension ListedSession {
     /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended, including
-    /// idle sessions with two factors, and the last used first.
+    /// idle sessions with two factors. The session that was used last comes first.
     static func query(of account: ID<Account>) -> SQL {
         """
         SELECT id, created_at, last_seen_at, sealed,
@@ -64,8 +64,8 @@ extension Sessions {
         }
     }
 
-    /// Returns the sessions of the account that have not ended, the last used first; at most
-    /// ``AccountSession/maximum``.
+    /// Returns the sessions of the account that have not ended, at most ``AccountSession/maximum``. The session that
+    /// was used last comes first.
     package func list(of account: ID<Account>) async throws(SignInError) -> [ListedSession] {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await ListedSession.all(in: database.read(ListedSession.query(of: account)), keys)

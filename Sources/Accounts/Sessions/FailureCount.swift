@@ -11,9 +11,9 @@ struct FailureCount: Sendable {
 /// exceed a maximum.
 ///
 /// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because one
-/// that has no account must behave like one that has. An account has at most two of them, so strangers have at most 100
-/// guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they have
-/// none (``Operator/removeAuthenticator(of:)``).
+/// without an account must behave like one with an account. An account has at most one of each, so strangers have at
+/// most 100 guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they
+/// have none (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
     /// The failures on all devices that the account does not know.
     let ofStrangers: FailureCount

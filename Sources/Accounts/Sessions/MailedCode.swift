@@ -49,10 +49,10 @@ extension Sessions {
         return (account, address)
     }
 
-    /// Returns the limits of the mail. They are counted by the typed identifier, and apart from those of sign-ups. If a
-    /// username shared them with an address, they would tell whether both belong to one account. And a stranger who
-    /// uses up the mails of an address by sign-ups, which bring its owner no ticket for a sign-in, must not use up
-    /// these.
+    /// Returns the limits of the mail. They are counted by the typed identifier, and separately from the limits of
+    /// sign-ups. If a username shared the counts of an address, they would tell whether both belong to one account. If
+    /// a sign-in shared the counts of sign-ups, a stranger could use them up by sign-ups, whose mails bring the owner
+    /// of the address no ticket for a sign-in.
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
         let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [

@@ -63,7 +63,6 @@ package enum SignInProgress: Sendable {
 package struct NewSession: Sendable {
     package let session: AccountSession
     package let token: Token<AccountSession>
-    /// Nil if the client keeps the one that it has.
     /// The device token that the client must store; nil if the client keeps the one that it has.
     package let device: DeviceToken?
     /// The new recovery code, which replaces the one that was used; nil if none was used.
@@ -79,7 +78,6 @@ package struct PendingSignIn: Sendable {
 
     package let token: Token<PendingSignIn>
     package let awaits: Awaited
-    /// Nil if the client keeps the one that it has.
     /// The device token that the client must store; nil if the client keeps the one that it has.
     package var device: DeviceToken?
 

@@ -26,7 +26,7 @@ package final class SigningKeys: Sendable {
         var waiting: [CheckedContinuation<Void, Never>]?
     }
 
-    /// The age from which on a server reads the keys again before it uses them.
+    /// The age at which a server replaces its copy of the keys.
     static let maximumAge = Duration.seconds(60)
     /// The minimum time between two reads because of unknown keys. Without it, anyone could cause reads with invented
     /// names of keys.

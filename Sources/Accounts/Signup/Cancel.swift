@@ -7,7 +7,8 @@ package enum CancelError: Error {
 }
 
 extension Signups {
-    /// Ends the draft immediately. Deletes its values, proofs and leases, and keeps only the hash of its token.
+    /// Ends the draft immediately. Deletes its values, proofs and leases, and keeps only the hash of its token, and
+    /// waiting mail with a code (``deleteBelongingsExceptCodes``).
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {

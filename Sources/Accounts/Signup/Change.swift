@@ -15,11 +15,11 @@ package struct Effect {
     var locks: [SQL] = []
     /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
-    /// Rate limits that are consumed before anything else happens.
+    /// Rate limits that are consumed before the change is written, unless another request has changed the draft.
     var limits: [Charge] = []
     /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
     var laterLimits: [Charge] = []
-    /// A name that must belong to the draft for the change to be written.
+    /// The name that must belong to the draft for the change to be written; nil for none.
     var lease: LeaseRequest?
     /// The field whose address counts as proved, or not proved, after the change; nil if the effect changes neither.
     var proof: (field: FieldName, isProved: Bool)?

@@ -4,12 +4,12 @@ package struct CommitPlan {
     let draft: Draft
     let account: ID<Account>
     var email: EmailAddress?
-    /// The time when the address was proved, as SQL.
+    /// An expression for the time when the address was proved.
     var emailProvedAt: SQL = "NULL::timestamptz"
     var username: String?
     /// The values without a column or table of their own, in the order of the flow.
     var profile: [JSON.Member] = []
-    /// Conditions in addition to the draft's revision.
+    /// Conditions in addition to the draft's revision. If one is false, the commit does not take effect.
     var conditions: [SQL] = []
     /// Conditions on the existing account that the draft changes. If one is false, the draft ends.
     var accountConditions: [SQL] = []

@@ -3,7 +3,7 @@ package import Foundation
 /// One sign-up, or a draft of another flow such as a recovery, at one revision. It may be committed.
 package struct Draft: Sendable {
     package let id: ID<Draft>
-    /// The flow with which it was started or last changed, such as `default@1`.
+    /// The id of the flow with which the draft was started or last changed, such as `default@1`.
     package let flow: String
     package let language: Language
     /// The next step at the time of the last change; `review` if all steps are complete, `committed` after the commit.
@@ -16,7 +16,7 @@ package struct Draft: Sendable {
     var updatedAt: Date
     /// The time of the database when the draft was read.
     package internal(set) var now: Date
-    /// The account that the draft has become; nil before the commit.
+    /// The account that the draft has created or changed; nil before the commit.
     package let account: ID<Account>?
     let tokenHash: [UInt8]
     /// The encrypted values as the database stores them. Each encryption gives other bytes, so equal bytes come from
@@ -24,6 +24,6 @@ package struct Draft: Sendable {
     let sealed: [UInt8]
     /// The progress at this revision, if the write has computed it; otherwise nil.
     var progress: SignupProgress?
-    /// True if the draft has become an account that no longer exists.
+    /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false
 }

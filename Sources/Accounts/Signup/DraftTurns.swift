@@ -29,7 +29,7 @@ final class DraftTurns: Sendable {
         self.maximum = maximum
     }
 
-    /// Waits for the turn. Call ``end(_:)`` unless it throws.
+    /// Waits until the request may act on the draft. Unless this throws, the caller must call ``end(_:)``.
     ///
     /// - Returns: whether the request had to wait for others.
     func begin(_ draft: ID<Draft>) async throws(Refusal) -> Bool {

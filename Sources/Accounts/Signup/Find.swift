@@ -15,7 +15,7 @@ package enum FindError: Error {
 package enum Termination: String, Sendable {
     case expired, cancelled, superseded
     case continuedElsewhere = "continued-elsewhere"
-    /// The draft has become an account, which was erased since. It is never stored as a reason.
+    /// The account of the committed draft was erased. It is never stored as a reason.
     case accountErased = "account-erased"
 }
 
@@ -100,10 +100,10 @@ extension Signups {
         return values
     }
 
-    /// Returns why a draft no longer exists.
+    /// Returns the reason why a draft no longer exists.
     ///
-    /// Nothing is stored about an expired draft. The time in its id shows that it has expired, and whether that is
-    /// still recent enough to report.
+    /// No reason is stored for a draft that has expired, unless an operator had extended its lifetime. The time in its
+    /// id shows that it has expired, and whether that is recent enough to report.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         return try await converting(to: FindError.database) { () throws(DatabaseError) in

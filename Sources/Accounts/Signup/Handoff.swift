@@ -52,8 +52,8 @@ extension Signups {
 
     /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
     ///
-    /// The draft loses its password, because a link may come from a stranger: nobody must finish a sign-up with a
-    /// password that another person knows.
+    /// The draft loses its password, because a stranger may have started the draft and asked for the link. Otherwise
+    /// the owner of the address could finish a sign-up with a password that the stranger knows.
     ///
     /// - Parameter opening: identifies the client. For a minute, the same link with the same opening returns the same
     ///   token again, in case the client has lost the response. Nil if the client does not need that.

@@ -26,7 +26,7 @@ final class CompletedWork {
     /// True if the ``Effect/limits`` of the submission have been consumed before its slow work.
     var hasConsumedLimits = false
 
-    /// Returns the result for that field and subject; runs `work` if there is none yet. A nil result is not kept.
+    /// Returns the result for that field; runs `work` if there is none yet. A nil result is not kept.
     func once<Result: Sendable>(
         _ field: FieldName,
         optional work: () async throws(SubmitError) -> Result?

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The time by which the present request must be answered. Everything that the request waits for obeys it: statements,
 /// hashes, images, and turns on a draft.
 package final class Deadline: Sendable {
-    /// The deadline of the present task; nil for work of the server itself.
+    /// The deadline of the present task; nil for work that belongs to no request.
     @TaskLocal package static var current: Deadline?
     /// The maximum duration of a statement that belongs to no request.
     private static let ofOwnWork = Duration.seconds(60)

@@ -32,7 +32,7 @@ struct WorkQueue<Job> {
 
     private let workers: Int
     private let capacity: Int
-    /// The maximum time that a job may wait for a worker.
+    /// The maximum estimated wait with which a job is accepted.
     private let maximumWait: Duration
     /// The waiting jobs of each network, the oldest first. The networks are in the order of their next turn, and each
     /// has at least one job. All networks of one ``Network/site`` count as one, because they may belong to one
@@ -45,7 +45,8 @@ struct WorkQueue<Job> {
     /// The moving average of the duration of a job; zero until the first job has finished.
     private(set) var averageDuration = Duration.zero
 
-    /// Up to `queue` jobs may wait while all `workers` are busy, each for up to `maximumWait`.
+    /// Up to `queue` jobs may wait while all `workers` are busy. A job is accepted only if its estimated wait is at
+    /// most `maximumWait`.
     init(workers: Int, queue: Int, maximumWait: Duration) {
         precondition(
             workers >= 0 && queue >= 0,
@@ -95,8 +96,8 @@ struct WorkQueue<Job> {
 
     /// Adds the job. Throws `busy` or `stopped`, and then does not keep the job.
     ///
-    /// If the queue is full, the job takes the place of the newest job of the network with the most jobs, provided that
-    /// this network still has as many as the new job's.
+    /// If the queue is full, the job takes the place of the newest job of the network with the most jobs. That network
+    /// must still have at least as many jobs afterwards as the network of the new job.
     ///
     /// - Returns: the job that has lost its place, and its network; the caller must reject that job. Nil if there was a
     ///   free place; then the caller must wake one worker.

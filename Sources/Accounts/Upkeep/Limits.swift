@@ -8,8 +8,8 @@ package struct Limit: Hashable, Sendable {
         self.period = period
     }
 
-    /// The number of slots among which the count is divided: 1 for a count below 1,000, otherwise slots of 500 to 749
-    /// events.
+    /// The number of slots among which the count is divided: one for a count below 1,000, otherwise so many that each
+    /// slot has 500 to 749 events.
     var slots: Int { max(1, count / 500) }
 }
 
