@@ -1,19 +1,22 @@
 package import Foundation
 
-/// How `accounts show` reads the rows that one kind has written for an account, and shows them.
+/// A query of `accounts show` for rows that belong to an account, such as those in the table of a kind of field, and
+/// the function that turns the rows into a section of the output.
 package struct AccountQuery {
     let select: SQL
-    /// Describes the rows of `select`. An account may have none, for example because it was created under another flow.
+    /// Turns the rows of `select` into a section. There may be no rows, for example because the account was created
+    /// under another flow.
     let describe: (Rows) throws(DatabaseError) -> AccountSection
 }
 
-/// What `accounts show` shows of the tables of one kind.
+/// The part of the output of `accounts show` that an ``AccountQuery`` makes.
 package struct AccountSection: Sendable {
-    /// True if the section comes before the values of the account, such as the factors of its sign-in. The text output
-    /// then has a line for each entry; after the values it has a row in the table of values.
+    /// True for a section before the values of the account, such as the factors of a sign-in: its entries are lines of
+    /// the text output. False for a section after them: its entries are rows of the table of values.
     package var precedesValues = false
     package var entries: [Entry] = []
-    /// The members of the JSON output. Every account has all of them, even without such rows.
+    /// The members that the section adds to the JSON output. They are the same for every account, even if it has no
+    /// rows.
     package var members: [JSON.Member] = []
 
     /// A line of the text output, such as “terms  accepted 2 h ago, version 2026-11”.
@@ -21,9 +24,10 @@ package struct AccountSection: Sendable {
         /// The name of the field, or `factor`.
         package let label: String
         package let text: String
-        /// Shown after the text, relative to now. Entries with a time come last.
+        /// A time that the output shows after `text`, relative to now; nil if there is none. Entries with a time come
+        /// last.
         package var time: Date?
-        /// Shown at the end, after a comma.
+        /// A remark that the output shows at the end, after a comma; nil if there is none.
         package var note: String?
     }
 }

@@ -1,5 +1,5 @@
-/// One of several options, or some of them. Several chosen options are stored without repetition, in the order of the
-/// flow file.
+/// A field for which the person chooses one option of a list or, with `choose: several`, one or more of them. The
+/// options that a person chooses together are stored without repetition, in the order of the flow file.
 package struct ChoiceField: FieldKind {
     package typealias Value = Choice
     package static let name = "choice"
@@ -32,7 +32,7 @@ package struct ChoiceField: FieldKind {
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> Choice
     {
-        // JSON strings compare byte by byte.
+        // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
         let values = options.map { JSON.string($0.value) }
         guard isMultiple else {
             guard case .json(.string(let text)) = answer else {
@@ -45,14 +45,15 @@ package struct ChoiceField: FieldKind {
             throw Refusals(field, .wrongType, ["expected": "array of strings"])
         }
         guard !chosen.isEmpty else { throw Refusals(field, .required) }
-        // A list this long contains an option twice, and comparing it would take long.
+        // The maximum of 1000 bounds the time of the comparisons below.
         guard chosen.count <= 1000, chosen.allSatisfy(values.contains) else { throw Refusals(field, .notAllowed) }
         return .several(values.filter(chosen.contains).compactMap(\.string))
     }
 
-    /// Accepts any order, because an earlier flow file may have had the options in another order.
+    /// Accepts the chosen options in any order, because an earlier flow file may have listed the options in another
+    /// order.
     package func isValid(_ value: Choice, of field: FieldName, in context: ValidationContext) -> Bool {
-        // JSON strings compare byte by byte.
+        // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
         let values = options.map { JSON.string($0.value) }
         switch value {
         case .one(let chosen): return !isMultiple && values.contains(.string(chosen))
@@ -63,7 +64,7 @@ package struct ChoiceField: FieldKind {
         }
     }
 
-    /// Returns nil if the flow file has changed between one option and several.
+    /// Returns nil if the field has no value, or if the flow file had another value of `choose` when it was stored.
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         switch value(in: draft.values, of: field.name) {
         case .one(let chosen)? where !isMultiple: chosen.json
@@ -92,7 +93,7 @@ package struct ChoiceField: FieldKind {
 
     package var takesSeveral: Bool { isMultiple }
 
-    /// The first letter of an option could reveal which one it is.
+    /// Hides all letters, because the first letter of an option could reveal which option it is.
     package func masked(_ value: Choice) -> String { "•••" }
 
     package var template: String { isMultiple ? "field-checkboxes" : "field-select" }
@@ -113,7 +114,7 @@ package struct ChoiceField: FieldKind {
         let chosen: [JSON] = if case .array(let values) = shown { values } else { [shown] }
         return chosen.compactMap { value in
             guard let text = value.string else { return nil }
-            // JSON strings compare byte by byte.
+            // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
             return options.first { .string($0.value) == value }.map { label(of: $0, in: language) } ?? text
         }.joined(separator: ", ")
     }
@@ -125,7 +126,7 @@ package struct ChoiceField: FieldKind {
     }
 }
 
-/// The chosen option, or all chosen options.
+/// The value of a ``ChoiceField``: the chosen option or, if the field takes several, all chosen options.
 package enum Choice: StoredValue {
     case one(String)
     case several([String])

@@ -1,30 +1,31 @@
 /// The form control for a field, in the terms of HTML.
 package struct Control: Sendable {
-    /// The type of an `input`, or `textarea`, or `select`.
+    /// The attribute `type` of an `input` element, or `textarea` or `select` for these elements.
     package let type: String
-    /// The autofill detail token of the value (HTML, “Autofilling form controls”).
+    /// The attribute `autocomplete` (HTML, “Autofilling form controls”); nil if the control has none.
     package var autocomplete: String?
-    /// The keyboard that a phone shows.
+    /// The attribute `inputmode`, which selects the keyboard that a phone shows; nil for the default of the browser.
     package var inputMode: String?
-    /// True if the value is no text of a language, such as a number with letters.
+    /// True if the value is not made of words, such as a membership number.
     package var isCode = false
 }
 
 extension Control {
-    /// What the keyboard of a phone capitalizes: a value of the attribute `autocapitalize` of HTML.
+    /// A value of the HTML attribute `autocapitalize`: which first letters the keyboard of a phone capitalizes.
     package enum Capitalization: String, Sendable {
         case nothing = "none"
         case words, sentences
     }
 
-    /// Nil for the default of the browser.
+    /// The attribute `autocapitalize` of the control; nil for the default of the browser.
     package var capitalization: Capitalization? {
         if takesName { return .words }
         if isUnspelled { return .nothing }
         return type == "textarea" ? .sentences : nil
     }
 
-    /// True if a dictionary would find errors in right values.
+    /// True if the browser must not check the spelling, because correct values, such as names and codes, are not in a
+    /// dictionary.
     package var isUnspelled: Bool {
         isCode || takesName || !["text", "textarea"].contains(type)
             || ["username", "one-time-code", "url", "email", "impp", "postal-code"].contains(autocomplete)
@@ -41,7 +42,8 @@ extension Control {
 }
 
 extension Control {
-    /// The autofill field names of HTML, except those of payment cards: no sign-up should ask for them.
+    /// The values of `autocomplete` that a flow file may use: the autofill field names of HTML, except those of payment
+    /// cards, because no sign-up should ask for a card.
     static let autocompletes = [
         "off", "on", "name", "honorific-prefix", "given-name", "additional-name", "family-name", "honorific-suffix",
         "nickname", "username", "new-password", "current-password", "one-time-code", "organization-title",

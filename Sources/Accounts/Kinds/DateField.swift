@@ -1,12 +1,12 @@
 package import Foundation
 
-/// A day of the proleptic Gregorian calendar, `YYYY-MM-DD` in ASCII, checked by arithmetic.
+/// A day of the proleptic Gregorian calendar. Its text form is `YYYY-MM-DD` in ASCII digits.
 package struct CivilDate: Hashable, Comparable, Sendable {
     package let year: Int
     package let month: Int
     package let day: Int
 
-    /// Returns nil if the day does not exist.
+    /// Returns nil if the day does not exist, or if the year is not in 1...9999.
     package init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(of: month, in: year)
         else {
@@ -15,8 +15,8 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day at an instant in a time zone. The conversion from days follows Howard Hinnant, “chrono-compatible
-    /// low-level date algorithms”, `civil_from_days`.
+    /// The day of an instant in a time zone. The arithmetic is `civil_from_days` in Howard Hinnant's “chrono-compatible
+    /// low-level date algorithms”.
     package init(_ instant: Date, in zone: TimeZone) {
         let seconds = Int(instant.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: instant)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400 + 719_468
@@ -42,18 +42,21 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 
-    /// The completed years on `today`. In a year without 29 February, a person born on that day turns a year older on 1
-    /// March.
+    /// Returns the age on `today` in completed years of a person who was born on this day. A person who was born on 29
+    /// February becomes a year older on 1 March if the year is not a leap year.
     package func age(on today: CivilDate) -> Int {
         today.year - year - ((today.month, today.day) < (month, day) ? 1 : 0)
     }
 }
 
-/// A day, by default one in the past. Ages are counted in whole years.
+/// A field for a day. The day must not be after today, unless the flow file sets `future`.
 package struct DateField: FieldKind {
     package typealias Value = CivilDate
     package static let name = "date"
+    /// The minimum age on the day of the check, in completed years; nil if there is none.
     let minAge: Int?
+    /// The maximum age, like ``minAge``. If it is nil, the maximum is 150, or there is none if the day may be in the
+    /// future.
     let maxAge: Int?
     let mayBeInFuture: Bool
     /// The time zone that decides which day is today; nil for the time zone of the flow.
@@ -87,18 +90,19 @@ package struct DateField: FieldKind {
         if date > today, !mayBeInFuture { return Refusal(field, .inFuture) }
         let age = date.age(on: today)
         if let minAge, age < minAge { return Refusal(field, .tooYoung, ["min": .integer(minAge)]) }
-        // No living person is older than 150, and the limit catches most typing errors in a year.
+        // No living person is older than 150, and this maximum finds many mistyped years.
         let maximum = maxAge ?? (mayBeInFuture ? nil : 150)
         if let maximum, age > maximum { return Refusal(field, .tooOld, ["max": .integer(maximum)]) }
         return nil
     }
 
-    /// Always validated again, because an age changes with time.
+    /// Validates the value even if ``ValidationContext/hasValidValues`` is true, because the age changes with time.
     package func holds(_ field: FieldName, in context: ValidationContext) -> Bool {
         value(in: context.values, of: field).map { refusal(of: $0, field, in: context) == nil } ?? false
     }
 
-    /// A date of birth is shown at the review and in its own step only.
+    /// Shows the date only in its own step and at the review, because it may be a date of birth. The overview of the
+    /// draft shows only that there is a date.
     package func shown(_ value: CivilDate, at place: DisplayContext) -> JSON { place == .draft ? .isSet : value.json }
 
     package func rules(in language: Language) -> [JSON.Member] {
@@ -128,7 +132,7 @@ extension CivilDate: StoredValue {
         self.init(year: year, month: month, day: day)
     }
 
-    /// `YYYY-MM-DD`.
+    /// The day as a text of the form `YYYY-MM-DD`.
     package var json: JSON {
         func digits(_ number: Int, _ count: Int) -> String {
             let digits = String(number)
@@ -137,7 +141,8 @@ extension CivilDate: StoredValue {
         return .string("\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))")
     }
 
-    /// The numbers of `YYYY-MM-DD`, even if the day does not exist; nil for any other text.
+    /// Returns the year, month and day of a text of the form `YYYY-MM-DD`, even if the day does not exist; nil for any
+    /// other text.
     fileprivate static func parts(of text: String) -> (Int, Int, Int)? {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }

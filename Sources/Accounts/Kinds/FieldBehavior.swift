@@ -1,10 +1,10 @@
-/// What a field of one kind does in each act of a sign-up, beyond holding a value.
+/// The members of a kind of field that take part in the acts of a sign-up and of an account, beyond holding a value.
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
 /// the fields of the flow and calls the members below on the kind of each field. Every member has a default, so a kind
 /// that only holds a value implements none of them.
 package protocol FieldBehavior: Sendable {
-    /// The type that a draft stores; `Never` if it stores nothing.
+    /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
 
     /// The type of a valid answer. For most kinds it is `Value`. For the others, ``submit(_:_:)`` makes the value from
@@ -13,7 +13,8 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Properties of the kind
 
-    /// True if the canonical value may identify an account; then the value is unique among all accounts.
+    /// True if a flow file may make a field of this kind an identifier. No two accounts have the same value of an
+    /// identifier.
     static var canIdentify: Bool { get }
 
     /// For a code: the field with the e-mail address to which the code is mailed. A correct answer proves that the
@@ -39,19 +40,20 @@ package protocol FieldBehavior: Sendable {
     /// True if the answer is validated after the other fields of its step, because it depends on them.
     var dependsOnOtherAnswers: Bool { get }
 
-    /// True if people may change the value in their account, by the rules of the kind alone. By default, that is every
-    /// value but secrets.
+    /// True if the kind lets people change the value in their account. The flow file decides in addition which steps
+    /// are editable. By default true for every stored value except secrets and guesses.
     ///
     /// - Parameter fields: all fields of the flow.
     func canBeEdited(_ field: Field, among fields: [Field]) -> Bool
 
-    /// True if the person of this draft is not asked for the field. A step of such fields is left out.
+    /// True if the person of this draft need not fill in the field. The person skips a step in which this is true for
+    /// all fields.
     func isOmitted(_ field: Field, in context: ValidationContext) -> Bool
 
     // MARK: The flow file
 
     /// Called while the flow file is read, directly after the rules of this field. Throws if the field is at an invalid
-    /// position, or contradicts a field before it. The fields after it are not known yet.
+    /// position, or contradicts a field before it. The fields after it have not been read yet.
     func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError)
 
     /// Called after all steps of the flow file were read. Throws if the field contradicts any other field.
@@ -59,29 +61,31 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Submit, check and clear
 
-    /// Called when a step is submitted or checked, for each valid answer that is not a value yet, such as a password.
-    /// Returns the refusals that are found by reading from a disk. It comes before all rate limits and effects.
+    /// Called when a step is submitted or checked, for each valid answer from which the value must still be computed,
+    /// such as a password. Returns the refusals that only a read from disk can find. A submission calls it before any
+    /// other effect of the answers.
     func lookUp(_ input: Input, in field: Field, by signups: Signups) async throws(HashingError) -> [Refusal]
 
     /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
-    /// the effects of the answer to the submission's change, which is written afterwards. The valid answer is in
-    /// ``Submission/inputs``.
+    /// the effects of the answer to the submission's change, which is written afterwards. A valid answer that already
+    /// is the value is among the values of the change; any other valid answer is in ``Submission/inputs``.
     ///
     /// Called again when the write is retried. Work that must be done only once, such as spending an attempt on a code,
-    /// belongs into ``Submission/completed``.
+    /// runs through ``Submission/completed``, which keeps its result.
     func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError)
 
-    /// Called for each field of the flow after ``submit(_:_:)``. Returns the rate limits that ``work(_:_:)`` consumes; none
-    /// if it has nothing to do, or has done it before a retry.
+    /// Called for each field of the flow after ``submit(_:_:)``. Returns the rate limits to consume before
+    /// ``work(_:_:)``; none if there is no work, or if the work was done before a retry.
     ///
-    /// Throws if the work would be rejected now, because of too much other work: then the person must not lose a place
-    /// within the rate limits.
+    /// Throws if the work would be rejected now, for example because too many passwords wait for a worker. A rejected
+    /// request consumes none of these rate limits.
     func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge]
 
-    /// Called for each field of the flow after its rate limits are consumed, and only if neither another rate limit nor a
-    /// taken name prevents the write. Does slow work, such as hashing a password or decoding an image, and adds its result
-    /// to the change. A field of another step clears its value if the new answers make it invalid: for example, a person
-    /// who chooses the password as the username has to choose another password.
+    /// Called for each field of the flow after the rate limits of ``workCharges(_:for:)`` are consumed, and only if
+    /// neither another rate limit nor a taken name prevents the write. Does slow work, such as hashing a password or
+    /// decoding an image, and adds its result to the change. A field of another step clears its value if the new
+    /// answers make it invalid: for example, a person who chooses the password as the username has to choose another
+    /// password.
     ///
     /// - Returns: the refusals of the answer, if the work finds it invalid.
     func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal]
@@ -95,8 +99,8 @@ package protocol FieldBehavior: Sendable {
     func check(_ value: Value, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
-    /// Called when the field is cleared. The value is removed from the draft anyway; adds to the change what else must
-    /// be undone, such as the lease on a username.
+    /// Called when the field is cleared. The caller removes the value from the draft. This function adds to the change
+    /// what else must be undone, such as the lease on a username.
     func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change)
 
     // MARK: Commit and erasure
@@ -111,17 +115,17 @@ package protocol FieldBehavior: Sendable {
 
     // MARK: Changes of an account
 
-    /// Selects the values that an account has in a table of this kind: the name of each field, and the value as JSON text,
-    /// which ``Value`` reads. Nil if the values are members of the profile or columns of the account.
+    /// A query that selects the values that an account has in a table of this kind: the name of each field, and the
+    /// value as JSON text, which ``Value`` reads. Nil if the values are in the row of the account, or are secrets.
     static func accountValues(of account: ID<Account>) -> SQL?
 
-    /// Called for each field of a step that a person changes in the account, before the transaction. Does slow work, and
-    /// adds to the plan what happens to the value: by default it replaces a member of the profile.
+    /// Called for each field of a step that a person changes in the account, before the transaction. Does slow work,
+    /// and adds the change of the value to the plan: by default, the new value replaces a member of the profile.
     func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError)
 
     // MARK: Operators
 
-    /// The value as commands show it without `--reveal`: the text shows that there is a value, but not which one.
+    /// The value as commands show it without `--reveal`: enough to see that there is a value, but not to know it.
     func masked(_ value: Value) -> String
 
     /// The value as commands show it with `--reveal`, which writes an audit record. Secrets stay masked.
@@ -130,38 +134,39 @@ package protocol FieldBehavior: Sendable {
     /// The text that commands show for the field in a draft; nil if the field has no value.
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
 
-    /// Called by `drafts why` for a field without a valid value. Returns why the field prevents the commit, if the
-    /// stored value does not show the reason: for example, that the code has expired. Nil means that the stored value
-    /// shows it: the value is missing, or the rules refuse it.
+    /// Called by `drafts why` for a field that is not complete. Returns the reason, for example that the code has
+    /// expired, or nil if the reason is that the value is missing or that the rules refuse the stored value.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
     /// Called by `keys rotate` for each unfinished draft with a value in this field. Returns the statements that
-    /// replace keyed digests of the value by digests under the current key, which is the first one in `ACCOUNTS_KEYS`.
+    /// replace the keyed digests of the value by digests under the first key in `ACCOUNTS_KEYS`.
     func renewDigests(of value: Value, in field: Field, of draft: ID<Draft>, by signups: Signups) -> [SQL]
 
-    /// The tables, each with an encrypted column `sealed`, that `keys rotate` re-encrypts with the current key.
+    /// The tables, each with an encrypted column `sealed`, that `keys rotate` re-encrypts with the first key in
+    /// `ACCOUNTS_KEYS`.
     static var sealedTables: [SealedTable] { get }
 
-    /// The id of the pepper that the value needs for ever (``Pepper/id``), because no command can replace it; nil if it
-    /// needs none.
+    /// The id (``Pepper/id``) of the pepper that was used to compute the value. The value can be compared only with
+    /// this pepper, and no command can replace it. Nil if the value needs no pepper.
     func pepperID(of value: Value) -> [UInt8]?
 
-    /// Selects the ids of the peppers that accounts need, as in a PHC string, and the number of accounts for each; nil
-    /// if the kind uses no pepper.
+    /// A query that selects the id of each pepper that accounts need, in the base64 form of a PHC string, and the
+    /// number of these accounts; nil if the kind uses no pepper.
     static var pepperedAccounts: SQL? { get }
 
-    /// How `accounts show` reads and shows the tables that ``commit(_:_:)`` writes; nil if it writes none.
+    /// The query with which `accounts show` reads the tables that ``commit(_:_:)`` writes for this kind; nil if there
+    /// is no such table.
     static func accountQuery(of account: ID<Account>) -> AccountQuery?
 
     // MARK: Applications
 
-    /// The claims that tell an application the value of the field in an account; none if applications never get it. The
-    /// names of the claims must not depend on the value.
+    /// The claims that contain the value of the field for an application; none if applications must not get the value.
+    /// The names of the claims must not depend on the value.
     ///
-    /// By default, a value that people may edit is a claim with the name of the field: all other values, such as passwords,
-    /// are not for applications.
+    /// By default, a value in the profile that people may edit is a claim with the name of the field. Other values,
+    /// such as passwords, are not for applications.
     ///
-    /// - Parameter isProved: whether the person has proved to read mail at the address of the account.
+    /// - Parameter isProved: whether the person has proved to receive mail at the address of the account.
     func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member]
 
     // MARK: Representations
@@ -169,8 +174,8 @@ package protocol FieldBehavior: Sendable {
     /// The field's value as JSON responses and pages show it to the person; nil if the field has no value.
     func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON?
 
-    /// JSON members that a step with this field has in addition to its fields, such as the time until another code may
-    /// be requested.
+    /// JSON members that the field adds to its step in a response, such as the time until another code may be
+    /// requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
     /// The name of the template that renders the field. If the file does not exist, `field-input` is used.
@@ -189,22 +194,25 @@ package protocol FieldBehavior: Sendable {
 /// The position of a field in the flow file that is being read.
 package struct FieldPosition {
     let name: String
-    /// The fields before it in its own step.
+    /// The fields before this one in its own step.
     let earlierInStep: [Field]
+    /// The fields of all steps before this field's step.
     let earlierSteps: [Field]
 
     var earlier: [Field] { earlierSteps + earlierInStep }
 }
 
-/// A table with an encrypted column `sealed`. The name of the table and the key column of a row are the place of the
-/// value (``SealedPlace``), so a ciphertext that is copied to another row cannot be decrypted there.
+/// A table with an encrypted column `sealed`. Each ciphertext is bound to a ``SealedPlace`` of the table's name and the
+/// row's key column, so a ciphertext that is copied to another row cannot be decrypted there.
 package struct SealedTable: Sendable {
-    /// The plural under which `keys rotate` reports the number of re-encrypted rows.
+    /// A plural, such as `photos`: the name under which `keys rotate` reports the number of re-encrypted rows.
     package let name: String
     let table: String
+    /// The column that identifies a row, of type `uuid`.
     let key: SQL
+    /// A condition on the rows: the others have no ciphertext.
     var condition: SQL = "true"
-    /// The number of rows that one statement reads.
+    /// The maximum number of rows that one statement reads.
     var batch = 200
 }
 
@@ -212,9 +220,9 @@ package struct SealedTable: Sendable {
 package struct FormField {
     package let field: Field
     package let step: Step
-    /// The value in the control: the refused answer, or the stored value as it is shown.
+    /// The value in the control: the refused answer, or otherwise `shown`.
     package let value: JSON
-    /// The stored value as it is shown; null if there is none.
+    /// The result of ``FieldBehavior/shown(_:in:at:)`` for the stored value; null if there is none.
     package let shown: JSON
     /// The language of the page.
     package let language: Language
@@ -349,16 +357,17 @@ extension FieldKind {
 }
 
 extension FieldBehavior {
-    /// True if the account has the value as a member of its profile, unless it identifies the account.
+    /// True if ``accountValues(of:)`` is nil. A value that people may edit is then in the row of the account: it is a
+    /// member of the profile, or an identifier.
     var isInProfile: Bool { Self.accountValues(of: ID()) == nil }
 
-    /// True if no page shows the answer again after it was typed.
+    /// True if no page shows the answer again after the person has typed it: a secret, or a guess such as a code.
     package var isHidden: Bool { takesSecret || takesGuess }
 }
 
 extension JSON {
-    /// The value as text, with objects masked: every secret is stored as an object, and a later flow file may give the
-    /// name of its field to a kind whose values are not secret.
+    /// The value as text; `•••` for an object. Every secret is stored as an object, so it stays masked even if a later
+    /// flow file gives the name of its field to a kind whose values are not secret.
     package var plain: String {
         if case .object = self { return "•••" }
         return string ?? text

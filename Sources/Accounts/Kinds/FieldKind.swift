@@ -1,7 +1,8 @@
 package import Foundation
 
-/// One kind of value: its canonical form, its rules, and how it is described and shown. The same code validates an
-/// answer and a stored value, describes the field to clients, and validates everything again before the commit.
+/// A kind of field: the canonical form of its values, its rules, and how clients see both. A value of this type is one
+/// field of the kind with its rules from the flow file. It validates answers, and stored values again before the
+/// commit.
 package protocol FieldKind: FieldBehavior {
     /// The name of the kind in the flow file.
     static var name: String { get }
@@ -13,7 +14,8 @@ package protocol FieldKind: FieldBehavior {
     /// optional field is not passed to this function.
     func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
-    /// The value of a valid answer; nil if it must be computed from the answer first, such as the hash of a password.
+    /// The value of a valid answer; nil if ``submit(_:_:)`` or ``work(_:_:)`` must compute it, such as the hash of a
+    /// password.
     func value(of input: Input) -> Value?
 
     /// Whether a stored value satisfies the rules of this flow.
@@ -22,35 +24,38 @@ package protocol FieldKind: FieldBehavior {
     /// Whether the field is complete; by default, whether it has a valid value.
     func holds(_ field: FieldName, in context: ValidationContext) -> Bool
 
-    /// How the holder of the draft sees the value.
+    /// The value as JSON responses and pages show it to the person.
     func shown(_ value: Value, at place: DisplayContext) -> JSON
 
-    /// The value as people write it, if that differs from the canonical form. It is accepted as an answer, too.
+    /// The value as people write it, such as a phone number with spaces; nil if that is the canonical form. It is also
+    /// a valid answer.
     func written(_ value: Value) -> String?
 
-    /// The rules as clients see them, with the texts in that language.
+    /// The rules of the field as JSON members for clients, with texts in the given language.
     func rules(in language: Language) -> [JSON.Member]
 
     /// The form control that asks for the value.
     var control: Control { get }
 
-    /// An answer that is not empty, as JSON Schema (2020-12). The schema may be less strict than the rules, never
-    /// stricter.
+    /// The JSON Schema (2020-12) of an answer that is not empty. It may allow answers that the rules refuse, but it
+    /// must not forbid an answer that they accept.
     var answerSchema: JSON { get }
 
     /// The JSON Schema of what `shown` returns.
     func shownSchema(at place: DisplayContext) -> JSON
 
-    /// What the messages about refused answers name. By default, the topic with the name of the kind.
+    /// The topic that selects the messages about refused answers. By default, the topic with the name of the kind, or
+    /// `other` if there is none.
     var topic: RefusalTopic { get }
 
-    /// Converts the texts of a form to an answer: at least one text, and several only if the kind `takesSeveral`.
+    /// Converts the texts of a submitted form to an answer. There is at least one text, and several only if
+    /// `takesSeveral`.
     func answer(inForm texts: [String]) -> JSON
 
-    /// True if the answer counts as no answer.
+    /// True if the answer is empty by the rules of the kind, and so counts as no answer.
     func isBlank(_ answer: FieldAnswer) -> Bool
 
-    /// True if a form may contain the field more than once.
+    /// True if a submitted form may contain several texts for the field, such as several ticked boxes.
     var takesSeveral: Bool { get }
 
     /// The words that a password must not equal once this value is known.
@@ -71,8 +76,7 @@ extension FieldKind {
     package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
     package func written(_ value: Value) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
-    /// A value that was stored under another flow file may violate the rules of this one, so only its type is
-    /// certain.
+    /// States only the type, because a value that was stored under another flow file may violate the other rules.
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }
     package func isBlank(_ answer: FieldAnswer) -> Bool { answer.isBlank }
@@ -111,17 +115,16 @@ extension FieldKind {
 
     func written(in values: Values, of field: FieldName) -> String? { value(in: values, of: field).flatMap(written) }
 
-    /// The value of that JSON as people write it; nil if that is its canonical form, or if it is not a value of this
-    /// kind.
+    /// The result of ``written(_:)`` for a stored value; nil also if the JSON is not a value of this kind.
     package func written(json: JSON) -> String? { Value(json: json).flatMap(written) }
 
-    /// The value of that JSON as commands show it by default; nil if it is not a value of this kind.
+    /// The result of ``masked(_:)`` for a stored value; nil if the JSON is not a value of this kind.
     package func masked(json: JSON) -> String? { Value(json: json).map(masked) }
 
-    /// The value of that JSON as commands show it with `--reveal`; nil if it is not a value of this kind.
+    /// The result of ``revealed(_:)`` for a stored value; nil if the JSON is not a value of this kind.
     package func revealed(json: JSON) -> String? { Value(json: json).map(revealed) }
 
-    /// The refusals of the value that the field has.
+    /// The reasons to refuse the stored value if it were an answer; empty if it is valid, or if there is none.
     func refusals(of field: FieldName, in context: ValidationContext) -> [Refusal] {
         guard let json = context.values.json(of: field) else { return [] }
         do throws(Refusals) {
@@ -133,12 +136,13 @@ extension FieldKind {
     }
 }
 
-/// Where the holder of a draft sees a value: in the overview between steps, in its own step, or at the review.
+/// The place where the person sees a value of a draft: the overview of the whole draft, the step of the field, or the
+/// review after the last step.
 package enum DisplayContext: Sendable {
     case draft, step, review
 }
 
-/// What a field may use to validate an answer.
+/// The data that a field may use to validate an answer or a stored value.
 package struct ValidationContext: Sendable {
     package let flow: Flow
     /// The time of the database.
@@ -147,11 +151,13 @@ package struct ValidationContext: Sendable {
     package let serviceName: String
     package var values: Values
     package var proofs: [FieldName: Proof]
-    /// All answers of this submission, before validation.
+    /// All answers of the request, before validation; empty if there are none.
     package var answers = Answers()
-    /// True if the account has no second factor, so that its password must be longer (NIST SP 800-63B-4 §3.1.1.2).
+    /// True if a new password is the only factor of an account that exists. It then needs at least 15 characters (NIST
+    /// SP 800-63B-4 §3.1.1.2). False in a sign-up, because the flow file is checked for this rule.
     package var isPasswordOnlyFactor = false
-    /// True if every value was validated under this exact flow, so that no value has to be validated again.
+    /// True if every stored value was validated under the same text of the flow file and the same build of the service.
+    /// Stored values are then not validated again.
     package var hasValidValues = false
 
     /// A copy in which every value is validated again.

@@ -1,4 +1,4 @@
-/// An integer between two bounds.
+/// A field for an integer between two bounds, which are themselves allowed.
 package struct NumberField: FieldKind {
     package typealias Value = Int
     package static let name = "number"

@@ -1,9 +1,10 @@
 internal import CRE2
 
-/// A pattern in RE2 syntax. Every pattern matches in time linear in the length of the text.
+/// A regular expression in RE2 syntax. The time of a match is linear in the length of the text, whatever the
+/// expression.
 final class Pattern: Sendable {
     let text: String
-    /// RE2 may match on several threads at once.
+    /// The object of RE2. Safe to share, because RE2 lets several threads match with one object.
     nonisolated(unsafe) private let compiled: OpaquePointer
 
     /// Returns nil if the pattern is invalid.

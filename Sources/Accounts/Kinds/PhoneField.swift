@@ -1,6 +1,6 @@
 internal import CPhoneNumber
 
-/// A mobile or fixed-line phone number in E.164, validated by libphonenumber.
+/// A field for a mobile or fixed-line phone number, which libphonenumber validates. It is stored in E.164 form.
 package struct PhoneField: FieldKind {
     package typealias Value = PhoneNumber
     package static let name = "phone"
@@ -18,7 +18,7 @@ package struct PhoneField: FieldKind {
         -> PhoneNumber
     {
         let text = try answer.text(of: field)
-        // Enough for fifteen digits, each with a mark and a space. Longer texts are refused without parsing.
+        // 48 bytes are enough for fifteen digits, each with a mark and a space. Longer texts are not parsed.
         if text.utf8.count > 48 { throw Refusals(field, .tooLong, ["max": 48, "actual": .integer(text.utf8.count)]) }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || Self.marks.contains($0) }) else {
             throw Refusals(field, .badCharacters)
@@ -27,8 +27,8 @@ package struct PhoneField: FieldKind {
         return PhoneNumber(e164: number)
     }
 
-    /// The step of the field and the review show the whole number, so that it can be corrected. The overview between steps
-    /// shows only its ends.
+    /// Shows the whole number in its own step and at the review, so that the person can correct it. The overview of the
+    /// draft shows only its first three characters and its last two.
     package func shown(_ value: PhoneNumber, at place: DisplayContext) -> JSON {
         if place != .draft { return value.json }
         let number = value.e164

@@ -1,8 +1,8 @@
-/// Why one field was refused: the field, the reason, and the parameters of the message.
+/// A reason to refuse the answer to one field: the field, the error code, and the parameters of the message.
 package struct Refusal: Error, Hashable, Sendable {
     package let field: FieldName
     package let code: Code
-    /// Numbers and names in the message, such as `min` and `actual`.
+    /// Values for the message, by name, such as `min` and `actual`.
     package let params: [String: JSON]
 
     package init(_ field: FieldName, _ code: Code, _ params: [String: JSON] = [:]) {
@@ -11,11 +11,11 @@ package struct Refusal: Error, Hashable, Sendable {
         self.params = params
     }
 
-    /// The maximum number of unknown names in an answer. A body of only unknown names would cause an answer of ten
-    /// times its length.
+    /// The maximum number of unknown names that the response to one request reports. Without it, the response to a
+    /// request with only unknown names would be about ten times as long as the request.
     package static let maximumUnknownFields = 32
 
-    /// Each code has one meaning and one message per language.
+    /// The error code of a refusal. Each code has one meaning.
     package enum Code: String, CaseIterable, Hashable, Sendable {
         case required
         case unknownField = "unknown_field"

@@ -1,8 +1,8 @@
-/// A value as a draft stores it. Each kind of field has its own type.
+/// A value of a field as a draft stores it. Each kind of field has its own type of value.
 ///
-/// A draft is decoded once, when it is read; all later code uses the typed value.
+/// The values of a draft are decoded once, when the draft is read; all later code uses the typed values.
 package protocol StoredValue: Sendable {
-    /// Returns nil for JSON that `json` cannot have returned.
+    /// Reads the result of ``json``. Returns nil if the JSON is not a value of this type.
     init?(json: JSON)
 
     var json: JSON { get }

@@ -1,12 +1,12 @@
-/// Free text in NFC without surrounding white space, with something visible in it. Lengths are counted in Unicode
-/// scalars.
+/// A field for free text with at least one visible character. The text is stored in NFC, without white space at its
+/// ends. Lengths are in Unicode scalars.
 package struct TextField: FieldKind {
     package typealias Value = String
     package static let name = "text"
     let min: Int
     let max: Int
     let isMultiline: Bool
-    /// A pattern that the whole text must match.
+    /// A pattern that the whole text must match; nil if there is none.
     let pattern: Pattern?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -26,8 +26,8 @@ package struct TextField: FieldKind {
         -> String
     {
         let typed = try answer.text(of: field)
-        // One composed scalar comes from at most four scalars, each of at most four bytes. Longer input is refused
-        // before it is normalised, even if much of it is white space.
+        // NFC composes at most four scalars, each of at most four bytes, to one. Longer input is refused before the
+        // slow normalisation, even if it would be short enough without the white space at its ends.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
         }
@@ -52,7 +52,7 @@ package struct TextField: FieldKind {
         return canonical
     }
 
-    /// White space is trimmed, so white space alone counts as no answer.
+    /// True also for a text of only white space, because nothing is left after it is trimmed.
     package func isBlank(_ answer: FieldAnswer) -> Bool {
         if case .json(.string(let text)) = answer { text.trimmingWhiteSpace().isEmpty } else { answer.isBlank }
     }
@@ -71,7 +71,7 @@ package struct TextField: FieldKind {
 }
 
 extension Unicode.Scalar {
-    /// `White_Space` (Unicode). Looking up Unicode properties is slow, and most white space is ASCII.
+    /// The Unicode property `White_Space`. ASCII is compared directly, because looking up Unicode properties is slow.
     fileprivate var isWhiteSpace: Bool {
         isASCII ? value == 0x20 || (0x09...0x0D).contains(value) : properties.isWhitespace
     }
@@ -89,7 +89,7 @@ extension String {
         return String(scalars[first...last])
     }
 
-    /// CR LF becomes LF, because forms send both.
+    /// The text with LF in place of each CR LF, because browsers send CR LF for a line break in a form.
     fileprivate func withoutCarriageReturns() -> String {
         guard utf8.contains(0x0D) else { return self }
         var bytes = Array(utf8)
@@ -101,8 +101,8 @@ extension String {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// True if at most thirty combining marks follow each other (UAX #15 §13). No language needs more, and sorting them
-    /// takes quadratic time.
+    /// True if no more than thirty combining marks follow each other (Unicode Standard Annex 15 §13). No language needs
+    /// more, and normalisation sorts such marks in quadratic time.
     fileprivate var isStreamSafe: Bool {
         if isASCII { return true }
         var run = 0
@@ -113,7 +113,7 @@ extension String {
         return true
     }
 
-    /// Unicode Normalization Form C.
+    /// The text in Unicode Normalization Form C.
     fileprivate func normalised() -> String {
         if isASCII { return self }
         var bytes: [UInt8] = []

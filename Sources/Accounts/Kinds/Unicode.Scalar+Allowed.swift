@@ -11,24 +11,25 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Also allows line feeds and tabs.
+    /// Like ``isAllowedInLine``, but also true for line feeds and tabs.
     package var isAllowedInLines: Bool { isAllowedInLine || value == 0x0A || value == 0x09 }
 
-    /// False for white space, controls, format characters, and characters that are drawn as nothing. A text needs at
-    /// least one visible scalar; invisible ones join emoji and the letters of some scripts.
+    /// False for white space, controls, format characters, and characters that fonts draw as nothing. A text may
+    /// contain such scalars, because some join emoji or letters, but it needs at least one visible scalar.
     ///
-    /// Unassigned code points are visible, because they may be letters of a newer version of Unicode.
+    /// True for unassigned code points, because a newer version of Unicode may assign them to letters.
     package var isVisible: Bool {
         if isASCII { return (0x21...0x7E).contains(value) }
         switch value {
-        // Blank, although no property says so: BRAILLE PATTERN BLANK, OBJECT REPLACEMENT CHARACTER, two blanks of Egyptian
-        // hieroglyphs, KHITAN SMALL SCRIPT FILLER, and MUSICAL SYMBOL NULL NOTEHEAD.
+        // These are blank, although no Unicode property says so: BRAILLE PATTERN BLANK, OBJECT REPLACEMENT CHARACTER,
+        // EGYPTIAN HIEROGLYPH FULL BLANK and HALF BLANK, KHITAN SMALL SCRIPT FILLER, and MUSICAL SYMBOL NULL NOTEHEAD.
         case 0x2800, 0xFFFC, 0x13441, 0x13442, 0x16FE4, 0x1D159: return false
         default: break
         }
-        // Also true for the Hangul fillers, which are letters.
+        // The Hangul fillers are default-ignorable, too, although they are letters.
         if properties.isDefaultIgnorableCodePoint || properties.isWhitespace { return false }
-        // Some format characters are drawn, such as U+0600 ARABIC NUMBER SIGN, but only together with the next ones.
+        // Some format characters are drawn, such as U+0600 ARABIC NUMBER SIGN, but only together with the characters
+        // after them.
         return properties.generalCategory != .format && properties.generalCategory != .control
     }
 }

@@ -3,12 +3,13 @@ internal import Foundation
 
 /// A confirmed authenticator app, as a draft stores it until the commit.
 package struct Authenticator: StoredValue {
+    /// The secret that the app and this service share.
     let secret: [UInt8]
     /// The time step of the accepted code. Codes of this step and of earlier steps must not be accepted again.
     let lastStep: Int
     let recoveryDigests: [[UInt8]]
-    /// The recovery codes themselves, until the person confirms to have saved them; empty for a program, which gets
-    /// them once. The account never has them.
+    /// The recovery codes in plain text, until the person confirms on a page to have saved them. Empty if a client of
+    /// the API set up the app, because the response has shown them. The account stores only digests.
     var unsavedCodes: [RecoveryCode] = []
 
     init(secret: [UInt8], lastStep: Int, recoveryCodes: [RecoveryCode]) {
@@ -39,19 +40,21 @@ package struct Authenticator: StoredValue {
     }
 }
 
-/// A code that replaces one code of the authenticator, once.
+/// A code that a person can use once in place of a code of the authenticator app.
 package struct RecoveryCode: Sendable {
     /// The number of recovery codes for one authenticator.
     static let count = 10
     private let letters: String
 
-    /// A new code of 120 random bits, so a plain hash of it cannot be searched (OWASP ASVS 6.5.2).
+    /// Makes a new code of 120 random bits. That is enough to store it as a plain hash: nobody can find the code by
+    /// trying all of them (OWASP ASVS 6.5.2).
     init() {
         var random = SystemRandomNumberGenerator()
         letters = (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.base32
     }
 
-    /// Reads a code as people type it: in any case, with any spaces and hyphens. Nil if it cannot be a code.
+    /// Reads a code as people type it: in upper or lower case, with spaces and hyphens anywhere. Returns nil if the
+    /// text does not have the form of a code.
     package init?(_ typed: String) {
         let letters = typed.lowercased().utf8.filter { ![UInt8(ascii: " "), UInt8(ascii: "-")].contains($0) }
         let isBase32 = letters.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
@@ -59,7 +62,7 @@ package struct RecoveryCode: Sendable {
         self.letters = String(decoding: letters, as: UTF8.self)
     }
 
-    /// The code as six groups of four letters and digits.
+    /// The code as people see it: six groups of four letters and digits, with hyphens between them.
     package var text: String {
         let letters = Array(letters)
         return stride(from: 0, to: letters.count, by: 4).map { String(letters[$0..<$0 + 4]) }.joined(separator: "-")

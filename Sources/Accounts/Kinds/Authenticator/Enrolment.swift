@@ -25,9 +25,9 @@ package struct Enrolment: Sendable {
             """
     }
 
-    /// The number of wrong codes within ``TOTP/period`` that ends an enrolment.
+    /// After this number of wrong codes within ``TOTP/period`` seconds, the person gets a new secret.
     static let maximumAttempts = 5
-    /// The enrolment also ends at each multiple of this number of wrong codes in a draft.
+    /// The person also gets a new secret each time when the number of wrong codes in the draft is a multiple of this.
     static let maximumFailures = 25
 }
 
@@ -38,8 +38,8 @@ struct NewAuthenticator: Sendable {
 }
 
 extension Authenticator {
-    /// Refuses every code but the one that has confirmed the authenticator. Spends no guess, because no code can
-    /// confirm it again.
+    /// Throws `refused` unless the code is the one that has confirmed the authenticator. Counts no attempt, because a
+    /// correct guess has no effect.
     func checkRepetition(_ code: String, of field: FieldName) throws(SubmitError) {
         guard TOTP.code(secret, step: lastStep).utf8.equalsInConstantTime(code.utf8) else {
             throw .refused([Refusal(field, .codeWrong)])
@@ -48,11 +48,11 @@ extension Authenticator {
 }
 
 extension Signups {
-    /// Returns the data to set up the authenticator of the step; nil if the step asks for none, or if the draft has one
-    /// already.
+    /// Returns the data to set up the authenticator app of the step; nil if the step asks for none, or if the draft
+    /// already has an app.
     ///
-    /// Writes nothing: the secret is derived from the draft and the generation, and is stored only after a correct code
-    /// has confirmed it.
+    /// Writes nothing: the secret is derived from the draft and the number of its earlier secrets, and is stored only
+    /// after a correct code has confirmed it.
     package func enrolment(at step: Step, of draft: Draft) async throws(DatabaseError) -> Enrolment? {
         guard let field = step.fields.first(where: { $0.kind is TOTPField }),
             !(draft.values[field.name] is Authenticator)
@@ -70,16 +70,18 @@ extension Signups {
         )
     }
 
-    /// Counts the guess before it compares, so that parallel guesses cannot exceed the limit.
+    /// Checks the code that sets up an authenticator app. Counts the attempt before it compares the code, so that
+    /// parallel guesses cannot exceed the limit. Throws `refused` for a wrong code.
     ///
-    /// - Returns: the new authenticator and its recovery codes; nil if the same code has confirmed an authenticator in
-    ///   the meantime.
+    /// - Returns: the new authenticator and its recovery codes; nil if another request has set up an authenticator with
+    ///   the same code in the meantime.
     func enrol(
         _ code: String,
         _ field: FieldName,
         of draft: Draft
     ) async throws(SubmitError) -> NewAuthenticator? {
-        // The first guess is made before the draft's turn. A repetition already has the turn.
+        // Does not wait for the draft's turn: a submission that is retried already has the turn when it calls this
+        // function.
         let guess = try await retrying(draft) { (draft) throws(SubmitError) -> Guess? in
             if draft.account != nil { throw .committed }
             if let authenticator = draft.values[field] as? Authenticator {
@@ -94,7 +96,7 @@ extension Signups {
 
     private enum Guess {
         case correct(NewAuthenticator)
-        /// The code has confirmed the draft's authenticator already.
+        /// The draft already has an authenticator, which the same code has confirmed.
         case repeated
     }
 
@@ -109,7 +111,7 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) throws(SubmitError) -> NewAuthenticator {
-        // Also accepts a secret that was shown before a key rotation.
+        // A secret that was shown before a key rotation was derived from another key than the first one.
         for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.timeStep(of: code, using: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
@@ -123,7 +125,8 @@ extension Signups {
         throw .refused([refusal])
     }
 
-    /// Returns nil if the draft is at another revision now.
+    /// Counts an attempt. After the last permitted attempt, the person gets a new secret. Returns nil if the draft has
+    /// changed or ended since it was read.
     private func spend(on field: FieldName, of draft: Draft) async throws(SubmitError) -> SpentAttempt? {
         let insert: SQL = """
             INSERT INTO enrolments (draft, field)
@@ -156,8 +159,8 @@ extension Signups {
         }
     }
 
-    /// A statement that follows the write. The confirmed secret is never shown again, and the correct code does not
-    /// count as a failure.
+    /// A statement for after the write of the draft. A later setup gets a new secret, so the confirmed secret is never
+    /// shown again, and the correct code is no longer counted as a failure.
     func confirmEnrolment(in field: FieldName, of draft: Draft) -> SQL {
         """
         UPDATE enrolments SET generation = generation + 1, failures = failures - 1, recent = '{}'
@@ -165,8 +168,8 @@ extension Signups {
         """
     }
 
-    /// The secret under each key of the ring; the first one is shown. The secret changes if the draft gets a new token
-    /// or another address.
+    /// The secret that each key of the ring derives. Pages and responses show the one of the first key. It changes if
+    /// the draft gets a new token or another address, or after too many wrong codes.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""
@@ -183,7 +186,7 @@ extension Signups {
 }
 
 extension CharacterSet {
-    /// RFC 3986 §2.3.
+    /// The unreserved characters of URIs (RFC 3986 §2.3).
     fileprivate static let urlUnreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )

@@ -5,7 +5,7 @@ package import Foundation
 /// of 30 seconds since 1970.
 package enum TOTP {
     package static let digits = 6
-    /// In seconds.
+    /// The length of a time step in seconds.
     package static let period = 30
     /// The length of a secret in bytes: 160 bits, as RFC 4226 §4 recommends.
     static let secretLength = 20
@@ -36,7 +36,7 @@ package enum TOTP {
 }
 
 extension Sequence<UInt8> {
-    /// RFC 4648 §6, in lower case and without padding.
+    /// The bytes in base32 (RFC 4648 §6), in lower case and without padding.
     var base32: String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
         var text = ""

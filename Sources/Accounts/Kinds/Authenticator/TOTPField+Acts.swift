@@ -14,8 +14,8 @@ extension TOTPField {
         }
     }
 
-    /// A correct code adds the authenticator to the draft and creates its recovery codes. The code that has confirmed
-    /// the authenticator may be repeated, for example by a double click; any other code is refused.
+    /// Adds the authenticator to the draft and makes its recovery codes if the code is correct. If the draft already
+    /// has an authenticator, accepts only the code that has confirmed it, for example after a double click.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let code = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
@@ -38,7 +38,8 @@ extension TOTPField {
         submission.change.effects.append(Effect(statements: [signups.confirmEnrolment(in: field.name, of: draft)]))
     }
 
-    /// A new address removes the authenticator, because the authenticator may belong to another person.
+    /// Removes the authenticator when an address changes, because the app may belong to the reader of the earlier
+    /// address.
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
         guard change.values.contains(field.name) else { return }
         change.values[field.name] = nil
@@ -82,7 +83,8 @@ extension TOTPField {
     package func masked(_ value: Authenticator) -> String { "set" }
     package func revealed(_ value: Authenticator) -> String { "set" }
 
-    /// A form that removes the authenticator, if there is one. Otherwise, whether the person may leave it out.
+    /// If there is an authenticator: the path of the form that removes it, and whether the person may go on without
+    /// another one. Otherwise: whether the person may leave the field empty.
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         guard form.shown != .null else {
             return [.init("is_optional", .bool(form.step.isOptional || !form.field.isRequired))]

@@ -1,5 +1,5 @@
-/// An authenticator app, set up by submitting one of its codes (RFC 6238). The stored value is the secret shared with
-/// the app. Only its step shows the secret, and only before a code has confirmed it.
+/// A field that sets up an authenticator app (RFC 6238). Its step shows a secret, the person adds the secret to the app
+/// and submits a code of the app. The draft then stores the secret, and no page shows it again.
 package struct TOTPField: FieldKind {
     package typealias Value = Authenticator
     package typealias Input = String
@@ -7,7 +7,7 @@ package struct TOTPField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    /// Checks only the format. ``Signups`` compares the code and spends an attempt on it.
+    /// Checks only the format. ``submit(_:_:)`` counts an attempt and compares the code.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> String
     {
@@ -30,13 +30,13 @@ package struct TOTPField: FieldKind {
 }
 
 extension [Step] {
-    /// Whether every account of these steps has an authenticator app.
+    /// Whether these steps require an authenticator app of every person.
     var requireAuthenticator: Bool {
         contains { step in !step.isOptional && step.fields.contains { $0.isRequired && $0.kind is TOTPField } }
     }
 }
 
 extension Flow {
-    /// Whether every account has an authenticator app.
+    /// Whether the flow requires an authenticator app of every person.
     package var requiresAuthenticator: Bool { steps.requireAuthenticator }
 }

@@ -1,12 +1,13 @@
 extension Draft {
-    /// The recovery codes of the step that the person has not confirmed to have saved.
+    /// The recovery codes of the step, until the person confirms to have saved them; empty afterwards.
     package func unsavedRecoveryCodes(at step: Step) -> [RecoveryCode] {
         step.fields.flatMap { (values[$0.name] as? Authenticator)?.unsavedCodes ?? [] }
     }
 }
 
 extension Signups {
-    /// Removes the recovery codes of the step from the draft, which keeps their digests. Does nothing without such codes.
+    /// Removes the recovery codes of the step from the draft after the person has saved them; their digests stay. Does
+    /// nothing if there are none.
     package func forgetRecoveryCodes(at step: Step, of draft: Draft) async throws(SubmitError) -> Outcome {
         try await revise(draft, step, at: nil) { (draft) throws(SubmitError) in
             guard !draft.unsavedRecoveryCodes(at: step).isEmpty else { return nil }

@@ -22,7 +22,8 @@ extension ConsentField {
         """
     }
 
-    /// Records another answer beside the earlier ones. A consent that is left out is withdrawn.
+    /// Records a changed answer; the account keeps the earlier answers. A consent without an answer is withdrawn: if
+    /// the account had accepted the document, it now declines it.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         let before = value(in: plan.before, of: field.name)
         let withdrawal = before?.isAccepted == true ? consent(false, in: plan.language, at: plan.now) : nil
@@ -42,7 +43,7 @@ extension ConsentField {
         )
     }
 
-    /// The limit of what an account records in a day.
+    /// The name of a rate limit: an account may change consents in 50 requests a day.
     private static let changes = "consent_changes"
 
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? {

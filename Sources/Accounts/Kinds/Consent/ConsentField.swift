@@ -1,14 +1,15 @@
 internal import Crypto
 internal import Foundation
 
-/// Consent to a document. The value names the version, the SHA-256 of the shown text, its language and the time.
+/// A field for consent to a document. The value contains the answer, the version of the document, the SHA-256 and the
+/// language of the shown text, and the time of the answer.
 package struct ConsentField: FieldKind {
     package typealias Value = Consent
     package static let name = "consent"
     let version: String
     let documents: [Language: String]
     private let digests: [Language: String]
-    /// A required consent must be given; an optional one may be declined.
+    /// True if the person must accept the document, false if the person may also decline it.
     let isRequired: Bool
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
@@ -25,7 +26,7 @@ package struct ConsentField: FieldKind {
             throw Refusals(field, .wrongType, ["expected": "boolean"])
         }
         if isRequired, !isAccepted { throw Refusals(field, .notAccepted) }
-        // An earlier, equal consent keeps its time.
+        // If the person gives the same answer to an unchanged document again, the time of the first answer stays.
         if let earlier = value(in: context.values, of: field), earlier.isAccepted == isAccepted,
             isValid(earlier, of: field, in: context)
         {
@@ -48,7 +49,7 @@ package struct ConsentField: FieldKind {
         (value.isAccepted || !isRequired) && isCurrent(value)
     }
 
-    /// Whether the consent is about the text of this flow.
+    /// Whether the document still has the version and the text that the person has answered to.
     private func isCurrent(_ value: Consent) -> Bool {
         guard let language = Language(rawValue: value.locale) else { return false }
         return JSON.string(value.version) == .string(version) && value.digest == digest(in: language)
@@ -77,7 +78,7 @@ package struct ConsentField: FieldKind {
         return .closedObject(.object(place == .draft ? brief : brief + rest))
     }
 
-    /// A browser does not send a checkbox that is not ticked.
+    /// Browsers send `on` for a ticked checkbox, and nothing for one that is not ticked.
     package func answer(inForm texts: [String]) -> JSON {
         switch texts[0] {
         case "on", "true": true
@@ -90,7 +91,7 @@ package struct ConsentField: FieldKind {
     package func revealed(_ value: Consent) -> String { masked(value) }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
-        // Nobody agrees to a new text by leaving a box ticked.
+        // A box that was ticked for an earlier text is not ticked for a new one: the person must agree to it again.
         let isAccepted = Consent(json: form.value).map { $0.isAccepted && isCurrent($0) } ?? (form.value == true)
         return [.init("is_accepted", .bool(isAccepted))]
     }
@@ -106,16 +107,16 @@ package struct ConsentField: FieldKind {
     private func digest(in language: Language) -> String { digests[language] ?? "" }
 }
 
-/// The document that a person accepted or declined.
+/// The answer of a person who accepted or declined a document.
 package struct Consent: StoredValue {
     package let isAccepted: Bool
     /// The version of the document.
     package let version: String
     /// The SHA-256 of the shown text, in hexadecimal.
     package let digest: String
-    /// The language of that text.
+    /// The language of the shown text, such as `ko`.
     package let locale: String
-    /// RFC 3339.
+    /// The time of the answer, in the format of RFC 3339.
     package let givenAt: String
 }
 
@@ -145,6 +146,6 @@ extension SHA256Digest {
 }
 
 extension Date {
-    /// RFC 3339 in UTC, to the second.
+    /// The time in the format of RFC 3339, in UTC, without fractions of a second.
     package var timestamp: String { formatted(.iso8601) }
 }

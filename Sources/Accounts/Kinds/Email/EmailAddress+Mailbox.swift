@@ -1,15 +1,16 @@
 extension EmailAddress {
-    /// The mailbox that probably receives the mail, by which limits count: without the tag after `+`, and at Gmail without
-    /// dots. It never replaces the address: at some providers these are the mailboxes of different people.
+    /// The mailbox that probably receives the mail: the address without the tag after `+` and, at Gmail, without the
+    /// dots before the `@` and always with the domain `gmail.com`. Only rate limits use it. Everything else uses the
+    /// address, because at some providers addresses with different tags or dots belong to different people.
     var mailbox: String {
         let domain = rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...]
         let untagged = localPart.prefix { $0 != "+" }
-        // A local part that begins with `+` has no name before the tag.
+        // A local part that begins with `+` has no name before the tag, so the tag stays.
         let name = untagged.isEmpty ? localPart : untagged
         guard domain == "gmail.com" || domain == "googlemail.com" else { return "\(name)@\(domain)" }
         return "\(name.filter { $0 != "." })@gmail.com"
     }
 
-    /// Whether the local part has a tag after `+`.
+    /// Whether the local part has a name and then a tag, which begins with `+`.
     var isTagged: Bool { localPart.dropFirst().contains("+") }
 }

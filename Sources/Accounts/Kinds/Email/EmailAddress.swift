@@ -3,8 +3,9 @@ internal import Foundation
 
 /// An e-mail address that this service sends mail to, in canonical form: ASCII, lower case, the domain as A-labels.
 ///
-/// RFC 5321 dot-atom local part of at most 64 octets, a domain of at least two letter-digit-hyphen labels, at most 254
-/// octets in all; no quotes, comments or address literals. Non-ASCII local parts are refused.
+/// The local part is a dot-atom of at most 64 octets (RFC 5321). The domain has at least two labels of letters, digits
+/// and hyphens, of which the last is not a number. The whole address has at most 254 octets. Quotes, comments, address
+/// literals and local parts that are not ASCII are refused.
 package struct EmailAddress: Hashable, Sendable {
     package let rawValue: String
 
@@ -16,7 +17,7 @@ package struct EmailAddress: Hashable, Sendable {
         "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
     }
 
-    /// Shows the whole domain, and of the name only its beginning.
+    /// The address with the whole domain, but only the first character of the local part: `k•••@example.com`.
     package var maskedName: String { "\(localPart.prefix(1))•••@\(domain)" }
 
     private var domain: Substring { rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...] }
@@ -33,7 +34,7 @@ package struct EmailAddress: Hashable, Sendable {
         rawValue = address
     }
 
-    /// `atext` separated by single dots (RFC 5322 §3.2.3).
+    /// Whether the text is a dot-atom: runs of `atext` characters with single dots between them (RFC 5322 §3.2.3).
     private static func isDotAtom(_ text: Substring.UTF8View) -> Bool {
         text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { atom in
             !atom.isEmpty && atom.allSatisfy { $0.isASCIIAlphanumeric || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
@@ -50,7 +51,8 @@ package struct EmailAddress: Hashable, Sendable {
             && !labels.last!.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// The domain as A-labels (IDNA 2008, non-transitional, through libidn2); ASCII stays as it is.
+    /// Converts a domain to A-labels with libidn2 (IDNA 2008, non-transitional). Returns an ASCII domain unchanged, and
+    /// nil if the domain cannot be converted.
     private static func asciiDomain(_ domain: String) -> String? {
         if domain.utf8.allSatisfy({ $0 < 0x80 }) { return domain }
         guard domain.utf8.count <= 253, !domain.utf8.contains(0) else { return nil }

@@ -6,13 +6,15 @@ extension EmailField {
         }
     }
 
-    /// An address that identifies the account, or that a code has proved, needs a new proof.
+    /// False for an address that identifies the account or that a code proves, because another address needs a new
+    /// proof.
     package func canBeEdited(_ field: Field, among fields: [Field]) -> Bool {
         !field.isIdentifier && !fields.contains { $0.kind.provedField == field.name }
     }
 
-    /// A new address withdraws the proof of the previous address and gets its own code. The same address gets another
-    /// code only if the last one can no longer be used, and no sooner than a resend would.
+    /// If the address changes, withdraws the proof of the previous address and mails a code to the new one. If the
+    /// address stays the same, mails another code only if the last one can no longer be used. In both cases, an address
+    /// to which the last code was mailed gets another one only after the pause of a resend.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         let (signups, draft) = (submission.signups, submission.draft)
         let address = value(in: submission.change.values, of: field.name)
@@ -38,7 +40,8 @@ extension EmailField {
         )
     }
 
-    /// Withdraws proofs by codes that are no longer in the flow: they would be valid again if the codes came back.
+    /// Withdraws the proofs of code fields that are no longer in the flow. Otherwise they would be valid again if a
+    /// later flow file had these fields again.
     private func withdrawProofsWithoutField(of draft: Draft, by signups: Signups, _ change: inout Change) {
         for name in draft.proofs.keys where signups.flow.field(named: name)?.kind.provedField == nil {
             change.effects.append(signups.withdrawal(of: name, from: draft))
@@ -52,7 +55,8 @@ extension EmailField {
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
     }
 
-    /// The address that identifies the account is stored in its own column, and is told of the commit.
+    /// Stores an address that identifies the account in its own column, and sends it a mail about the commit. Stores
+    /// any other address in the profile.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let address = value(in: plan.draft.values, of: field.name) else { return }
         guard field.isIdentifier else {
@@ -91,7 +95,7 @@ extension EmailField {
 }
 
 extension Flow {
-    /// Notifies every field that the person's address has changed.
+    /// Tells every field of the flow that an e-mail address in the draft has changed.
     fileprivate func addressChanges(_ change: inout Change) {
         for step in steps {
             for field in step.fields { field.kind.addressChanges(field, of: step, &change) }
@@ -100,7 +104,8 @@ extension Flow {
 }
 
 extension Signups {
-    /// The address that identifies the account, if the flow asks for one and the draft has it.
+    /// The value of the e-mail field that identifies the account; nil if the flow has no such field, or the draft no
+    /// value.
     package func identifyingAddress(in values: Values) -> EmailAddress? {
         guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
         return values.address(in: field.name)

@@ -1,4 +1,4 @@
-/// An e-mail address.
+/// A field for an e-mail address.
 package struct EmailField: FieldKind {
     package typealias Value = EmailAddress
     package static let name = "email"
@@ -21,7 +21,8 @@ package struct EmailField: FieldKind {
 
     package func contextWords(of value: EmailAddress) -> [String] { [value.rawValue, String(value.localPart)] }
 
-    /// Standard claims (OpenID Connect Core §5.1). Only the address that identifies the account needs a proof.
+    /// The standard claims `email` and `email_verified` (OpenID Connect Core §5.1). `email_verified` is true only for
+    /// the address that identifies the account, and only if it is proved.
     package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
         [.init("email", value), .init("email_verified", .bool(field.isIdentifier && isProved))]
     }

@@ -21,8 +21,8 @@ extension CodeField {
         }
     }
 
-    /// Spends an attempt on the code and adds the proof to the change. The code that has proved the address may be
-    /// repeated, for example by a double click; any other code is refused.
+    /// Counts an attempt, compares the code, and adds the proof to the change. If the address is already proved,
+    /// accepts only the code that has proved it, for example after a double click.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let digits = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
@@ -53,7 +53,8 @@ extension CodeField {
         change.effects.append(signups.withdrawal(of: field.name, from: draft))
     }
 
-    /// The address that identifies the account must be proved at the time of the commit.
+    /// If the code proves the address that identifies the account, requires this proof in the transaction of the
+    /// commit, and withdraws the codes for the address in all drafts that have not proved it.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard plan.signups.flow.field(named: proves)?.isIdentifier == true,
             let address = plan.draft.values.address(in: proves)
@@ -102,7 +103,7 @@ extension CodeField {
 }
 
 extension Flow {
-    /// The code field that proves the address in the field with that name.
+    /// The code field that proves the address in the given field; nil if there is none.
     package func code(proving address: FieldName) -> (field: Field, kind: CodeField)? {
         for field in fields {
             if let kind = field.kind as? CodeField, kind.proves == address { return (field, kind) }
@@ -110,12 +111,12 @@ extension Flow {
         return nil
     }
 
-    /// True if the flow proves any address.
+    /// True if the flow has a code field, which proves an address.
     var provesAddress: Bool { fields.contains { $0.kind is CodeField } }
 }
 
 extension Signups {
-    /// An address that this draft has proved; the identifying one takes precedence.
+    /// An address that the draft has proved, preferably the one that identifies the account; nil if it has proved none.
     func provedAddress(of draft: Draft) -> EmailAddress? {
         for field in flow.fields.filter(\.isIdentifier) + flow.fields {
             if let code = flow.code(proving: field.name), draft.proofs[code.field.name]?.isProved == true {

@@ -1,27 +1,32 @@
 internal import Foundation
 
-/// A code that is mailed to the address in another field, and proves that the holder of the draft reads its mail. The
-/// code itself is never stored: the field is complete while the proof names the current address.
+/// A field for a code that is mailed to the address in another field. A correct answer proves that the person reads
+/// mail to this address. The draft stores no value: the field is complete while a ``Proof`` of the current address
+/// exists.
 package struct CodeField: FieldKind {
     package typealias Value = Never
     package typealias Input = String
     package static let name = "code"
+    /// The field with the address.
     package let proves: FieldName
+    /// The number of digits of a code.
     package let digits: Int
     package let lifetime: Duration
+    /// The maximum number of guesses at one code.
     package let attempts: Int
+    /// The minimum time between two codes to the same address.
     package let resendAfter: Duration
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         proves = FieldName(try rules.text("proves"))
         digits = try rules.integer("digits", in: 6...10) ?? 6
-        // Both bounds follow NIST SP 800-63B and OWASP ASVS 6.5.5.
+        // The maximum lifetime and the maximum number of attempts follow NIST SP 800-63B and OWASP ASVS 6.5.5.
         lifetime = try rules.duration("lifetime", in: .seconds(60) ... .seconds(600)) ?? .seconds(600)
         attempts = try rules.integer("attempts", in: 1...5) ?? 5
         resendAfter = try rules.duration("resend", in: .seconds(30) ... .seconds(3600)) ?? .seconds(60)
     }
 
-    /// Checks only the format. ``Signups`` compares the code and spends an attempt on it.
+    /// Checks only the format. ``submit(_:_:)`` counts an attempt and compares the code.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> String
     {
@@ -49,7 +54,8 @@ package struct CodeField: FieldKind {
 }
 
 extension FieldAnswer {
-    /// The digits of an answer; spaces between them are ignored. Any other number of digits is `bad_format`.
+    /// Returns the digits of the answer in ASCII, without spaces. Throws `bad_format` if the answer contains anything
+    /// else, or another number of digits.
     func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
         guard let digits = try text(of: field).digits(count) else {
             throw Refusals(field, .badFormat, ["digits": .integer(count)])

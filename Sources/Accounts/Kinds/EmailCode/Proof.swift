@@ -2,13 +2,13 @@ package import Foundation
 
 /// The state of the proof of one address: a code was sent, or the address is proved.
 package struct Proof: Sendable {
-    /// Counts the codes of this draft and field; each new code invalidates the earlier ones.
+    /// The number of codes that were made for this draft and field. Each new code invalidates the earlier ones.
     package let generation: Int
     /// The digest of the address that the code was mailed to, with the key that was current then.
     let addressDigest: [UInt8]
-    /// Guesses at the current code.
+    /// The number of guesses at the current code.
     package let attempts: Int
-    /// Wrong codes over all generations; a new code does not reset them.
+    /// The number of wrong guesses at all codes of this draft and field. A new code does not reset it.
     package let failures: Int
     package let sentAt: Date
     package let expiresAt: Date
@@ -28,12 +28,11 @@ package struct Proof: Sendable {
         isForCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
     }
 
-    /// The time until another mail may be sent to the same address; zero if it may be sent now.
+    /// The time until another code may be mailed to the same address, in whole seconds; zero if it may be mailed now.
     package func wait(for code: CodeField, at now: Date) -> Duration {
         .seconds(max(0, code.resendAfter.seconds - Int(now.timeIntervalSince(sentAt).rounded(.down))))
     }
 
-    /// The number of wrong codes that permanently exhausts the proof of a draft (a limit below the 100 of NIST SP
-    /// 800-63B §3.2.2).
+    /// The number of wrong codes after which the draft gets no further code (NIST SP 800-63B §3.2.2 permits up to 100).
     package static let maximumFailures = 25
 }

@@ -3,15 +3,15 @@ internal import Foundation
 package enum RedeemError: Error {
     /// The ticket was used, has expired, or was never mailed.
     case expired
-    /// No key of the ring opens the ticket. A server with another ring may open it.
+    /// This server has no key that decrypts the address of the ticket. Another server of this service may have the key.
     case unreadable
     case limited(LimitReached)
     case find(FindError)
     case database(DatabaseError)
 }
 
-/// Lets the owner of an address sign up while strangers use up its limits. They cause its mails, but only the owner
-/// reads the tickets in them.
+/// Strangers who cause mails to an address can use up its rate limits. Each of these mails contains a ticket. Only the
+/// owner of the address can read it, and can exchange it to sign up outside these limits.
 extension Signups {
     /// Exchanges the ticket for a new sign-up with its address, and mails a code to that address. Neither the mail nor
     /// the guesses at the code count against the limits of the address. Other sign-ups do not change.
@@ -42,13 +42,15 @@ extension Signups {
         do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
     }
 
-    /// The address of the ticket, with its whole domain and a masked name; nil if the ticket is invalid. Changes nothing.
+    /// The address of the ticket, with the whole domain and a masked local part; nil if the ticket is invalid or
+    /// belongs to a flow with another purpose. Changes nothing.
     package func maskedAddress(of ticket: Ticket) async throws(RedeemError) -> String? {
         guard let holder = try await holder(of: ticket), flow.purpose.owns(holder.field.rawValue) else { return nil }
         return holder.address.maskedName
     }
 
-    /// The address to which the ticket was mailed, and the field of the code in that mail.
+    /// The address to which the ticket was mailed, and the code field of that mail with the prefix of its flow's
+    /// purpose; nil if the ticket is invalid. Throws `unreadable` if the address cannot be decrypted.
     func holder(of ticket: Ticket) async throws(RedeemError) -> (address: EmailAddress, field: FieldName)? {
         let row = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
             try await database.read("SELECT sealed, field FROM tickets WHERE \(Self.isValid(ticket))").first?
@@ -61,8 +63,8 @@ extension Signups {
         return (address, FieldName(field))
     }
 
-    /// Deletes the ticket, inserts the draft and mails the code, in one transaction. Of two requests with one ticket,
-    /// the second waits for the first, and then deletes no row.
+    /// Deletes the ticket, inserts the draft and queues the mail with the code, in one transaction. If two requests
+    /// have the same ticket, the second waits for the first, finds no ticket, and throws `expired`.
     private func exchange(
         _ ticket: Ticket,
         for draft: Draft,
@@ -91,13 +93,14 @@ extension Signups {
         if !wasValid { throw .expired }
     }
 
-    /// Only readers of the mailbox have tickets, so nobody else can use up this daily limit.
+    /// The rate limit of mails that tickets cause: 30 to one mailbox in a day. Only readers of the mailbox have
+    /// tickets, so nobody else can use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
         charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), [Array(address.mailbox.utf8)])
     }
 
-    /// A statement that deletes the ticket if it is valid and no limit is exceeded. Then ``isRedeemed`` is true for the
-    /// rest of the transaction.
+    /// A statement that deletes the ticket if it is valid and no rate limit was exceeded in the transaction. If it
+    /// deletes the ticket, ``isRedeemed`` is true for the rest of the transaction.
     func redeem(_ ticket: Ticket) -> SQL {
         """
         DELETE FROM tickets WHERE \(Self.isValid(ticket)) AND \(Self.isWithinLimits)
@@ -113,8 +116,9 @@ extension Signups {
 }
 
 extension Flow {
-    /// The code field of that ticket. If the flow file has changed since the mail, another code field; the one that
-    /// proves the identifier takes precedence. Nil for a ticket of another flow or of a sign-in.
+    /// The code field that the ticket names. If the flow no longer has this field: the code field that proves the
+    /// identifier, or else the first code field. Nil for a ticket of another flow or of a sign-in, or if the flow has
+    /// no code field.
     fileprivate func code(likely ticket: FieldName) -> (field: Field, kind: CodeField)? {
         guard purpose.owns(ticket.rawValue) else { return nil }
         let name = FieldName(String(ticket.rawValue.dropFirst(purpose.prefix.count)))
@@ -125,7 +129,7 @@ extension Flow {
 }
 
 extension Values {
-    /// Fills in the address as if the person had submitted its step. A step that requires more stays unanswered.
+    /// Stores the address in the field. The step counts as answered if it requires nothing else.
     fileprivate mutating func fill(_ field: FieldName, with address: EmailAddress, in flow: Flow) {
         self[field] = address
         for step in flow.steps where step.field(named: field) != nil {

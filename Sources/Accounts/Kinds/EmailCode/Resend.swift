@@ -2,7 +2,7 @@ internal import Foundation
 
 package enum ResendError: Error {
     case locked(next: Step?)
-    /// The step asks for no code.
+    /// The step has no field of kind `code`.
     case noCode
     /// The address is proved already, or its proof is permanently exhausted.
     case refused([Refusal])
@@ -18,8 +18,8 @@ package enum ResendError: Error {
 }
 
 extension Signups {
-    /// Invalidates the current code and mails a new one. The new code gets new attempts, but earlier failures still
-    /// count.
+    /// Invalidates the current code of the step and mails a new one, with a full set of attempts. Wrong guesses at the
+    /// earlier codes still count against ``Proof/maximumFailures``.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     /// - Returns: the time until the next code may be requested.
@@ -48,8 +48,8 @@ extension Signups {
         }
     }
 
-    /// Returns false if another code was made or the draft changed in the meantime. The revision does not change,
-    /// because no answer changes.
+    /// Makes and mails the new code. Returns false if another code was made or the draft changed in the meantime. The
+    /// revision of the draft stays the same, because no answer changes.
     private func sendAgain(
         _ field: FieldName,
         _ code: CodeField,

@@ -1,15 +1,15 @@
 internal import Foundation
 
 extension Signups {
-    /// Makes a new code for the address and the mail that contains it.
+    /// The effect that makes a new code for the address, and the mail with it.
     ///
-    /// In a sign-up for an address that has an account, the code cannot match, and the mail is a notice, sent at most once
-    /// a day. In a recovery for an address without an account, it cannot match either, and no mail is sent. Everything else
-    /// is the same, so the answer does not reveal which addresses are registered. That includes the work, whose time could
-    /// be measured: every address consumes a daily limit, and every address gets a row in the outbox, even if it is not
-    /// sent.
+    /// If a sign-up or a change of address names an address that has an account, no code can be correct, and the mail
+    /// is a notice to its owner, at most once a day. If a recovery names an address without an account, no code can be
+    /// correct, and no mail is sent. Everything else is the same, so that responses do not reveal which addresses have
+    /// an account. Response times must not reveal it either: every address consumes a daily limit and gets a row in the
+    /// outbox, even if no mail is sent.
     ///
-    /// - Parameter last: the generation of the previous code, if there was one.
+    /// - Parameter last: the generation of the previous code; nil if there was none.
     func newCode(
         _ field: FieldName,
         _ code: CodeField,
@@ -32,7 +32,7 @@ extension Signups {
         )
     }
 
-    /// Whether that code is still the latest one, as SQL.
+    /// Whether the latest code of the field has this generation, as SQL. Nil stands for a field that has no code yet.
     func isGeneration(_ generation: Int?, _ field: FieldName, of draft: Draft) -> SQL {
         """
         (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
@@ -40,9 +40,11 @@ extension Signups {
         """
     }
 
+    /// Statements that replace the code of the field, and put the mail with the new code and a ticket into the outbox.
+    ///
     /// - Parameters:
-    ///   - condition: a condition on the transaction; if it is false, no code is made.
-    ///   - byTicket: whether the code was exchanged for a ticket.
+    ///   - condition: SQL without columns, such as ``hasWritten(_:)``; if it is false, the statements do nothing.
+    ///   - byTicket: whether the person gets the code in exchange for a ticket.
     func codeStatements(
         _ field: FieldName,
         _ code: CodeField,
@@ -68,7 +70,7 @@ extension Signups {
         let daily = Limit(1, per: .seconds(86_400))
         let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
         let notice = charge("notice", daily, subject)
-        // Counted instead of a notice for an address without an account, so that both cases take the same time.
+        // Counts instead of `notice` if the code is valid, so that all addresses take the same time.
         let placeholder = charge("no notice", daily, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return replaceMail(of: field, from: draft, to: address, when: condition) + [
@@ -98,8 +100,9 @@ extension Signups {
         ] + (ticket.map { [store($0, of: field, for: address, when: condition)] } ?? [])
     }
 
-    /// Marks the address as proved by the code of that generation. The digest of the code stays, to recognise a
-    /// repetition; it can prove nothing again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
+    /// The effect that marks the address as proved by the code of this generation. The digest of the code stays in the
+    /// row, so that a repetition of the code is recognised. It can prove nothing again, because ``spend(_:on:_:of:)``
+    /// accepts no code while `proved_at` is set.
     func proved(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
@@ -116,7 +119,8 @@ extension Signups {
         )
     }
 
-    /// Withdraws the proof of the address of that code field.
+    /// The effect that invalidates the code of the field and the proof by it, and the link to continue on another
+    /// device.
     func withdrawal(of field: FieldName, from draft: Draft) -> Effect {
         let update: SQL = """
             UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
@@ -128,11 +132,11 @@ extension Signups {
         )
     }
 
-    /// Deletes the mail with the last code if it is still waiting and goes to the same address as the next one, and
-    /// invalidates a link to continue elsewhere.
+    /// Statements that delete the mail with the last code if it is still waiting and goes to the same address as the
+    /// new one, and that invalidate the link to continue on another device.
     ///
-    /// Mail to another address stays although its code is useless: it counts against the limit of that address, so the
-    /// owner must get its ticket.
+    /// A mail to another address stays, although its code is invalid now: it has counted against the limits of that
+    /// address, so its owner must get the ticket in it.
     private func replaceMail(
         of field: FieldName,
         from draft: Draft,
@@ -146,7 +150,10 @@ extension Signups {
         return discardLink(of: draft, and: mail, when: condition)
     }
 
-    /// Invalidates a link to continue elsewhere, and deletes its mail and those other mails that are still waiting.
+    /// Statements that invalidate the link to continue on another device, and delete the mail with it and the other
+    /// mails if they are still waiting.
+    ///
+    /// - Parameter others: a query that selects the ids of the other mails.
     private func discardLink(
         of draft: Draft,
         and others: SQL = "SELECT NULL::uuid WHERE false",
@@ -159,10 +166,13 @@ extension Signups {
         ]
     }
 
-    /// Deletes those mails that contain a code or a link and are not being delivered already. A notice to the owner of
-    /// an account stays.
+    /// A statement that deletes the waiting ones of the mails, except notices to owners of accounts. Skips a mail whose
+    /// row another transaction has locked, such as one that claims it for delivery.
     ///
-    /// Only waiting mail is encrypted. The explicit condition keeps PostgreSQL from scanning all waiting mail.
+    /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
+    /// waiting mail.
+    ///
+    /// - Parameter mails: a query that selects the ids of mails.
     static func deleteWaiting(_ mails: SQL) -> SQL {
         """
         DELETE FROM outbox WHERE id IN (
@@ -171,19 +181,23 @@ extension Signups {
         """
     }
 
-    /// The rate limits that a mail with a code consumes. A resend does not reset them, and the limit per network keeps
-    /// a stranger from using up the limit of the address.
+    /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
+    /// address, and the limits of any mail to the address.
     func mailCharges(to address: EmailAddress, _ code: CodeField, of draft: Draft) -> [Charge] {
         let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
-    /// The rate limits that any mail to an address consumes. All addresses of one mailbox count as one, and so do all
-    /// networks of one site. The total of the addresses with a tag is apart: not every mail server knows tags, so mail
-    /// to them may never reach the owner, and must not use up the total of the address without a tag.
+    /// The rate limits that any mail to an address consumes. All addresses of one ``EmailAddress/mailbox`` count as
+    /// one, and so do all networks of one ``Network/site``. The limits per network keep a stranger in one network from
+    /// using up the total of the address.
     ///
-    /// In a recovery, only the very address of an account gets mail, with its ticket. So only that one counts: otherwise
-    /// strangers would use up its mails by other writings of it, which bring the owner nothing.
+    /// Addresses with a tag have a total of their own. Some mail servers do not know tags, so that mail to such an
+    /// address does not reach the owner, and must not use up the total of the address without a tag.
+    ///
+    /// In a recovery, the limits count the exact address and not the mailbox. Only the address that an account has gets
+    /// mail, with a ticket in it. Otherwise strangers could use up the limits with other addresses of the mailbox, and
+    /// the owner would not get a ticket.
     func mailCharges(to address: EmailAddress) -> [Charge] {
         let isRecovery = flow.purpose == .recovery
         let mailbox = Array((isRecovery ? address.rawValue : address.mailbox).utf8)
@@ -195,16 +209,18 @@ extension Signups {
         ] + mailChargesOfService
     }
 
-    /// The charge for an event of an address, which counts only for the purpose of this flow.
+    /// The charge for an event about an address. Each purpose of a flow, such as recovery, has a count of its own.
+    ///
+    /// - Parameter address: what the limit is counted by: an address or a mailbox, and further parts such as a network.
     func charge(_ name: Limits.Name, of address: [[UInt8]]) -> Charge {
         charge(name.rawValue, flow.limits[name], address + flow.purpose.limitSubject)
     }
 
-    /// The rate limits of all mail that clients cause, whatever its address.
+    /// The rate limits of mail to all addresses together: the one of the client's network, and the one of the service.
     var mailChargesOfService: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
 
-    /// The digests of a code as the database stores them, under each key of the ring. They are bound to the draft, the
-    /// address and the generation, so they are valid for nothing else.
+    /// The digests of a code as the database stores them, one for each key of the ring. They include the draft, the
+    /// address and the generation, so that the code is valid only for these.
     func codeDigests(_ digits: String, of draft: ID<Draft>, address: EmailAddress, generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("code".utf8),
@@ -215,7 +231,7 @@ extension Signups {
         )
     }
 
-    /// Uniformly random digits, with leading zeros.
+    /// Returns a random code with this number of digits, each from 0 to 9 with the same probability.
     static func digits(_ count: Int) -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
@@ -223,7 +239,7 @@ extension Signups {
 }
 
 extension FlowPurpose {
-    /// Whether a code to that address can match, as SQL.
+    /// Whether a code that is mailed to the address can be correct, as SQL.
     fileprivate func admits(_ address: EmailAddress) -> SQL {
         switch self {
         case .signup, .emailChange:

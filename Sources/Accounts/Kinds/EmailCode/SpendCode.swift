@@ -1,9 +1,11 @@
 internal import Foundation
 
 extension Signups {
-    /// Spends an attempt on a code before it compares, so that parallel guesses cannot exceed the limit.
+    /// Checks a code. Counts the attempt before it compares the code, so that parallel guesses cannot exceed the limit.
+    /// Throws `refused` for a wrong code.
     ///
-    /// - Returns: the generation of the code if it is correct; nil if another request has proved the address with it.
+    /// - Returns: the generation of the code if it is correct; nil if another request has already proved the address
+    ///   with it.
     func spend(
         _ digits: String,
         on field: FieldName,
@@ -13,8 +15,8 @@ extension Signups {
         guard let proof = draft.proofs[field], proof.isForCurrentAddress,
             let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        // Only the holder of the draft can guess at a code that was exchanged for a ticket, and each ticket gives one
-        // code, so these guesses have limits of their own.
+        // Guesses at a code that was exchanged for a ticket do not count against these limits. Only the holder of the
+        // draft can guess it, and each ticket gives one code, so `attempts` limits these guesses.
         let charges = [
             charge(.guessesForAddressFromNetwork, of: [Array(address.rawValue.utf8), network.site.prefix]),
             charge(.guessesForAddress, of: [Array(address.rawValue.utf8)]),
@@ -48,7 +50,8 @@ extension Signups {
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
         guard let (attempts, codeDigest) = spent.row else {
-            // Another request was faster. The current draft shows the new state of the code.
+            // The code is no longer valid: its attempts are used up, it has expired, or another request has replaced or
+            // spent it. The current draft shows which of these is true.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard let current = draft.proofs[field], current.generation == proof.generation, current.isForCurrentAddress
@@ -69,22 +72,23 @@ extension Signups {
         return proof.generation
     }
 
-    /// The lasting counts of guesses at the codes for an address. Who guesses one in a recovery has the account, so there
-    /// must not be more than 100 in a row (NIST SP 800-63B-4 §3.2.2). Nil for all other flows.
+    /// The counts of guesses at codes of recoveries for an address, over all drafts; nil for all other flows. A correct
+    /// guess in a recovery gives access to the account, so a sequence of more than 100 wrong guesses must be impossible
+    /// (NIST SP 800-63B-4 §3.2.2).
     func guessCounts(of address: EmailAddress) -> FailureCounts? {
         flow.purpose == .recovery
             ? failureCounts("code of a recovery", Array(address.rawValue.utf8), nil) : nil
     }
 
-    /// Refuses digits other than those that have proved the address. Spends no attempt, because no code can prove it
-    /// again.
+    /// Throws `refused` unless the digits are those of the code that has proved the address. Counts no attempt, because
+    /// a correct guess has no effect.
     func checkRepetition(
         _ digits: String,
         on field: FieldName,
         _ code: CodeField,
         of draft: Draft
     ) throws(SubmitError) {
-        // Earlier versions of the service did not keep the digest of a proved code.
+        // Earlier versions of the service did not keep the digest of an accepted code. Then any digits pass.
         if let proof = draft.proofs[field], proof.isProved, proof.acceptedCodeDigest == nil { return }
         guard let proof = draft.proofs[field], let accepted = proof.acceptedCodeDigest,
             let address = draft.values.address(in: code.proves),
@@ -100,13 +104,14 @@ extension Signups {
 }
 
 extension Collection<UInt8> {
-    /// Takes a time that depends only on the lengths.
+    /// Compares the bytes in a time that depends only on the lengths.
     package func equalsInConstantTime(_ other: some Collection<UInt8>) -> Bool {
         count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
 extension Refusal {
-    /// Too many wrong codes: no further code is sent, and the sign-up must start again.
+    /// The refusal after ``Proof/maximumFailures`` wrong codes: the draft gets no further code, and the person must
+    /// start again.
     static func exhausted(_ field: FieldName) -> Refusal { Refusal(field, .codeExhausted, ["final": true]) }
 }

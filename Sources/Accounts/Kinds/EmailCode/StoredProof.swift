@@ -2,8 +2,9 @@ internal import Foundation
 
 /// A row of `proofs`.
 struct StoredProof {
-    /// The digest of a code is read only after the code has proved the address. Before that it is NULL for an address
-    /// that has an account, and reads would take longer for every other address.
+    /// The columns that ``init(_:)`` decodes. The digest of the code is selected only after the code has proved the
+    /// address. Before that, it is NULL for an address that has an account. Reading it would take longer for every
+    /// other address, and the response time would reveal the account.
     static let columns: SQL = """
         field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at,
         CASE WHEN proved_at IS NOT NULL THEN code_digest END
@@ -49,7 +50,8 @@ extension Signups {
         "SELECT \(StoredProof.columns) FROM proofs WHERE draft = \(draft)"
     }
 
-    /// The proofs of the fields that are still in the flow, by field.
+    /// Converts stored proofs to ``Proof`` values, by code field. Leaves out those whose field is no longer in the
+    /// flow.
     func proofs(_ stored: [StoredProof], of values: Values) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {

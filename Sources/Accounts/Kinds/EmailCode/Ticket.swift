@@ -1,17 +1,18 @@
 internal import Crypto
 internal import Foundation
 
-/// The secret in the link of a mail with a code. Its holder exchanges it once for another code to the same address,
-/// outside the limits of the address. It proves nothing: the new code goes to the address, and is still required.
+/// A secret in the link of a mail with a code. The reader of the mail can exchange it once for another code to the same
+/// address, outside the rate limits of the address. A ticket proves nothing: the new code is mailed to the address, and
+/// the person must enter it.
 ///
-/// It is an id followed by 136 random bits, as 44 characters of base64url. The id finds the row; the database stores
-/// only the SHA-256 of the whole.
+/// A ticket is an id followed by 136 random bits, as 44 characters of base64url. The service finds the row of a ticket
+/// by its id. The row contains only the SHA-256 of the whole ticket.
 package struct Ticket: Sendable {
     let id: ID<Ticket>
     let digest: [UInt8]
     private let bytes: [UInt8]
 
-    /// The time in which it can be exchanged: as long as the limits of an address last.
+    /// The time in which a ticket can be exchanged: as long as the longest default period of the limits of an address.
     package static let lifetime = Duration.seconds(86_400)
 
     package init() {
@@ -31,16 +32,16 @@ package struct Ticket: Sendable {
         id = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     }
 
-    /// The characters in the link.
+    /// The ticket as the link contains it.
     package var text: String { bytes.base64URL }
 }
 
 extension Signups {
-    /// Stores the ticket of the mail that the previous statement has inserted.
+    /// A statement that stores the ticket of a mail with a code.
     ///
-    /// The notice to the owner of an account shows no ticket, but a row is inserted for it too, so that every address
-    /// takes the same time. The row does not depend on the draft or the mail: a stranger who causes a mail and cancels
-    /// the sign-up must not take the ticket from the reader of the mail.
+    /// A notice to the owner of an account contains no ticket, but a row is inserted for it, too, so that every address
+    /// takes the same time. The row is independent of the draft: a stranger who causes a mail and then cancels the
+    /// sign-up must not make the ticket in the mail invalid.
     func store(_ ticket: Ticket, of field: FieldName, for address: EmailAddress, when condition: SQL) -> SQL {
         """
         INSERT INTO tickets (id, digest, field, address_digest, sealed, expires_at)
@@ -51,7 +52,7 @@ extension Signups {
         """
     }
 
-    /// Deletes the tickets in the mails to an address.
+    /// A statement that deletes all tickets for an address if the condition is true.
     func eraseTickets(of address: EmailAddress, when condition: SQL = "true") -> SQL {
         "DELETE FROM tickets WHERE address_digest = ANY (\(ByteStrings(addressDigests(address)))) AND \(condition)"
     }

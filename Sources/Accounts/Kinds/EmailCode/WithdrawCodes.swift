@@ -1,9 +1,11 @@
 extension Signups {
-    /// Statements that delete the codes for an address in the open drafts that have not proved it, and the waiting mail
-    /// with them. An account has the address now, so they behave as for every registered address.
+    /// Statements that delete the codes for an address that has an account now: in all open drafts that have not proved
+    /// it, and the waiting mail with these codes. The drafts then behave like any draft with the address of an account.
     ///
-    /// Nothing that the clients of these drafts see changes. Otherwise a stranger who has submitted the address would
-    /// learn when its owner creates an account.
+    /// The clients of these drafts see no change. Otherwise a stranger who has submitted the address would learn when
+    /// its owner creates an account.
+    ///
+    /// - Parameter digests: the digests of the address, one for each key of the ring.
     func withdrawCodes(for digests: [[UInt8]], when condition: SQL) -> [SQL] {
         let digests = ByteStrings(digests)
         let isUnproved: SQL = """
@@ -16,7 +18,7 @@ extension Signups {
         ]
     }
 
-    /// Whether a row of `drafts` has proved an address with one of these digests, as SQL.
+    /// Whether the draft in a row of `drafts` has proved an address with one of these digests, as SQL.
     static func hasProved(_ digests: [[UInt8]]) -> SQL {
         """
         EXISTS (SELECT FROM proofs WHERE draft = drafts.id AND proved_at IS NOT NULL

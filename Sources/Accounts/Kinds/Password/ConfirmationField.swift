@@ -1,5 +1,5 @@
-/// The repeated password, compared after both are in canonical form. It is never stored, and is valid if the password
-/// is.
+/// A field in which the person types the password again. Both are compared in canonical form. Nothing is stored: the
+/// field is complete if the password is.
 package struct ConfirmationField: FieldKind {
     package typealias Value = Never
     package typealias Input = Void

@@ -26,7 +26,7 @@ extension PasswordField {
         if missing.isEmpty { return [] }
         let (signups, draft) = (submission.signups, submission.draft)
         if submission.inputs[field.name] == nil, let phc = value(in: submission.change.values, of: field.name)?.phc {
-            // Fails before anything is charged.
+            // If the pepper of the stored hash is missing, fails here, before a rate limit is consumed.
             do throws(HashingError) { _ = try signups.keys.pepper(of: phc) } catch { throw .hashing(error) }
         }
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
@@ -36,8 +36,8 @@ extension PasswordField {
         }
     }
 
-    /// Replaces the password by its hash. A stored password was validated against the words known at that time; its hash
-    /// shows whether a new word equals it.
+    /// Hashes a submitted password. For a password that another step has stored, verifies each new word, such as a
+    /// username, against its hash. If a word is the password, clears the password.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         let (signups, completed) = (submission.signups, submission.completed)
         if let password = submission.inputs[field.name] as? SharedSecret {
@@ -76,17 +76,17 @@ extension PasswordField {
         return []
     }
 
-    /// The subject of the completed work that hashes an answer.
+    /// The subject under which ``CompletedWork`` keeps the hash of a submitted password.
     private static let newHash = "hash"
 
-    /// The subjects of the completed work that compares the stored hash, one for each new word.
+    /// The subjects under which ``CompletedWork`` keeps the comparisons with the stored hash, one for each new word.
     private func comparisons(of field: Field, in submission: Submission) -> [String] {
         guard let phc = value(in: submission.change.values, of: field.name)?.phc else { return [] }
         return newWords(for: field, in: submission).map { "\($0) \(phc.rawValue)" }
     }
 
-    /// The new words that are long enough to be the stored password; none if the field belongs to the submitted step,
-    /// whose answers were validated together.
+    /// The new words that are long enough to be the stored password. None if the submitted step has the password field,
+    /// because the answers of one step are validated together.
     private func newWords(for field: Field, in submission: Submission) -> [String] {
         guard submission.step.field(named: field.name) == nil else { return [] }
         return submission.newContextWords.filter { $0.unicodeScalars.count >= policy.minimum }
@@ -127,7 +127,7 @@ extension PasswordField {
 }
 
 extension Submission {
-    /// The words in the changed values of this submission that a password must not equal.
+    /// The words that a password must not equal and that are in values that the submission changes.
     fileprivate var newContextWords: [String] {
         step.fields.flatMap { field -> [String] in
             if change.values.json(of: field.name) == draft.values.json(of: field.name) { return [] }

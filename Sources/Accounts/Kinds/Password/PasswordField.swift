@@ -1,4 +1,5 @@
-/// A password. It arrives as a secret, is stored only as the PHC string of its hash, and is never shown.
+/// A field for a password. The answer is a ``Secret``. Only the PHC string of its hash is stored, and no response shows
+/// it.
 package struct PasswordField: FieldKind {
     package typealias Value = PasswordHash
     package typealias Input = SharedSecret
@@ -6,7 +7,7 @@ package struct PasswordField: FieldKind {
     package let policy: PasswordRules
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
-        // The check of the flow file allows less than the usual minimum only together with a second factor.
+        // ``check(_:of:in:)`` allows a minimum below the usual one only together with a second factor.
         let min =
             try rules.integer("min", in: PasswordRules.minimumWithAuthenticator...64)
             ?? PasswordRules.minimumWithoutAuthenticator
@@ -14,7 +15,7 @@ package struct PasswordField: FieldKind {
         policy = PasswordRules(minimum: min, maximum: max)
     }
 
-    /// Returns the canonical password, which still has to be hashed.
+    /// Returns the password in canonical form. ``work(_:_:)`` hashes it.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> SharedSecret
     {
@@ -28,7 +29,8 @@ package struct PasswordField: FieldKind {
         return canonical
     }
 
-    /// False if the flow file now requires longer passwords than it did for this one.
+    /// False if the flow file requires longer passwords now than when this one was set, or if the cost of its hash is
+    /// below ``Argon2Parameters/floor``.
     package func isValid(_ value: PasswordHash, of field: FieldName, in context: ValidationContext) -> Bool {
         value.phc.parameters.meetsFloor && value.minimum >= policy.minimum
     }
@@ -50,7 +52,8 @@ package struct PasswordField: FieldKind {
 /// The hash of a password.
 package struct PasswordHash: StoredValue {
     package let phc: PHCString
-    /// The minimum length when the password was set; the hash does not reveal its length.
+    /// The minimum length, in Unicode scalars, that the flow file required when the password was set. It is stored
+    /// because the hash does not show the length of the password.
     package let minimum: Int
 }
 
@@ -62,7 +65,8 @@ extension PasswordHash {
         self.init(phc: phc, minimum: minimum)
     }
 
-    /// An object, not a string, so that a flow file that turns the password into a text can never show it.
+    /// An object, and not a string, so that the hash is not shown if a later flow file gives the name of the field to a
+    /// kind that shows texts.
     package var json: JSON {
         let minimum =
             minimum == PasswordRules.minimumWithoutAuthenticator ? [] : [JSON.Member("min", .integer(minimum))]
@@ -71,7 +75,7 @@ extension PasswordHash {
 }
 
 extension JSON {
-    /// Represents a value that is not shown.
+    /// The JSON that clients get in place of a value that is not shown.
     static let isSet: JSON = ["set": true]
     static let isSetSchema = JSON.closedObject(["set": ["const": true]])
 
@@ -86,7 +90,8 @@ extension JSON {
 }
 
 extension ValidationContext {
-    /// The words that a password must not equal: everything that identifies the person, and the name of the service.
+    /// The words that a password must not equal: values that identify the person, such as the username, and the name of
+    /// the service.
     var contextWords: [String] {
         var words = [serviceName] + (values.subject?.words ?? [])
         for step in flow.steps {

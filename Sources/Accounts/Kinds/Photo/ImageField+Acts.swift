@@ -7,7 +7,8 @@ extension ImageField {
     }
 
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
-        // An image has its own path, which must differ from these.
+        // The path of an image is the path of its step and the name of its field. Each step has these two paths
+        // already.
         if ["check", "resend"].contains(position.name) {
             throw entry.error("the name \"\(position.name)\" is reserved: use another", at: "name")
         }
@@ -19,7 +20,8 @@ extension ImageField {
         return [submission.signups.imageCharge(of: submission.draft)]
     }
 
-    /// Makes the photo from the uploaded image, or returns why it cannot be made.
+    /// Converts the uploaded image to a photo and adds it to the change. Returns a refusal if the image cannot be
+    /// converted.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         guard let image = submission.inputs[field.name] as? UploadedFile else { return [] }
         let signups = submission.signups
@@ -39,14 +41,15 @@ extension ImageField {
         change.effects.append(Effect(statements: [signups.deletePhotos(in: field.name, of: draft)]))
     }
 
-    /// Decrypts the photo before the transaction, which requires that the draft is still at the same revision.
+    /// Decrypts the photo before the transaction. The transaction takes effect only if the draft is still at the same
+    /// revision, so the photo is still the right one.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard plan.draft.values.contains(field.name) else { return }
         let (signups, draft) = (plan.signups, plan.draft)
         let photo = try await converting(to: CommitError.database) { () throws(DatabaseError) in
             try await signups.photo(in: field, of: draft)
         }
-        // The photo was replaced since the draft was read, or cannot be read any more.
+        // The photo was replaced since the draft was read, or cannot be decrypted.
         guard let photo else {
             plan.unreadableField = plan.unreadableField ?? field.name
             return
@@ -63,7 +66,8 @@ extension ImageField {
         "SELECT field, jsonb_build_object('bytes', length(image))::text FROM photos WHERE account = \(account)"
     }
 
-    /// Replaces or removes the row of the photo. An image is decoded before the transaction.
+    /// Converts a new image to a photo now, before the transaction. In the transaction, replaces the row of the photo,
+    /// or deletes it if the account has a photo and the new values have none.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         let photo: Photo?
         if let image = plan.inputs[field.name] as? UploadedFile {
@@ -104,7 +108,7 @@ extension ImageField {
         if form.shown != .null {
             let path = form.step.photo(in: form.field)
             members.append(.init("photo", .string(path)))
-            // A sign-up without the photo asks for another one.
+            // In a sign-up, a required photo can be removed, too: its step then asks for another one.
             if !form.step.isOfAccount || !form.step.requires(form.field) {
                 members.append(.init("remove", .string("\(path)/remove")))
             }

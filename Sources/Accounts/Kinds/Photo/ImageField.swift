@@ -1,4 +1,5 @@
-/// An image, of which a ``Photo`` is stored. It is uploaded as a file and never passes through JSON.
+/// A field for an image file. The service converts the file to a ``Photo`` and stores only that. The file never is in
+/// JSON.
 package struct ImageField: FieldKind {
     package typealias Value = StoredPhoto
     package typealias Input = UploadedFile
@@ -9,7 +10,7 @@ package struct ImageField: FieldKind {
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {}
 
-    /// Checks only that the answer is a file. ``ImagePool`` checks that it contains an image.
+    /// Checks only that the answer is a file. ``ImagePool`` checks later that the file contains an image.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> UploadedFile
     {

@@ -1,5 +1,5 @@
 extension Signups {
-    /// Stores a photo of the image in that field. The other fields of the step do not change.
+    /// Converts the image to a photo and stores it in the field. The other fields of the step do not change.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func keep(
@@ -21,7 +21,7 @@ extension Signups {
             result = photo
             var change = Change(values: draft.values)
             self.keep(photo, in: field.name, of: draft, &change)
-            // A step with only image fields is answered by the image.
+            // If the step has only image fields, the image counts as its answer.
             if step.fields.allSatisfy({ $0.kind is ImageField }) { change.values.answered.insert(step.name) }
             return change
         }.draft
@@ -54,7 +54,7 @@ extension Signups {
         return Photo(jpeg: jpeg)
     }
 
-    /// - Throws: `refused` if no photo can be made of the image.
+    /// Converts an image to a photo. Throws `refused` if that is not possible.
     func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
         do throws(ImageError) {
             return try await images.photo(of: image.bytes, for: network)
@@ -64,9 +64,8 @@ extension Signups {
         }
     }
 
-    /// The photo of an image for an account. The image is counted against its limit even if it is refused.
-    ///
-    /// - Throws: `refused` if no photo can be made of the image.
+    /// Converts an image to a photo for an account. Throws `refused` if that is not possible; the image counts against
+    /// the rate limit of the account nevertheless.
     func photo(of image: UploadedFile, in field: FieldName, of account: Account) async throws(SignInError) -> Photo {
         let charges = [charge(.images, account.id.bytes)]
         let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
@@ -83,7 +82,7 @@ extension Signups {
 
     func imageCharge(of draft: Draft) -> Charge { charge(.images, draft.id.bytes) }
 
-    /// Counts the image against its limit even if it is refused, because decoding takes time.
+    /// Counts the image against the rate limit of the draft before it is decoded: a refused image takes time, too.
     private func countImage(of draft: Draft) async throws(SubmitError) {
         let charges = [imageCharge(of: draft)]
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
@@ -92,7 +91,7 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
     }
 
-    /// Stores the photo as the field's value, and replaces an earlier one.
+    /// Adds to the change that the photo becomes the value of the field, in place of an earlier photo.
     func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)
@@ -104,7 +103,7 @@ extension Signups {
         change.effects.append(Effect(statements: [deletePhotos(in: field, of: draft), insert]))
     }
 
-    /// A statement that follows the write.
+    /// A statement for after the write of the draft: deletes the photos of the field.
     func deletePhotos(in field: FieldName, of draft: Draft) -> SQL {
         "DELETE FROM draft_photos WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))"
     }

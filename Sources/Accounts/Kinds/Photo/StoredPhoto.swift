@@ -1,8 +1,8 @@
 /// The reference to a photo in the values of a draft or of an account. The photo itself has its own row.
 package struct StoredPhoto: StoredValue {
-    /// Nil for the photo of an account, whose row has no id.
+    /// The id of the photo's row; nil for the photo of an account, whose row has no id.
     let id: ID<Photo>?
-    /// Length in bytes.
+    /// The length of the photo in bytes.
     let bytes: Int
 
     init(id: ID<Photo>?, bytes: Int) {

@@ -1,14 +1,14 @@
-/// A name that must be leased for a change.
+/// A public name, such as a username, that a draft must lease before a change is written.
 struct LeaseRequest {
     let field: FieldName
     let kind: String
     let name: String
 }
 
-/// A public name belongs to the first draft that submits it, until that draft ends. No other draft can take it
-/// meanwhile, so the commit cannot lose it.
+/// A public name belongs to the first draft that submits it, until that draft ends. No other draft can take the name
+/// meanwhile, so the name is still free when the draft is committed.
 extension Signups {
-    /// A statement that leases the name to the draft. Names of accounts and of other open drafts are refused.
+    /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
     /// - Parameter condition: a condition on `drafts`; if it is false, the statement does nothing.
     func lease(_ request: LeaseRequest, to draft: Draft, when condition: SQL) -> SQL {
@@ -44,7 +44,7 @@ extension Signups {
         """
     }
 
-    /// A statement that releases the names of that kind, except one, after the draft was written.
+    /// A statement for after the write of the draft: releases its names of this kind, except `name`.
     func release(_ kind: String, except name: String? = nil, by draft: Draft) -> SQL {
         let kept = ByteStrings(name.map { nameDigests($0, kind) } ?? [])
         return """
@@ -53,10 +53,11 @@ extension Signups {
             """
     }
 
-    /// A statement that replaces the leases of the draft on the name under earlier keys by one under the first key.
+    /// A statement that replaces the draft's leases with digests of the name under other keys by one lease under the
+    /// first key.
     ///
-    /// The table may have that row already: for the same draft, if it submitted the name again after the first key
-    /// changed, or for a draft that has ended.
+    /// The table may already have a row with the new digest: for the same draft, if it submitted the name again after
+    /// the first key changed, or for a draft that has ended.
     func renewLease(of name: String, _ kind: String, by draft: ID<Draft>) -> SQL {
         let digests = nameDigests(name, kind)
         return """
@@ -72,6 +73,8 @@ extension Signups {
     }
 
     /// Whether the draft that holds the lease is still open, as SQL.
+    ///
+    /// - Parameter lease: the name or alias of the table `leases` in the statement.
     private func isHeld(_ lease: String) -> SQL {
         """
         EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft

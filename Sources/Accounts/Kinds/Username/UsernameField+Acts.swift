@@ -1,7 +1,7 @@
 extension UsernameField {
     package static var draftTables: [String] { ["leases"] }
 
-    /// Leases the name that identifies the account to the draft.
+    /// Leases the name to the draft if it identifies the account, and releases other names of the draft.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard field.isIdentifier else { return }
         let (signups, draft) = (submission.signups, submission.draft)
@@ -20,8 +20,8 @@ extension UsernameField {
         )
     }
 
-    /// Checks whether the name is taken. Each check consumes a rate limit, which prevents a client from listing all
-    /// names.
+    /// Checks whether a name that identifies the account is taken. Each check consumes a rate limit, so that no client
+    /// can find all names by trying.
     package func check(
         _ value: Username,
         in field: Field,
@@ -47,7 +47,7 @@ extension UsernameField {
         change.effects.append(Effect(statements: [signups.release(Self.name, by: draft)]))
     }
 
-    /// The name that identifies the account is stored in its own column.
+    /// Stores a name that identifies the account in its own column, and any other name in the profile.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let name = value(in: plan.draft.values, of: field.name) else { return }
         if field.isIdentifier {
@@ -57,7 +57,8 @@ extension UsernameField {
         }
     }
 
-    /// Moves the identifier of the account, and tells its address.
+    /// Renames the account if the name identifies it, and mails a notice to its address. Any other name only changes in
+    /// the profile.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         guard field.isIdentifier else { return plan.updateProfile(field) }
         let name = value(in: plan.after, of: field.name)?.text

@@ -1,4 +1,5 @@
-/// A public name in lower case: 3–30 of `a-z 0-9 . _ -`, starting with a letter, without two marks in a row.
+/// A field for a public name: 3 to 30 of the characters `a-z 0-9 . _ -`, of which the first is a letter and no two in a
+/// row are marks (`. _ -`). Upper-case letters are converted to lower case.
 package struct UsernameField: FieldKind {
     package typealias Value = Username
     package static let name = "username"
@@ -29,7 +30,7 @@ package struct UsernameField: FieldKind {
 
     package func contextWords(of value: Username) -> [String] { [value.text] }
 
-    /// A standard claim (OpenID Connect Core §5.1).
+    /// The standard claim `preferred_username` (OpenID Connect Core §5.1).
     package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
         [.init("preferred_username", value)]
     }
@@ -43,14 +44,13 @@ package struct UsernameField: FieldKind {
         ["type": "string", "minLength": 3, "maxLength": 30, "pattern": .string("^\(Self.pattern)$")]
     }
 
-    /// For the HTML attribute `pattern`, which matches the whole value.
+    /// A regular expression for the whole name, such as for the HTML attribute `pattern`. It does not check the length.
     private static let pattern = "[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?"
 
     private static let marks = Set("._-".utf8)
 
-    /// The form in which similar-looking names are equal (after the skeletons of Unicode Technical Standard 39, for the
-    /// characters of a name): without marks, with digits as the letters they resemble, and pairs as the letter they
-    /// resemble.
+    /// Returns the same text for names that look similar: without marks, and with digits and pairs of letters replaced
+    /// by the letters that they resemble. It follows the skeletons of Unicode Technical Standard 39.
     private static func skeleton(of name: String) -> String {
         var letters: [Unicode.Scalar] = []
         for scalar in name.unicodeScalars {
@@ -78,7 +78,8 @@ package struct UsernameField: FieldKind {
 
     private static let reserved = Set(reservedNames.map(skeleton))
 
-    /// Names that could be mistaken for the service, for a role (RFC 2142), or for one of its paths.
+    /// Names that people could mistake for the service, for a role such as `postmaster` (RFC 2142), or for a path of
+    /// the service.
     private static let reservedNames = [
         "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing",
         "blog",
