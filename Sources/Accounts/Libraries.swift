@@ -1,15 +1,16 @@
 internal import CCurl
 internal import CPostgres
 
-/// The libraries that are linked at run time. Their versions depend on the machine.
+/// Libraries whose versions depend on the machine, because the executable links them at run time.
 package enum Libraries {
+    /// Three lines for `accounts-api --version`: the versions of libpq and libcurl, and the path of libargon2.
     package static let text = """
         libpq \(postgres)
         \(String(cString: curl_version()))
         \(Argon2.library)
         """
 
-    /// Such as 15.18.
+    /// The version of libpq, such as 15.18.
     private static var postgres: String {
         let number = PQlibVersion()
         return "\(number / 10_000).\(number % 10_000)"
