@@ -1,7 +1,8 @@
 package import Foundation
 
 extension Operator {
-    /// Keeps the person of an account from signing in, and ends its sessions and the recoveries that have begun.
+    /// Disables an account: nobody can sign in to it. Ends its sessions, its unfinished sign-ins, and the recoveries
+    /// and changes of address that have begun.
     ///
     /// - Returns: whether the account was enabled before; nil if it does not exist.
     package func disable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
@@ -13,7 +14,7 @@ extension Operator {
         )
     }
 
-    /// Lets the person of a disabled account sign in again.
+    /// Enables a disabled account again, so that its person can sign in.
     ///
     /// - Returns: whether the account was disabled before; nil if it does not exist.
     package func enable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
@@ -41,7 +42,8 @@ extension Operator {
         return rows[0].isEmpty ? nil : !rows[1].isEmpty
     }
 
-    /// Erases an account with everything that belongs to it. Returns false if it does not exist.
+    /// Erases an account with everything that belongs to it, and writes an audit record. Returns false if the account
+    /// does not exist.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
         try await !database.transaction(
             """
@@ -52,7 +54,8 @@ extension Operator {
         )[0].isEmpty
     }
 
-    /// Ends the sessions of an account, or one of them. Returns their number.
+    /// Ends all sessions of an account, or only the given one. Returns the number of ended sessions, and writes an
+    /// audit record if there is one.
     package func endSessions(
         of account: ID<Account>,
         only session: ID<AccountSession>? = nil
@@ -67,9 +70,10 @@ extension Operator {
         )[0].only.decode(Int.self)
     }
 
-    /// Ends the sessions of all accounts, and the sign-ins that wait. Returns the number of sessions.
+    /// Ends the sessions and the unfinished sign-ins of all accounts, and writes an audit record. Returns the number of
+    /// ended sessions.
     ///
-    /// Deletes some thousands at a time, so that no transaction is long. Sessions that start meanwhile stay.
+    /// A transaction ends at most 5000 sessions, so that none takes long. Sessions that start meanwhile do not end.
     package func endAllSessions() async throws(DatabaseError) -> Int {
         let start = try await database.transaction(
             "INSERT INTO audit (operator, act) VALUES (\(name), \(Act.endSessions.rawValue))",
@@ -87,7 +91,8 @@ extension Operator {
                 )
                 SELECT count(*) FROM ended
                 """,
-                // Somebody else may have deleted the same rows.
+                // Shows whether sessions are left. A batch can be empty although some are left, because another
+                // transaction may have deleted the same rows.
                 "SELECT EXISTS (SELECT FROM sessions WHERE created_at <= \(start)::timestamptz)"
             )
             total += try rows[0].only.decode(Int.self)
@@ -95,17 +100,17 @@ extension Operator {
         }
     }
 
-    /// The sessions of an account, the one that was used last first.
+    /// Returns the sessions of an account, the most recently used one first, and the time of this computer.
     package func sessions(of account: ID<Account>) async throws(DatabaseError) -> (
         sessions: [ListedSession], now: Date
     ) {
         (try await ListedSession.all(in: database.read(ListedSession.query(of: account)), signups.keys), Date())
     }
 
-    /// Everything that the service holds about an account, except what proves who the person is. Nil if it does not
-    /// exist. Writes an audit record in the same transaction.
+    /// Returns all data of an account except secrets such as password hashes; nil if the account does not exist. Writes
+    /// an audit record in the same transaction.
     ///
-    /// - Parameter withImages: whether to read the images of the photos, too.
+    /// - Parameter withImages: whether the result contains the images of the photos, too.
     package func export(_ id: ID<Account>, withImages: Bool) async throws(DatabaseError) -> AccountExport? {
         try await signups.export(
             id,
@@ -115,7 +120,8 @@ extension Operator {
         )
     }
 
-    /// Whether the account has a password, as SQL for an operator, who cannot read its hash.
+    /// Whether the account has a password, as SQL that does not read the hash, which operators have no privilege to
+    /// read.
     static func hasPassword(_ account: ID<Account>) -> SQL {
         "EXISTS (SELECT FROM credentials WHERE account = \(account) AND kind = 'password')"
     }

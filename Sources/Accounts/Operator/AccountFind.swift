@@ -1,11 +1,12 @@
 internal import Foundation
 
-/// The first digits of an id, which may begin several.
+/// The first digits of an id. Several ids may begin with them.
 package struct IDPrefix<Owner>: Sendable {
     /// The lowest and the highest id that begin with the digits.
     let first, last: ID<Owner>
 
-    /// At least six hexadecimal digits, either without dashes or with those of an id.
+    /// Reads 6 to 32 hexadecimal digits, either without dashes or with the dashes of an id. Returns nil for any other
+    /// text.
     package init?(_ text: String) {
         let text = text.lowercased()
         let digits = text.filter { $0 != "-" }
@@ -24,7 +25,7 @@ package struct IDPrefix<Owner>: Sendable {
 }
 
 extension Operator {
-    /// Returns the number of accounts whose ids begin with the digits, and one of them.
+    /// Returns the number of accounts whose ids begin with the digits, and the id of one of them; nil if there is none.
     package func accounts(_ prefix: IDPrefix<Account>) async throws(DatabaseError) -> (count: Int, first: ID<Account>?)
     {
         let row = try await database.read(

@@ -2,16 +2,16 @@ package import Foundation
 
 package enum AccountState: String, CaseIterable, Sendable {
     case enabled
-    /// An operator keeps the person from signing in.
+    /// An operator has disabled the account: nobody can sign in to it.
     case disabled
 }
 
 /// Selects accounts. A property that is nil does not restrict the selection.
 package struct AccountFilter: Sendable {
     package var state: AccountState?
-    /// Selects accounts that were created no longer ago than this.
+    /// Selects accounts whose age is at most this.
     package var since: Duration?
-    /// The address and the username, of which the account must have all.
+    /// Addresses and usernames: selects accounts that have all of them. An empty list does not restrict the selection.
     package var identifiers: [SignInIdentifier]
 
     package init(state: AccountState? = nil, since: Duration? = nil, identifiers: [SignInIdentifier] = []) {
@@ -41,13 +41,17 @@ package struct AccountSummary: Sendable {
     /// The masked address and username; nil if the account has none.
     package let address, username: String?
     package let hasPassword, hasAuthenticator: Bool
-    /// When a session of the account was used last; nil without sessions.
+    /// The time of the last request in any session of the account; nil if it has no session.
     package let lastUsedAt: Date?
 }
 
 extension Operator {
-    /// Returns the newest accounts that match the filter and are older than `cursor`, newest first. A search for an
-    /// address or a username writes audit records.
+    /// Returns the newest accounts that match the filter, newest first. A search for an address or a username writes
+    /// audit records.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of accounts on the page.
+    ///   - cursor: the last account of the previous page; nil for the first page.
     package func accounts(
         _ filter: AccountFilter,
         limit: Int,
@@ -81,7 +85,7 @@ extension Operator {
 }
 
 extension AccountSummary {
-    /// Nil for the row of an empty page.
+    /// Returns nil for the row that stands for an empty page.
     fileprivate init?(_ columns: inout Columns) throws(DatabaseError) {
         guard let id = try columns.next(ID<Account>?.self) else { return nil }
         self.id = id

@@ -1,18 +1,20 @@
 package import Foundation
 
-/// An account as an operator sees it.
+/// The data of an account that `accounts show` shows.
 package struct AccountDetail: Sendable {
     package let account: Account
     package let flow: String
+    /// The time when the address was proved; nil if it is not proved.
     package let provedAt: Date?
-    /// What the kinds show of their own tables, in the order of ``Kinds/all``, and then the sessions and the changes of the address.
+    /// The sections of the kinds of field in the order of ``Kinds/all``, then those of the sessions and of the changes
+    /// of the address.
     package let sections: [AccountSection]
     package let now: Date
 }
 
 extension Operator {
-    /// Returns the account with that id, or nil if it does not exist. The account may have been created under another
-    /// flow, so every kind is asked for its rows, whether or not the present flow has a field of that kind.
+    /// Returns the account with that id, or nil if it does not exist. Reads the tables of all kinds, even if the
+    /// present flow has no field of a kind, because the account may have been created under another flow.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
         let queries =
             Kinds.all.compactMap { $0.accountQuery(of: id) } + [

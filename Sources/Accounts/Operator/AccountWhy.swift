@@ -1,35 +1,36 @@
 package import Foundation
 
-/// Something that matters to a person who cannot sign in.
+/// A fact about an account that can help a person who cannot sign in to it.
 package enum SignInFinding: Sendable {
-    /// By an operator.
+    /// An operator has disabled the account.
     case disabled(since: Date)
-    /// The flow or the account has nothing that signs in.
+    /// The account can use none of the ways to sign in that the flow permits.
     case noMethod
-    /// The flow asks for a password, but the account has none. `canReset`: a recovery sets one.
+    /// The flow permits passwords, but the account has none. `canReset` is true if a recovery can set one.
     case noPassword(canReset: Bool)
-    /// The flow lets only mailed codes sign in.
+    /// The flow permits mailed codes, but no passwords.
     case onlyMailedCodes
-    /// Browsers that the account does not know have failed too often, so that further guesses are refused.
+    /// Browsers that the account does not know have guessed wrong too often. Further guesses of such browsers are
+    /// refused until that time.
     case guessed(Guess, until: Date)
-    /// The server lacks the key of the authenticator.
+    /// `ACCOUNTS_KEYS` lacks the key that encrypted the secret of the authenticator.
     case unreadableAuthenticator
-    /// The account needs a code of its authenticator, or a recovery code.
+    /// A sign-in needs a code of the account's authenticator, or one of so many recovery codes.
     case secondFactor(recoveryCodes: Int)
-    /// The account has moved to another address. The owner of the old one can restore it.
+    /// The account has moved to another address. The reader of the old address can restore it until that time.
     case addressLeft(at: Date, restorableUntil: Date)
-    /// Mails to the address of the account are late.
+    /// Mails to the address of the account were not delivered at the first attempt, or have waited for over a minute.
     case mailWaits(count: Int, since: Date, lastError: String?)
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)
 
     package enum Guess: Sendable {
         case passwordOfAddress, passwordOfUsername, codeOfAddress, codeOfUsername, secondFactor
-        /// The mailed code of a recovery, and the code of the app in one.
+        /// In a recovery: the mailed code, and the code of the authenticator app.
         case codeOfRecovery, appInRecovery
     }
 
-    /// Whether it keeps the person from signing in, at least in some browser or with some answer.
+    /// Whether the finding can be the reason that the person cannot sign in, at least in some browsers.
     package var isObstacle: Bool {
         switch self {
         case .onlyMailedCodes, .signedIn: false
@@ -39,15 +40,15 @@ package enum SignInFinding: Sendable {
     }
 }
 
-/// What an operator can know about the sign-in of a person.
+/// The facts about the sign-in to an account that an operator can find in the database.
 package struct SignInDiagnosis: Sendable {
     package let account: ID<Account>
     package let findings: [SignInFinding]
-    /// The ways to sign in that the flow and the account have in common.
+    /// The ways to sign in that the flow permits and the account can use.
     package let methods: Set<SignInRules.Method>
-    /// Whether a mailed code can make a browser known.
+    /// Whether the account has an address. A code that is mailed to it makes a browser known to the account.
     package let hasAddress: Bool
-    /// The number of browsers that strangers do not affect.
+    /// The number of browsers that the account knows. Wrong guesses of other browsers do not count against them.
     package let knownDevices: Int
     /// The time of the database.
     package let now: Date
@@ -56,9 +57,10 @@ package struct SignInDiagnosis: Sendable {
 }
 
 extension Operator {
-    /// Returns what stands in the way of a sign-in to the account, or nil if the account does not exist.
+    /// Returns the facts about the sign-in to the account; nil if the account does not exist.
     ///
-    /// Limits of a single network or browser, and mail that is dead, cannot be found from the account.
+    /// Does not find the limits of a single network or browser, or dead mail: nothing in their rows belongs to an
+    /// account.
     package func diagnosis(of id: ID<Account>) async throws(DatabaseError) -> SignInDiagnosis? {
         let rows = try await database.transaction(
             """
@@ -123,7 +125,7 @@ extension Operator {
         )
     }
 
-    /// The counts of strangers that have reached their maximum.
+    /// A finding for each count of wrong guesses by unknown browsers that has reached its maximum.
     private func guesses(
         at account: ID<Account>,
         _ identifiers: [SignInIdentifier]
@@ -167,7 +169,8 @@ extension Operator {
         signups.failureCounts(factor, subject, nil).ofStrangers
     }
 
-    /// The mails to the address that wait for another attempt, or for more than a minute.
+    /// A finding about the waiting mails to the address that have had a failed attempt or are older than a minute; nil
+    /// if there is none.
     private func lateMail(to address: EmailAddress) async throws(DatabaseError) -> SignInFinding? {
         let (count, since, lastError) = try await database.read(
             """

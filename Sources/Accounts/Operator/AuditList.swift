@@ -5,9 +5,9 @@ package struct AuditFilter: Sendable {
     /// The name that the operator gave.
     package var name: String?
     package var act: Operator.Act?
-    /// The draft, account or mail.
+    /// The id of the draft, account, mail or event.
     package var subject: UUID?
-    /// Selects records that were written no longer ago than this.
+    /// Selects records whose age is at most this.
     package var since: Duration?
 
     package init(name: String? = nil, act: Operator.Act? = nil, subject: UUID? = nil, since: Duration? = nil) {
@@ -24,7 +24,7 @@ package struct AuditFilter: Sendable {
     }
 }
 
-/// What an operator has done.
+/// The record of an act of an operator.
 package struct AuditRecord: Sendable {
     package let number: Int
     package let at: Date
@@ -33,13 +33,16 @@ package struct AuditRecord: Sendable {
     /// The database role; nil in records that were written before the role was recorded.
     package let role: String?
     package let act: String
-    /// The draft, account or mail; nil for an act that concerns none, or many.
+    /// The id of the draft, account, mail or event; nil if the act is about none of them, or about many.
     package let subject: UUID?
 }
 
 extension Operator {
-    /// Returns the newest audit records that match the filter and are older than the one with the number `cursor`, newest
-    /// first.
+    /// Returns the newest audit records that match the filter, newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of records on the page.
+    ///   - cursor: the number of the last record on the previous page; nil for the first page.
     package func audit(
         _ filter: AuditFilter,
         limit: Int,
@@ -64,7 +67,7 @@ extension Operator {
 }
 
 extension AuditRecord {
-    /// Nil for the row of an empty page.
+    /// Returns nil for the row that stands for an empty page.
     fileprivate init?(_ columns: inout Columns) throws(DatabaseError) {
         guard let number = try columns.next(Int?.self) else { return nil }
         self.number = number

@@ -1,12 +1,12 @@
-/// The unfinished, unexpired sign-ups, grouped by their current step.
+/// The drafts that are neither committed nor expired, grouped by their current step.
 package struct DraftBoard: Sendable {
     package let columns: [Column]
 
     package struct Column: Sendable {
-        /// A step, or `review`.
+        /// The name of a step, or `review`.
         package let step: String
         package let count: Int
-        /// The newest sign-ups at this step, newest first.
+        /// The newest drafts at this step, newest first.
         package let cards: [DraftSummary]
 
         package init(step: String, count: Int, cards: [DraftSummary]) {
@@ -14,7 +14,7 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    /// Whether the query reached its limit, so that the counts may be too low.
+    /// True if the query reached its limit; then the counts may be too low.
     package let isCut: Bool
 
     package init(columns: [Column], isCut: Bool = false) {
@@ -23,11 +23,11 @@ package struct DraftBoard: Sendable {
 }
 
 extension Operator {
-    /// Returns the newest sign-ups, grouped by step.
+    /// Returns the newest drafts that are neither committed nor expired, grouped by step.
     ///
     /// - Parameters:
-    ///   - cards: the maximum number of sign-ups per step.
-    ///   - limit: the maximum number of sign-ups that are read and counted.
+    ///   - cards: the maximum number of drafts in each column.
+    ///   - limit: the maximum number of drafts that are read and counted.
     package func board(cards: Int = 100, limit: Int = 10_000) async throws(DatabaseError) -> DraftBoard {
         let rows = try await database.transaction(
             """
@@ -49,7 +49,7 @@ extension Operator {
             drafts[draft.step, default: []].append(draft)
             counts[draft.step] = number
         }
-        // Drafts may still be at steps that the flow no longer has.
+        // Drafts may be at steps of an earlier flow file, or of another flow such as the recovery.
         let known = flow.steps.map(\.name.rawValue)
         let others = drafts.keys.filter { !known.contains($0) && $0 != "review" }.sorted()
         return DraftBoard(

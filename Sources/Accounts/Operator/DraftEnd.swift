@@ -1,5 +1,6 @@
 extension Operator {
-    /// Deletes one open draft. Returns false if there is no open draft with that id.
+    /// Deletes one draft that is not committed, and writes an audit record. Returns false if there is no such draft
+    /// with that id.
     package func expire(_ id: ID<Draft>) async throws(DatabaseError) -> Bool {
         let rows = try await database.transaction(
             ["SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE", end(where: "id = \(id) AND account_id IS NULL")]
@@ -8,15 +9,17 @@ extension Operator {
         return try signups.countEnded(rows[1], as: .removed)
     }
 
-    /// Returns the number of open drafts that ``purge(_:)`` would delete. A search for an address writes audit records.
+    /// Returns the number of drafts that ``purge(_:)`` would delete. A search for an address writes audit records.
     package func count(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         let matching: SQL = "drafts, \(expiry) WHERE account_id IS NULL AND \(condition(filter))"
         return try await search(filter, "SELECT count(*) FROM \(matching)", over: matching).only.decode(Int.self)
     }
 
-    /// Deletes all open drafts that match the filter, in batches, and returns their number. Skips drafts that are
-    /// locked by a concurrent write. A filter by address also deletes the tickets in mails to the address, and writes audit
-    /// records of the search, even if nothing is deleted.
+    /// Deletes all drafts that match the filter and are not committed, in batches, and returns their number. Skips
+    /// drafts that another transaction has locked. Writes an audit record for each deleted draft.
+    ///
+    /// If the filter has an address, also deletes the tickets for this address, and writes audit records of the search,
+    /// even if no draft matches.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         if let email = filter.email {
             _ = try await self.count(filter)
@@ -37,7 +40,7 @@ extension Operator {
         }
     }
 
-    /// A statement that deletes drafts. Their clients get the reason `expired`.
+    /// A statement that deletes drafts. A client that asks for such a draft afterwards gets the reason `expired`.
     private func end(where condition: SQL) -> SQL {
         signups.end(
             in: "drafts",

@@ -1,10 +1,11 @@
 package import Foundation
 
 extension Operator {
-    /// Restarts the lifetime of a draft, as if it were created now. An expired draft cannot be extended, because
-    /// another draft may have taken its username.
+    /// Gives a draft the full lifetimes of a new one from now on, and writes an audit record. Does not extend an
+    /// expired draft, because another draft may have taken its username.
     ///
-    /// - Returns: the new expiry and the time of the database; nil if there is no open draft with that id.
+    /// - Returns: the time when the draft now expires, and the time of the database; nil if no draft with that id is
+    ///   open.
     package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
         let row = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",

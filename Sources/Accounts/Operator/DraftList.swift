@@ -1,11 +1,11 @@
 package import Foundation
 
 package enum DraftState: String, CaseIterable, Sendable {
-    /// A step is incomplete.
+    /// At least one step is not finished.
     case open
-    /// All required steps are complete; only the commit is left.
+    /// All steps are finished; only the commit is left.
     case review
-    /// The draft has expired but is not erased yet.
+    /// The draft has expired, but is still stored.
     case expired
     case committed
 }
@@ -14,9 +14,9 @@ package enum DraftState: String, CaseIterable, Sendable {
 package struct DraftFilter: Sendable {
     package var state: DraftState?
     package var step: String?
-    /// Selects drafts that were created longer ago than this.
+    /// Selects drafts whose age is more than this.
     package var olderThan: Duration?
-    /// Committed drafts never match, because they no longer have an address.
+    /// Selects drafts with this address. Committed drafts never match, because they no longer have an address.
     package var email: EmailAddress?
 
     package init(state: DraftState? = nil, step: String? = nil, olderThan: Duration? = nil, email: EmailAddress? = nil)
@@ -34,10 +34,10 @@ package struct DraftSummary: Sendable {
     package let state: DraftState
     /// The first incomplete step, or `review`.
     package let step: String
-    /// The masked address; nil if there is none or if it cannot be decrypted.
+    /// The masked address; nil if the draft has none or cannot be decrypted.
     package let address: String?
     package let revision: Int
-    /// The number of wrong codes.
+    /// The number of wrong mailed codes that were entered in the draft.
     package let failures: Int
     package let createdAt, updatedAt, expiresAt: Date
     /// The time of the database.
@@ -54,7 +54,10 @@ extension Operator {
         return drafts
     }
 
-    /// Runs the statement. If the filter has an address, writes audit records about the matching drafts first.
+    /// Runs `statement` and returns its rows. If the filter has an address, first writes audit records about the
+    /// matching drafts.
+    ///
+    /// - Parameter matching: the FROM and WHERE of a query for the matching drafts.
     func search(_ filter: DraftFilter, _ statement: SQL, over matching: SQL) async throws(DatabaseError) -> Rows {
         if filter.email == nil { return try await database.read(statement) }
         let audit: SQL = """
@@ -105,7 +108,8 @@ extension Operator {
         return (draft, number)
     }
 
-    /// A lateral join with the column `deadline`: the expiry of a draft, or of the token of a committed draft.
+    /// A lateral join with the column `deadline`: the time when a draft expires or, for a committed draft, when its
+    /// token does.
     var expiry: SQL {
         "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS expiry"
     }

@@ -3,23 +3,23 @@ internal import Foundation
 /// A reason why a draft cannot be committed.
 package struct Obstacle: Sendable {
     package let step: StepName
-    /// Nil if the reason concerns the whole step.
+    /// Nil if the reason is about the whole step.
     package let field: FieldName?
     package let reason: Reason
 
     package enum Reason: Sendable {
-        /// The field has no value.
+        /// The required field has no value.
         case missing
-        /// The step has no required fields, but has not been submitted yet.
+        /// The step is not optional and has no required fields. It must be submitted once, even without answers.
         case notAnswered
-        /// The value is not valid, or no longer valid.
+        /// The rules refuse the value now.
         case refused([Refusal])
-        /// No code was sent.
+        /// No code was mailed to the present address.
         case noCode
-        /// A code was sent but not entered yet.
+        /// The mailed code was not entered yet.
         case codeNotGiven
         case codeExpired
-        /// All attempts with this code are used; the person must request a new one.
+        /// All attempts at this code are used; the person must request a new one.
         case codeUsedUp
         /// Too many wrong codes: the draft gets no further code, and the person must start a new sign-up.
         case exhausted
@@ -29,8 +29,8 @@ package struct Obstacle: Sendable {
 }
 
 extension Operator {
-    /// Returns the open or committed draft with that id, also if its account was erased, or nil if it does not exist.
-    /// Throws `ended` for an expired draft.
+    /// Returns the draft with that id, open or committed, even if its account was erased; nil if there is no such
+    /// draft. Throws `ended` for an expired draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?
@@ -40,7 +40,7 @@ extension Operator {
         return try await following(flow).signups.findEvenIfErased(id, tokenHash: tokenHash)
     }
 
-    /// The same operator for the flow of that draft, which may not be a sign-up.
+    /// A copy of this operator for the flow of the draft, which may be a recovery or a change of address.
     package func following(_ draft: Draft) -> Operator { following(draft.flow) }
 
     private func following(_ id: String) -> Operator {

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// An event as an operator sees it, with what has become of it at one application.
+/// A row of `events list`: an event and, if an application has not received it, its delivery to that application.
 package struct EventRow: Sendable {
     package let event: AccountEvent
     package let now: Date
-    /// Nil if no application waits for the event: it was delivered to those that wanted it.
+    /// The delivery to one application; nil if all applications that want the event have received it.
     package let waiting: Waiting?
 
     package struct Waiting: Sendable {
         package let application: String
-        /// `waiting`, or `failed` after the last attempt.
+        /// `waiting` for the next attempt, or `failed` after the last one.
         package let state: String
         package let attempts: Int
         package let dueAt: Date
@@ -18,9 +18,12 @@ package struct EventRow: Sendable {
 }
 
 extension Operator {
-    /// The newest events, newest first: one row for each application that waits for it.
+    /// Returns the newest events, newest first. An event has one row for each application that has not received it, or
+    /// one row if there is no such application.
     ///
-    /// - Parameter isUndelivered: only events for which an application waits.
+    /// - Parameters:
+    ///   - isUndelivered: whether to leave out events that all applications have received.
+    ///   - limit: the maximum number of rows.
     package func events(isUndelivered: Bool, limit: Int) async throws(DatabaseError) -> [EventRow] {
         let rows = try await database.read(
             """

@@ -1,15 +1,17 @@
 package import Foundation
 
 extension Operator {
-    /// Makes a delivery due now, with a full set of attempts. While an attempt is under way, another one would send the
-    /// event twice at once, so then it is due when this one has failed.
+    /// The assignments of an UPDATE that makes a delivery due now, with a full set of attempts. If a server has claimed
+    /// the delivery, it is making an attempt now. Then the delivery is due only after that attempt, so that the event
+    /// is not sent twice at the same time.
     private static let dueAgain: SQL = """
         state = 'waiting', attempts = 0,
         due_at = CASE WHEN deliveries.claim IS NULL THEN now() ELSE greatest(deliveries.due_at, now()) END
         """
 
-    /// Switches the webhook of the application on, and makes all that it has not received due now, with a full set of
-    /// attempts. Returns the number of events; nil if no server has stored such an application.
+    /// Switches the webhook of the application on, makes all its undelivered events due now, with a full set of
+    /// attempts, and writes an audit record. Returns the number of these events; nil if no server has stored an
+    /// application with that id.
     package func retryEvents(of application: String) async throws(DatabaseError) -> Int? {
         let rows = try await database.transaction(
             """
@@ -29,16 +31,17 @@ extension Operator {
         return rows[0].isEmpty ? nil : try rows[1].only.decode(Int.self)
     }
 
-    /// An application, and the events with certain ids that it has not received.
+    /// The state of an application's webhook, and the events that were searched for and that the application has not
+    /// received.
     package struct Undelivered: Sendable {
         package let isWebhookOff: Bool
         package let count: Int
-        /// One of them.
+        /// One of these events; nil if there is none.
         package let event: ID<AccountEvent>?
     }
 
-    /// Finds the events that the application has not received by the first digits of their ids. Returns nil if no server
-    /// has stored such an application.
+    /// Searches the events that the application has not received for those whose ids begin with the digits. Returns nil
+    /// if no server has stored an application with that id.
     package func undelivered(
         _ prefix: IDPrefix<AccountEvent>,
         to application: String
@@ -56,8 +59,9 @@ extension Operator {
         return Undelivered(isWebhookOff: isWebhookOff, count: count, event: event)
     }
 
-    /// Makes one event that the application has not received due now, and those that have to go before it: the waiting
-    /// ones of the same account. Each gets a full set of attempts and an audit record. Returns their number.
+    /// Makes one event that the application has not received due now, with the waiting events of the same account that
+    /// must be delivered before it. Each gets a full set of attempts and an audit record. Returns the number of these
+    /// events.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
         try await database.transaction(
             """
@@ -75,8 +79,9 @@ extension Operator {
         )[0].only.decode(Int.self)
     }
 
-    /// Delivers the events since that time to the application once more, as far as it wants to hear of them. Their ids stay
-    /// the same. Returns their number; nil if no server has stored such an application with a webhook.
+    /// Makes all events since that time due now for the application, even those that it has received, and writes an
+    /// audit record. Leaves out types of event that the application does not want. The events keep their ids. Returns
+    /// their number; nil if no server has stored an application with that id and a webhook.
     package func replayEvents(of application: String, since time: Date) async throws(DatabaseError) -> Int? {
         let seconds = Int(time.timeIntervalSince1970)
         let rows = try await database.transaction(

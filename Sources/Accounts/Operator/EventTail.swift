@@ -1,14 +1,15 @@
 internal import Foundation
 
-/// Follows the events as they are written, in the order of the list that applications read.
+/// Reads new events again and again, in the same order in which applications read the list of events.
 package struct EventTail: Sendable {
     fileprivate let database: Database
     fileprivate let condition: SQL
     fileprivate var cursor: EventCursor
-    /// Whether there may have been more events at the last call of ``next()``, also if it returned none.
+    /// Whether the last call of ``next()`` may have left out events because of its limits, even if it returned none.
     package private(set) var hasMore = false
 
-    /// The events since the last call, oldest first; at most ``Database/maximumEvents``, the others with the next call.
+    /// Returns the events since the last call, oldest first, but at most ``Database/maximumEvents``. The next call
+    /// continues after them.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
         let page = try await database.listedEvents(where: condition, after: cursor, limit: Database.maximumEvents)
         (cursor, hasMore) = (page.next, page.hasMore)
@@ -17,11 +18,12 @@ package struct EventTail: Sendable {
 }
 
 extension Operator {
-    /// Returns nil if no server has stored such an application.
+    /// Returns a reader of new events, which begins with the latest ones; nil if no server has stored an application
+    /// with that id.
     ///
     /// - Parameters:
-    ///   - application: selects the events that it wants to hear of now; nil for all events.
-    ///   - count: how many of the latest events come first.
+    ///   - application: the id of an application: selects the types of event that it wants; nil for all events.
+    ///   - count: the number of the latest events with which the reader begins.
     package func tailEvents(of application: String?, last count: Int) async throws(DatabaseError) -> EventTail? {
         var condition: SQL = "true"
         if let application {
@@ -31,7 +33,7 @@ extension Operator {
                 type = ANY (ARRAY(SELECT unnest(applications.events) FROM applications WHERE id = \(application)))
                 """
         }
-        // The last event that comes no more.
+        // The last event before those that the reader returns.
         let before = try await database.read(
             """
             SELECT xid::text, id FROM events WHERE \(Database.isListed) AND \(condition)

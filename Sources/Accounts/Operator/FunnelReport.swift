@@ -1,8 +1,9 @@
-/// The funnel of one version of the flow: how many people entered, completed and abandoned each step.
+/// The funnel of one version of a flow: the numbers of people who entered, completed and abandoned each step.
 package struct FunnelReport: Sendable {
     /// The flow with its version, such as `default@1`.
     package let flow: String
-    /// The steps in the order of the flow; then `review`, and `sign-in` for the first sign-in.
+    /// The steps in the order of the flow, then `review`, and then `sign-in`, which is the first sign-in to the new
+    /// account.
     package let steps: [Step]
 
     package struct Step: Sendable {
@@ -16,7 +17,8 @@ package struct FunnelReport: Sendable {
         package var removed = 0
         /// The error codes of refused answers, the most frequent first.
         package var refusals: [(code: String, count: Int)] = []
-        /// The median time of a completion in seconds; nil if there is none.
+        /// The median time in seconds from the previous change of a draft to the completion of the step; nil if nobody
+        /// has completed it.
         package var medianSeconds: Int?
 
         /// The number of sign-ups that completed or skipped the step.
@@ -27,9 +29,9 @@ package struct FunnelReport: Sendable {
 }
 
 extension Operator {
-    /// Returns one report for each version of the flow with counts in the period, the current one first.
+    /// Returns one report for each version of a flow that has counts in the period, the current version first.
     ///
-    /// - Parameter period: rounded up to whole days in UTC; today is one of them.
+    /// - Parameter period: includes all UTC days that began within this time before now, and at least today.
     package func funnel(over period: Duration) async throws(DatabaseError) -> [FunnelReport] {
         let rows = try await database.read(
             """
@@ -58,7 +60,8 @@ extension Operator {
         }
     }
 
-    /// Sorts the steps in the order of the current flow. Steps that it does not have follow before `review`.
+    /// Sorts names of steps: first the steps of the current flow in its order, then other steps, then `review` and
+    /// `sign-in`.
     private func order(_ names: [String]) -> [String] {
         let (known, last) = (flow.steps.map(\.name.rawValue), ["review", Funnel.signIn])
         return known.filter(names.contains) + names.filter { !(known + last).contains($0) }.sorted()
@@ -66,7 +69,7 @@ extension Operator {
     }
 }
 
-/// Adds up the counts of one step while the rows are read.
+/// The sum of the counts of one step in the rows that were read so far.
 private struct Tally {
     private(set) var step: FunnelReport.Step
     private var times: [(seconds: Int, count: Int)] = []

@@ -1,20 +1,22 @@
 internal import Foundation
 
 extension Operator {
-    /// The numbers of re-encrypted rows.
+    /// The result of a key rotation.
     package struct Rotated: Hashable, Sendable {
+        /// The number of drafts that were re-encrypted or whose digests were computed again.
         package var drafts = 0
-        /// By the name of the table in the report; a table without such rows has no entry.
+        /// The number of re-encrypted rows of each table, by ``SealedTable/name``; no entry for a table without any.
         package var rows: [String: Int] = [:]
         /// The number of drafts and rows that no key of the ring can decrypt.
         package var unreadable = 0
-        /// The numbers of passwords whose hash needs the pepper of a key other than the first, by the id of the key. A
+        /// For each key except the first, by its id: the number of passwords whose hash needs the pepper of this key. A
         /// hash cannot be computed again without its password, so the key must stay in the ring.
         package var passwords: [String: Int] = [:]
         /// The number of passwords that need a key that is not in the ring.
         package var passwordsWithoutKey = 0
 
-        /// Counts passwords by the id of their pepper.
+        /// Adds a number of passwords to the count of the key with this pepper. Counts none for the first key of the
+        /// ring, and for a pepper of nil.
         fileprivate mutating func count(_ number: Int, _ pepper: [UInt8]?, in ring: KeyRing) {
             guard let pepper, pepper != ring.pepper?.id else { return }
             if let key = ring.ids.first(where: { $0.pepper == pepper })?.key {
@@ -25,12 +27,13 @@ extension Operator {
         }
     }
 
-    /// Re-encrypts all data with the first key of the ring and recomputes its digests with that key, so that the other
-    /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``). Codes that
-    /// were already sent are an exception: their digests cannot be recomputed, so they need the old key until they
-    /// expire, as a sign-in that waits does. Without it, an accepted code is refused when it is repeated.
+    /// Re-encrypts all data with the first key of the ring, and computes digests again with that key, so that the other
+    /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``).
     ///
-    /// The rotation can be interrupted and run again. Concurrent writes use the first key.
+    /// The digests of mailed codes cannot be computed again. The old key must therefore stay in the ring until these
+    /// codes and the unfinished sign-ins have expired. Without it, a repetition of an accepted code is refused, too.
+    ///
+    /// A rotation that was interrupted can be run again. Servers that write during the rotation use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
         _ = try await database.transaction(
             "WITH \(audited(.rotateKeys, over: "(SELECT) AS once")) SELECT 1"
@@ -38,20 +41,22 @@ extension Operator {
         var rotated = Rotated()
         try await rotateDrafts(&rotated)
         for table in Self.sealedTables { try await rotate(table, &rotated) }
-        // After the drafts, so that a draft that becomes an account meanwhile is counted.
+        // Comes after the drafts, so that the password of a draft that becomes an account meanwhile is counted.
         for select in Kinds.all.compactMap({ $0.pepperedAccounts }) {
             for row in try await database.read(select) {
                 let (pepper, number) = try row.decode(String.self, Int.self)
-                // A text that is no id of a pepper belongs to no key.
+                // A text that is not the id of a pepper counts as a password without a key.
                 rotated.count(number, PHCString.keyID(Substring(pepper)) ?? [], in: signups.keys)
             }
         }
-        // Comes last: servers without the old keys are not ready until everything else is re-encrypted.
+        // Comes last: a server that has only the new key is ready when it can decrypt the sentinel, and then must be
+        // able to decrypt everything else.
         if try await !signups.keys.renewSentinel(in: database) { rotated.unreadable += 1 }
         return rotated
     }
 
-    /// The ids of the keys that nothing needs after the rotation, except the codes that were already sent.
+    /// The ids of the keys that can be removed after the rotation, when the codes that were mailed before it have
+    /// expired. None if some data cannot be decrypted.
     package func removableKeys(after rotated: Rotated) -> [String] {
         if rotated.unreadable > 0 { return [] }
         return signups.keys.ids.dropFirst().map(\.key).filter { rotated.passwords[$0] == nil }
@@ -91,7 +96,8 @@ extension Operator {
         }
     }
 
-    /// Returns false if the draft uses only the first key already, or if a concurrent write has changed it.
+    /// Re-encrypts one draft and computes its digests again. Returns false if the draft already uses only the first
+    /// key, or if another write has changed it.
     private func rotate(
         _ id: ID<Draft>,
         _ sealed: [UInt8],
@@ -113,7 +119,7 @@ extension Operator {
         return try await !database.transaction([lock, reseal] + renewDigests)[1].isEmpty
     }
 
-    /// Re-encrypts the column `sealed` of a table. Each value is bound to the table and the key column of its row.
+    /// Re-encrypts the column `sealed` of a table.
     private func rotate(_ table: SealedTable, _ rotated: inout Rotated) async throws(DatabaseError) {
         let name = SQL(stringLiteral: table.table)
         var last = Self.first
@@ -146,7 +152,7 @@ extension Operator {
         }
     }
 
-    /// The tables other than `drafts` with encrypted rows.
+    /// All tables with encrypted rows except `drafts`.
     package static let sealedTables =
         [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
         + [

@@ -1,20 +1,21 @@
 package import Foundation
 
-/// A part of a list, newest first, and the length of the whole list at the same moment.
+/// One page of a list, newest items first, and the length of the whole list at the same moment.
 package struct ListPage<Item: Sendable>: Sendable {
     package let items: [Item]
     /// The number of items on all pages.
     package let total: Int
-    /// Where the next page begins; nil if this is the last one.
+    /// The cursor with which the next page is requested; nil if this page is the last one.
     package let next: String?
     /// The time of the database.
     package let now: Date
 
     /// - Parameters:
-    ///   - rows: the time and the total, followed by the columns of an item. One item more than the page has if there is
-    ///     another page; a single row without an item if there is none.
-    ///   - cursor: where the page after an item begins.
-    ///   - read: reads the columns of an item; nil if there is none.
+    ///   - rows: each row has the time, the total, and the columns of an item. There are `limit + 1` items if there is
+    ///     another page. If there is no item, there is one row, in which the columns of the item are NULL.
+    ///   - limit: the maximum number of items on the page.
+    ///   - cursor: returns the cursor of the page that follows an item.
+    ///   - read: reads the columns of an item; returns nil if they are NULL.
     init(
         _ rows: Rows,
         limit: Int,

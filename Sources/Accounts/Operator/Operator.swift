@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// The queries and actions of an operator. Each one is a file in this folder. Actions that change data, reveal values
-/// or search for an address write a row to `audit`.
+/// An operator, who works with the commands of `accounts-api`. The files of this folder add the queries and acts. An
+/// act that changes data, reveals values, or searches for an address or a username writes audit records to the table
+/// `audit`.
 package struct Operator: Sendable {
     let signups: Signups
-    /// The name in audit records.
+    /// The name of the operator in audit records.
     package let name: String
 
     var database: Database { signups.database }
@@ -23,9 +24,9 @@ package struct Operator: Sendable {
         case enableAccount = "enable account"
         case eraseAccount = "erase account"
         case exportAccount = "export account"
-        /// Written by the function `remove_authenticator`.
+        /// The SQL function `remove_authenticator` writes this audit record.
         case removeAuthenticator = "remove authenticator"
-        /// Written by the function `import_accounts`.
+        /// The SQL function `import_accounts` writes this audit record.
         case importAccount = "import account"
         case endSessions = "end sessions"
         case rotateKeys = "rotate keys"
@@ -35,7 +36,9 @@ package struct Operator: Sendable {
         case expire, purge, extend, retry, flush
     }
 
-    /// A CTE that writes one audit record for each row of the table.
+    /// A common table expression (CTE) that writes one audit record for each row of a table.
+    ///
+    /// - Parameter subject: an expression for the id of the draft, account, mail or event that the record is about.
     func audited(_ act: Act, over table: SQL, of subject: SQL = "NULL::uuid") -> SQL {
         """
         audited AS (
@@ -44,8 +47,8 @@ package struct Operator: Sendable {
         """
     }
 
-    /// A CTE that writes one audit record for each row that a search has found, or one without a subject if it has
-    /// found none: that too says something about an address.
+    /// A CTE that writes one audit record for each row that a search has found. If it has found none, the CTE writes
+    /// one record without a subject, because the operator then knows that the address or username is not in use.
     func auditedSearch(_ act: Act, in found: SQL, of subject: SQL) -> SQL {
         """
         audited AS (
@@ -56,7 +59,7 @@ package struct Operator: Sendable {
         """
     }
 
-    /// A statement that writes an audit record for each draft that has just ended.
+    /// A statement that writes an audit record for each draft that the transaction has ended.
     func auditEnded(_ act: Act) -> SQL {
         """
         INSERT INTO audit (operator, act, subject)

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A mail as an operator sees it.
+/// A row of `outbox list`: a mail without its content.
 package struct OutboxRow: Sendable {
     package let id: ID<Outbox>
     package let template: String
     package let state: State
-    /// The masked address; nil if the mail is delivered or dead.
+    /// The masked address; nil if the mail is delivered or dead, or cannot be decrypted.
     package let recipient: String?
     package let attempts: Int
     package let createdAt, dueAt, now: Date
@@ -18,6 +18,8 @@ package struct OutboxRow: Sendable {
 
 extension Operator {
     /// Returns the newest mails, newest first.
+    ///
+    /// - Parameter state: selects mails in this state; nil for all mails.
     package func mails(_ state: OutboxRow.State?, limit: Int) async throws(DatabaseError) -> [OutboxRow] {
         let condition: SQL = state.map { "state = \($0.rawValue)" } ?? "true"
         let rows = try await database.read(

@@ -1,6 +1,7 @@
 extension Operator {
-    /// Makes one waiting mail due now and resets its attempts. Returns false if there is no waiting mail with that id:
-    /// delivered and dead mail has no content. A mail that is in delivery at this moment may arrive twice.
+    /// Makes one waiting mail due now, with a full set of attempts, and writes an audit record. Returns false if there
+    /// is no waiting mail with that id. Delivered and dead mail cannot be sent again, because its content is erased. A
+    /// mail that a server is delivering at this moment may arrive twice.
     package func retry(_ id: ID<Outbox>) async throws(DatabaseError) -> Bool {
         try await database.transaction(
             """
@@ -13,8 +14,8 @@ extension Operator {
         )[0].only.decode(Bool.self)
     }
 
-    /// Makes all failed mail that waits for its next attempt due now, resets its attempts, and returns the number of
-    /// mails.
+    /// Makes all mail due now that waits for its next attempt after a failed one, with a full set of attempts. Returns
+    /// the number of mails, and writes an audit record if there is one.
     package func flush() async throws(DatabaseError) -> Int {
         try await database.transaction(
             """

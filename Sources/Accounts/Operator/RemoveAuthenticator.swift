@@ -1,17 +1,20 @@
-/// What became of an account whose person has lost the authenticator app.
+/// The result of ``Operator/removeAuthenticator(of:)``.
 package struct AuthenticatorRemoval: Sendable {
-    /// Whether the account had an app.
+    /// Whether the account had an authenticator app. If it had none, nothing has changed.
     package let hasChanged: Bool
-    /// Whether a device needs a mailed code before it can sign in with the password. False without an address.
+    /// Whether a device needs a mailed code before it can sign in with the password. False for an account without an
+    /// address.
     package let needsMailedCode: Bool
 }
 
 extension Operator {
-    /// Removes the authenticator app and the recovery codes of an account, and writes an audit record. Ends its sessions
-    /// and the recoveries that have begun, forgets its devices, and tells each of its addresses.
+    /// Removes the authenticator app and the recovery codes of an account whose person has lost the app, and writes an
+    /// audit record. Ends the sessions of the account and the recoveries and changes of address that have begun,
+    /// forgets its known devices, and mails a notice to each of its addresses.
     ///
-    /// The lost phone may be a known device that keeps the password. So for thirty days a password alone signs in nowhere:
-    /// each device needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many failures (``FailureCounts``).
+    /// The lost phone may be a known device that has stored the password. So for thirty days no device can sign in with
+    /// the password alone: each needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many failures
+    /// (``FailureCounts``).
     ///
     /// - Returns: nil if the account does not exist.
     package func removeAuthenticator(of id: ID<Account>) async throws(DatabaseError) -> AuthenticatorRemoval? {
@@ -19,7 +22,7 @@ extension Operator {
         let (identifiers, addresses, language) = try await contacts(of: id)
         let hasAddress = identifiers.contains { $0.address != nil }
         let failures = identifiers.map { signups.failureCounts("password", $0.bytes, nil).ofStrangers }
-        // Without an address, no code could ever arrive.
+        // An account without an address could get no mailed code, so its password stays usable.
         let subjects = hasAddress ? failures.flatMap(\.subjects) : []
         let (count, memory) = (failures.first?.maximum ?? 0, failures.first?.memory.seconds ?? 0)
         let remove: SQL = """
@@ -42,7 +45,8 @@ extension Operator {
         )
     }
 
-    /// What finds the account, and the addresses to tell: also those that it has left and that can be restored.
+    /// The identifiers with which a person signs in to the account, and the addresses that get a notice. They include
+    /// addresses that the account has left and whose readers can restore them.
     private func contacts(of id: ID<Account>) async throws(DatabaseError) -> (
         identifiers: [SignInIdentifier], addresses: [String], language: Language
     ) {

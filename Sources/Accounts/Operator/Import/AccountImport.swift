@@ -2,33 +2,37 @@ internal import Foundation
 
 /// Creates accounts from the lines of a file.
 ///
-/// A line that was imported before is left alone, so an import that was interrupted is simply run again.
+/// A line that was imported before has no effect, so an import that was interrupted can be run again.
 package struct AccountImport: Sendable {
-    /// What becomes of a line.
+    /// The result of the import of one line.
     package enum Outcome: Sendable, Equatable {
         case imported
-        /// An earlier import has created the account.
+        /// The account exists already, from an earlier import or an earlier line.
         case present
-        /// Says what is wrong, without values of the line.
+        /// The reasons why the line is invalid, or why its account cannot be created. They contain no values of the
+        /// line.
         case refused([String])
     }
 
     private let worker: Operator
     private let isTrial: Bool
 
-    /// - Parameter isTrial: whether nothing is written, and no password is hashed.
+    /// - Parameters:
+    ///   - worker: the operator who imports.
+    ///   - isTrial: whether lines are only checked: nothing is written, and no password is hashed.
     package init(by worker: Operator, isTrial: Bool) {
         (self.worker, self.isTrial) = (worker, isTrial)
     }
 
-    /// Why no server could check the passwords of an import; nil if the keys fit the database.
+    /// Returns why the keys of this command do not fit the database; nil if they fit. With the wrong keys, no server
+    /// could check the imported passwords.
     package func keyMismatch() async throws(DatabaseError) -> KeyMismatch? {
         try await worker.signups.keys.mismatch(withServersOf: worker.database)
     }
 
     /// Imports some lines in one transaction, and writes an audit record for each new account.
     ///
-    /// - Returns: an outcome for each line.
+    /// - Returns: an outcome for each line, in the order of the lines.
     package func run(_ lines: [[UInt8]]) async throws(ImportError) -> [Outcome] {
         var outcomes: [Outcome] = []
         var accounts: [(line: Int, account: ImportedAccount)] = []
@@ -55,7 +59,8 @@ package struct AccountImport: Sendable {
         return outcomes
     }
 
-    /// The lines that cannot be imported, so that no password of theirs is hashed.
+    /// Returns the outcomes of the accounts that exist already or whose identifiers are taken, so that their passwords
+    /// are not hashed. Other accounts have no entry.
     private func look(up accounts: [ImportedAccount]) async throws(ImportError) -> [ID<Account>: Outcome] {
         let entries = JSON.array(accounts.map { $0.entry(nil) })
         return try await outcomes(
@@ -71,7 +76,8 @@ package struct AccountImport: Sendable {
         )
     }
 
-    /// Wraps the hashes on all workers at the same time. Returns the entries in the order of the accounts.
+    /// Returns the entries for ``create(_:)`` in the order of the accounts. Hashes the imported hashes with Argon2id,
+    /// on all workers at the same time.
     private func hashed(_ accounts: [ImportedAccount]) async throws(ImportError) -> [JSON] {
         let signups = worker.signups
         do {

@@ -8,10 +8,10 @@ internal import Foundation
 ///
 /// Only `created_at` and one of `email` and `username` are required.
 struct ImportedAccount: Sendable {
-    /// Derived from the line, so that the same line never makes two accounts.
+    /// Derived from the time of creation, the address and the username, so that the same line never makes two accounts.
     let id: ID<Account>
     let email, username: String?
-    /// Whether the other system knew that the address belongs to the person.
+    /// Whether the other system has verified that the address belongs to the person.
     let isProved: Bool
     /// The values of the fields that are not identifiers.
     let profile: [JSON.Member]
@@ -22,7 +22,7 @@ struct ImportedAccount: Sendable {
     /// The maximum length of a line in bytes.
     static let maximumLength = 64 * 1024
 
-    /// Reads a line. The kinds of the flow judge its values, as they judge the answers of people.
+    /// Reads a line. Validates its values by the rules of the flow's fields, like the answers of a person.
     ///
     /// - Parameter now: the time of the database.
     init(_ line: [UInt8], in flow: Flow, at now: Date) throws(ImportRefusals) {
@@ -48,7 +48,9 @@ struct ImportedAccount: Sendable {
         id = ID(at: createdAt, from: SHA256.hash(data: Data("import \(email ?? "") \(username ?? "")".utf8)))
     }
 
-    /// As `import_accounts` reads it.
+    /// The account as JSON for the SQL function `import_accounts`.
+    ///
+    /// - Parameter password: nil if the account has no password.
     func entry(_ password: StoredPassword?) -> JSON {
         [
             "id": .string("\(id)"), "email": email.map(JSON.string) ?? .null, "is_proved": .bool(isProved),
@@ -59,7 +61,7 @@ struct ImportedAccount: Sendable {
     }
 }
 
-/// Everything that is wrong with a line. It names members, and contains no values.
+/// All reasons why a line is invalid. They contain names of members, but no values.
 struct ImportRefusals: Error {
     let reasons: [String]
 
@@ -68,7 +70,7 @@ struct ImportRefusals: Error {
     }
 }
 
-/// Reads the members of a line, and collects what is wrong with them.
+/// Reads the members of a line, and collects the reasons why they are invalid.
 private struct Reader {
     private let members: [JSON.Member]
     private let flow: Flow
@@ -95,7 +97,7 @@ private struct Reader {
         reasons.append("\(member): \(reason)")
     }
 
-    /// Throws if anything is wrong.
+    /// Returns the value. Throws if a member was invalid.
     func end<Value>(_ value: Value) throws(ImportRefusals) -> Value {
         if !reasons.isEmpty { throw ImportRefusals(reasons) }
         return value
@@ -126,7 +128,7 @@ private struct Reader {
         }
     }
 
-    /// The canonical form of an identifier of that kind.
+    /// The canonical form of the identifier of that kind; nil if the line has none, or if it is invalid.
     mutating func identifier(_ kind: String) -> String? {
         guard let value = member(kind) else { return nil }
         guard let field = flow.fields.first(where: { $0.isIdentifier && type(of: $0.kind).name == kind }) else {
@@ -204,7 +206,7 @@ private struct Reader {
 }
 
 extension FieldKind {
-    /// The canonical form of a value, for callers that do not know its type.
+    /// Validates a value as an answer and returns its canonical form.
     fileprivate func canonical(
         _ json: JSON,
         of field: FieldName,
