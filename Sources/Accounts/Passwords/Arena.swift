@@ -1,10 +1,10 @@
 internal import CArgon2
 internal import Foundation
 
-/// The working memory for one hash at a time. It is reused, so that a hash causes no page faults.
+/// The working memory of Argon2 for one hash at a time. It is reused, so that a hash causes no page faults.
 ///
-/// It starts at a 2 MiB boundary, requests huge pages, is touched at the start, and is excluded from core dumps.
-/// libargon2 wipes it at the end of each call.
+/// The memory starts at a 2 MiB boundary, asks the kernel for huge pages, and is not in core dumps. All of it is
+/// written to once when it is allocated. libargon2 wipes it at the end of each call.
 final class Arena {
     private let mapping: UnsafeMutableRawBufferPointer
     private let memory: UnsafeMutableRawBufferPointer
@@ -21,7 +21,7 @@ final class Arena {
         }
         mapping = UnsafeMutableRawBufferPointer(start: start, count: reserved)
         memory = UnsafeMutableRawBufferPointer(start: start.alignedUp(toMultipleOf: Self.hugePage), count: size)
-        // This is advice: it may fail, for example without huge pages, and everything still works.
+        // The results are ignored: hashing also works if the kernel rejects the advice, for example without huge pages.
         madvise(start, reserved, MADV_HUGEPAGE)
         madvise(start, reserved, MADV_DONTDUMP)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -37,5 +37,5 @@ final class Arena {
     }
 }
 
-// One thread creates it and passes it to the only worker that uses it, so threads never share it.
+// Safe because one thread creates an arena and passes it to the only worker that uses it.
 extension Arena: @unchecked Sendable {}

@@ -18,7 +18,7 @@ package enum Argon2 {
         return PHCString(parameters: parameters, keyID: pepper?.id, salt: salt, tag: tag.withBytes(Array.init))
     }
 
-    /// Whether `candidate` is the password that was hashed. Tags are compared in constant time.
+    /// Returns whether `candidate` is the password that was hashed. Compares the tags in constant time.
     ///
     /// - Parameter pepper: the pepper with the id ``PHCString/keyID``; nil if the hash has none.
     static func verify(
@@ -40,7 +40,8 @@ package enum Argon2 {
         return tag.withBytes { $0.equalsInConstantTime(phc.tag) }
     }
 
-    /// Computes the Argon2id vector of RFC 9106 §5.3 and throws `ARGON2_VERIFY_MISMATCH` if the result differs.
+    /// Computes the test vector of RFC 9106 §5.3, and throws `ARGON2_VERIFY_MISMATCH` if the result is not the expected
+    /// one.
     package static func selfTest() throws(Argon2Error) {
         let expected: [UInt8] = [
             0x0d, 0x64, 0x0d, 0xf5, 0x8d, 0x78, 0x76, 0x6c, 0x08, 0xc0, 0x37, 0xa3, 0x4a, 0x8b, 0x53, 0xc9,
@@ -63,7 +64,7 @@ package enum Argon2 {
         }
     }
 
-    /// The path of the libargon2 that the loader chose for this processor.
+    /// The path of the libargon2 that the dynamic loader has chosen; `libargon2` if it is not found in the memory map.
     package static let library: String = {
         // String(contentsOfFile:) would read only the first page of this file.
         let file = FileHandle(forReadingAtPath: "/proc/self/maps")
@@ -72,10 +73,12 @@ package enum Argon2 {
         return line.flatMap { line in line.firstIndex(of: "/").map { String(line[$0...]) } } ?? "libargon2"
     }()
 
-    /// Whether the loader found a build for this generation of processors. A generic build is slower.
+    /// Whether the loaded libargon2 was built for this generation of processors. A build for all processors is slower.
     package static var isForThisProcessor: Bool { library.contains("/glibc-hwcaps/") }
 
-    /// Calls the function of libargon2. The password is passed as bytes with a length, so it may contain NUL.
+    /// Computes the Argon2id tag of a password with libargon2. The password may contain NUL.
+    ///
+    /// - Parameter length: the length of the tag in bytes.
     static func tag(
         of password: borrowing Secret,
         salt: [UInt8],
@@ -114,7 +117,7 @@ package enum Argon2 {
     }
 }
 
-/// A negative code of libargon2. The description is the message of libargon2.
+/// An error code of libargon2, which is negative. The description contains the message of libargon2.
 package struct Argon2Error: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Int32
 

@@ -1,14 +1,14 @@
 /// Detects passwords that attackers try first.
 enum Blocklist {
-    /// Whether the whole case-folded password is common, a repetition, or made of runs, also with a few added digits
-    /// and punctuation marks. Takes time linear in its length.
+    /// Whether a case-folded password is common, repeats a short or common block, or consists of ``KeyRuns``, even with
+    /// a few added digits and punctuation marks. Takes time linear in the length of the password.
     static func contains(_ password: UnsafeRawBufferPointer) -> Bool {
         CommonPasswords.shared.contains(password) || isRepetition(password, ofUpTo: 8) || KeyRuns.compose(password)
             || isDecorated(password)
     }
 
-    /// Whether the password without its digits, punctuation marks and spaces is common, a repetition or made of runs.
-    /// Up to ten of them, at any position, do not make a password strong: attackers try `password1234567` and
+    /// Whether 1 to 10 characters of the password are ASCII digits, punctuation marks or spaces, and the rest is
+    /// common, repeats one character or a common password, or consists of runs. Attackers try `password1234567` and
     /// `Password-Password` soon after the word itself.
     private static func isDecorated(_ password: UnsafeRawBufferPointer) -> Bool {
         let letters = Secret(capacity: password.count) { buffer in
@@ -25,8 +25,8 @@ enum Blocklist {
         }
     }
 
-    /// Whether the password is one repeated block, of which the last copy may be incomplete. The block has at most
-    /// `limit` characters, or is itself a common password.
+    /// Whether the password repeats one block, of which the last copy may be incomplete. The block has at most `limit`
+    /// characters, or is itself a common password.
     private static func isRepetition(_ password: UnsafeRawBufferPointer, ofUpTo limit: Int) -> Bool {
         let lengths = 1..<max(1, min(password.count / 2, CommonPasswords.longest) + 1)
         return lengths.contains { length in

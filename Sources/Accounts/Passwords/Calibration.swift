@@ -1,6 +1,6 @@
 /// Measures the cost of hashing on this machine.
 package enum Calibration {
-    /// Hashes `rounds` passwords on each of the workers, all at the same time. Returns the time of a hash and the
+    /// Hashes `rounds` passwords on each worker, with all workers busy. Returns the time of one hash and the number of
     /// hashes per second.
     package static func measure(_ parameters: Argon2Parameters, workers: Int, rounds: Int = 4) async throws -> Cost {
         let pool = try HashingPool(parameters: parameters, workers: workers, queue: workers * rounds)
@@ -17,6 +17,7 @@ package enum Calibration {
     package struct Cost: Sendable {
         /// The time of one hash while all workers are busy.
         package let time: Duration
+        /// The number of hashes per second on all workers together.
         package let perSecond: Double
 
         init(of time: Duration, workers: Int) {
@@ -28,7 +29,8 @@ package enum Calibration {
     private static func password() -> SharedSecret { SharedSecret(Secret(normalising: "a password like any other")) }
 
     /// Finds parameters with which one hash takes about the target time. Increases the memory first, because memory
-    /// costs an attacker most, then the passes. Returns at least the accepted minimum, even if that takes longer.
+    /// costs an attacker most, and then the number of passes. Never returns less than the default parameters, even if a
+    /// hash with them takes longer.
     ///
     /// - Parameter cost: measures the time of a hash, which is roughly proportional to memory times passes.
     package static func parameters(
@@ -38,7 +40,8 @@ package enum Calibration {
     ) async rethrows -> Argon2Parameters {
         let minimum = Argon2Parameters()
         var found = minimum
-        // The second round corrects the first, which the caches of the processor distort.
+        // The second round is more exact: the first one measures less memory, of which more fits into the caches of the
+        // processor.
         for _ in 0..<2 {
             let factor = target / (try await cost(found))
             let work = Double(found.memoryKiB * found.iterations) * factor

@@ -1,12 +1,12 @@
-/// Passwords that many people use or that have leaked, searched in the read-only memory of the executable. Nothing is
-/// prepared at the start, and a search touches a few pages.
+/// A list of passwords that many people use or that have leaked. A binary search finds a password in the read-only
+/// memory of the executable, so the list takes no time when the process starts, and a search reads only a few pages.
 struct CommonPasswords: Sendable {
     static let shared = CommonPasswords(list)
 
     /// The maximum length of an entry in bytes.
     static let longest = 64
 
-    /// Lower-case ASCII, sorted by bytes. Each entry ends in a newline.
+    /// The entries in lower-case ASCII, sorted by bytes. Each entry ends with a newline.
     private let lines: StaticString
 
     init(_ lines: StaticString) {
@@ -17,7 +17,7 @@ struct CommonPasswords: Sendable {
     func contains(_ password: some Collection<UInt8>) -> Bool {
         guard password.count <= Self.longest else { return false }
         return lines.withUTF8Buffer { lines in
-            // The entry is in this range if it is in the list. Both ends are the beginning of a line.
+            // If the list contains the password, it is in this range, which consists of whole lines.
             var (start, end) = (lines.startIndex, lines.endIndex)
             while start < end {
                 let entry = lines.line(around: (start + end) / 2)

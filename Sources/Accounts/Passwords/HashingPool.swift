@@ -1,7 +1,7 @@
 /// A fixed number of threads that hash passwords, each with its own memory, and a bounded queue.
 ///
-/// The memory, `workers` times that of the parameters, is allocated at the start and kept. The cooperative threads never
-/// hash.
+/// The memory of all workers is allocated when the pool is created, and is kept: `workers` times that of the
+/// parameters. Swift's cooperative threads never hash.
 package final class HashingPool: Sendable {
     typealias Hash = @Sendable (SharedSecret, Pepper?, Arena) throws(Argon2Error) -> PHCString
 
@@ -10,7 +10,7 @@ package final class HashingPool: Sendable {
     private let pool: WorkPool<Arena>
     private let workers, capacity: Int
 
-    /// Throws if the system has too little memory. A pool without workers and queue rejects every password.
+    /// Throws if the system has too little memory. A pool with 0 workers and a queue of 0 rejects every password.
     ///
     /// - Parameters:
     ///   - queue: the maximum number of passwords that wait while all workers are busy.
@@ -64,12 +64,14 @@ package final class HashingPool: Sendable {
         )
     }
 
-    /// Throws `busy` immediately if the queue is full or the wait would be too long, or later if another network needs the
-    /// place or the deadline of the request passes. A password that is being hashed then is hashed to the end, and its hash
-    /// dropped.
+    /// Hashes a password on a worker.
     ///
-    /// Cancelling the task removes a waiting password from the queue and throws `cancelled` immediately. A password that is
-    /// being hashed is hashed to the end, and its hash is returned.
+    /// Throws `busy` immediately if the queue is full or the estimated wait is too long. Throws `busy` later if the
+    /// full queue gives the place to a network with fewer passwords, or at the deadline of the request. If a worker is
+    /// hashing the password at the deadline, it finishes, and the hash is dropped.
+    ///
+    /// If the task is cancelled while the password waits, throws `cancelled` immediately. If a worker is hashing it,
+    /// the hash is returned.
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func hash(
@@ -82,9 +84,10 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Waits as ``hash(_:)`` does. Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
+    /// Returns whether `candidate` is the password that was hashed. Waits and is rejected like ``hash(_:pepper:for:)``.
+    /// Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
     ///
-    /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). Another one throws `unknownPepper`.
+    /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). Throws `unknownPepper` for another pepper.
     package func verify(
         _ candidate: SharedSecret,
         against phc: PHCString,
@@ -121,8 +124,8 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Hashes the result of an imported hash, so that the hash itself need not be stored. Waits and throws as
-    /// ``hash(_:pepper:for:)`` does.
+    /// Hashes an imported hash with Argon2id, so that the imported hash itself is not stored. Waits and throws like
+    /// ``hash(_:pepper:for:)``.
     func wrap(_ imported: ImportedHash, pepper: Pepper?) async throws(HashingError) -> StoredPassword {
         let parameters = parameters
         let argon2 = try await run(for: .unknown) { arena throws(Argon2Error) in
@@ -135,10 +138,10 @@ package final class HashingPool: Sendable {
         return StoredPassword(argon2, over: imported.method)
     }
 
-    /// Why a password of that network would be rejected now; nil if it would be hashed.
+    /// The error that a password of that network would get immediately; nil if it would be accepted.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
-    /// Rejects waiting passwords with `stopped`, lets running hashes finish, and blocks until the threads have ended.
+    /// Rejects waiting passwords with `stopped`, finishes running hashes, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }
 
     /// The number of passwords in the queue.
@@ -177,11 +180,12 @@ package final class HashingPool: Sendable {
     }
 }
 
-/// The result of a comparison, and when a worker made it.
+/// The result of the comparison of a password with a hash.
 struct PasswordCheck: Sendable {
     let isRight: Bool
+    /// The time when a worker began the comparison.
     let began: ContinuousClock.Instant
-    /// From then on.
+    /// The duration of the comparison, without the wait for a worker.
     let time: Duration
 }
 
@@ -190,7 +194,7 @@ package enum HashingError: Error, Hashable, Sendable {
     case rejected(WorkRejection)
     /// The stored hash needs more memory than a worker has.
     case tooCostly
-    /// The key ring lacks the key of the hash's pepper, so the hash cannot be compared.
+    /// The key ring lacks the key of the hash's pepper, so no password can be compared with the hash.
     case unknownPepper
     case argon2(Argon2Error)
 }

@@ -1,10 +1,11 @@
-/// Detects runs along the alphabet, the digits, and the rows and columns of a QWERTY keyboard, in both directions.
+/// Detects runs: characters that follow each other in the alphabet, in the digits, or in a row or column of a QWERTY
+/// keyboard, in either direction, and repetitions of one key.
 enum KeyRuns {
     /// Whether the whole password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
     ///
-    /// Every longer run divides into runs of three to five characters, so only these are searched.
+    /// Searches only for runs of three to five characters, because every longer run can be divided into such runs.
     static func compose(_ password: UnsafeRawBufferPointer) -> Bool {
-        // Bit n: everything before the position n characters back consists of runs.
+        // Bit n is set if the first `end - n` characters consist of runs.
         var ends: UInt8 = 1
         for end in 0..<password.count {
             let isEnd = (3...5).contains { length in
@@ -16,7 +17,7 @@ enum KeyRuns {
         return !password.isEmpty && ends & 1 != 0
     }
 
-    /// Whether these characters follow each other on one line, in one direction.
+    /// Whether the characters follow each other on one of the lines in one direction, or are all on the same key.
     private static func isRun(_ characters: Slice<UnsafeRawBufferPointer>) -> Bool {
         zip(characters, characters.dropFirst()).reduce(~0) { $0 & (steps[Step($1.0, $1.1)] ?? 0) } != 0
     }
@@ -25,7 +26,7 @@ enum KeyRuns {
         let from: UInt8
         let to: UInt8
 
-        /// The shifted character of a key counts as the unshifted one.
+        /// A character that is typed with Shift counts as the character of the same key without Shift.
         init(_ from: UInt8, _ to: UInt8) {
             self.from = unshifted[from] ?? from
             self.to = unshifted[to] ?? to
@@ -44,8 +45,8 @@ enum KeyRuns {
         uniqueKeysWithValues: zip(#"~!@#$%^&*()_+{}|:"<>?"#.utf8, #"`1234567890-=[]\;',./"#.utf8)
     )
 
-    /// For two neighbouring characters, the lines that lead from the first to the second: two bits for each line, one
-    /// for each direction. The highest bit is set for the same key twice.
+    /// For each step between two characters, a set of bits. Each line has two bits: one is set if the step goes forward
+    /// on this line, the other if it goes backward. The highest bit is set if both characters are on the same key.
     private static let steps: [Step: UInt64] = {
         var steps: [Step: UInt64] = [:]
         for (number, line) in (lines + cyclicLines.map { $0 + $0.prefix(1) }).enumerated() {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// An Argon2id hash with everything that is needed to verify it except the pepper:
+/// An Argon2id hash in the PHC string format, with everything that is needed to verify a password except the pepper:
 /// `$argon2id$v=19$m=…,t=…,p=…[,keyid=…]$salt$tag`.
 ///
-/// The id of the pepper, salt and tag are standard base64 without padding (PHC string format specification).
+/// The id of the pepper, the salt and the tag are in standard base64 without padding.
 package struct PHCString: Hashable, Sendable {
     package let rawValue: String
     package let parameters: Argon2Parameters
@@ -14,10 +14,11 @@ package struct PHCString: Hashable, Sendable {
     let salt: [UInt8]
     let tag: [UInt8]
 
-    /// Parses a stored hash strictly: accepts only the text that this type would write, and at most the work of
-    /// ``Argon2Parameters/ceiling`` with four lanes. A pepper's id has 1 to 8 bytes, a salt 8 to 64, a tag 16 to 64.
+    /// Parses a stored hash. Accepts only a text that is exactly what this type would write for the same hash, with a
+    /// cost of at most ``Argon2Parameters/ceiling`` and at most four lanes. The id of a pepper must have 1 to 8 bytes,
+    /// the salt 8 to 64, and the tag 16 to 64.
     package init(_ text: String) throws(PHCStringError) {
-        // By bytes, which is faster: a stored hash is parsed whenever a draft is read.
+        // Splits bytes and not characters, which is faster. A stored hash is parsed each time a draft is read.
         let parts = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).map(Substring.init)
         guard parts.count == 6 else { throw .malformed }
         let all = parts[3].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -30,7 +31,7 @@ package struct PHCString: Hashable, Sendable {
 
         let parameters = Argon2Parameters(memoryKiB: memory, iterations: iterations)
         self.init(parameters: parameters, parallelism: parallelism, keyID: keyID, salt: salt, tag: tag)
-        // The code above also accepts a sign, a leading zero or another algorithm; those texts differ from `rawValue`.
+        // The code above also accepts a sign, a leading zero or another algorithm. Such texts differ from `rawValue`.
         guard rawValue.utf8.elementsEqual(text.utf8) else { throw .malformed }
         guard parameters.isWithinBounds, (1...4).contains(parallelism), memory >= 8 * parallelism else {
             throw .outOfBounds
@@ -54,7 +55,7 @@ package struct PHCString: Hashable, Sendable {
         rawValue = "$argon2id$v=19$\(costs)\(key)$\(Self.encode(salt))$\(Self.encode(tag))"
     }
 
-    /// Reads the parameters that follow the costs: none, or the id of the pepper.
+    /// Reads the parameters that follow the costs, and returns the id of the pepper; nil if there are none.
     private static func keyID(_ parameters: [Substring]) throws(PHCStringError) -> [UInt8]? {
         guard let parameter = parameters.first else { return nil }
         guard parameters.count == 1, parameter.hasPrefix("keyid="), let id = Self.keyID(parameter.dropFirst(6))
@@ -78,7 +79,7 @@ package struct PHCString: Hashable, Sendable {
     }
 }
 
-/// Contains only the parameters, so that salt and tag stay out of logs.
+/// The description contains only the parameters, so that salt and tag stay out of logs.
 extension PHCString: CustomStringConvertible {
     package var description: String {
         "argon2id m=\(parameters.memoryKiB),t=\(parameters.iterations),p=\(parallelism)"
@@ -88,6 +89,6 @@ extension PHCString: CustomStringConvertible {
 /// Why a stored hash is refused.
 package enum PHCStringError: Error, Hashable, Sendable {
     case malformed
-    /// More memory, passes or lanes than permitted, or fewer than Argon2 supports.
+    /// The hash has more memory, passes or lanes than permitted, or fewer than Argon2 supports.
     case outOfBounds
 }

@@ -6,9 +6,9 @@ package struct PasswordRules: Sendable {
     /// The maximum length in Unicode scalars after normalisation.
     package let maximum: Int
 
-    /// The minimum if the password is the only factor (SP 800-63B §3.1.1.2).
+    /// The minimum length if the password is the only factor (NIST SP 800-63B-4 §3.1.1.2).
     package static let minimumWithoutAuthenticator = 15
-    /// The minimum if a second factor is required too.
+    /// The minimum length if a second factor is required, too.
     package static let minimumWithAuthenticator = 8
     /// The maximum length in bytes, checked before everything else.
     package static let maximumBytes = 1_024
@@ -18,17 +18,17 @@ package struct PasswordRules: Sendable {
         self.maximum = maximum
     }
 
-    /// The rules for a password that is the only factor.
+    /// These rules with at least the minimum length for a password that is the only factor.
     var ofOnlyFactor: PasswordRules {
         PasswordRules(minimum: max(minimum, Self.minimumWithoutAuthenticator), maximum: maximum)
     }
 
-    /// The form that is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2) with spaces of every kind as U+0020,
-    /// in Normalization Form C, nothing trimmed and no case changed.
+    /// Returns the canonical form of a password, which is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2). All
+    /// kinds of spaces become U+0020, and the text is in Normalization Form C. White space at the ends and the case of
+    /// letters stay as they are.
     ///
     /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for characters
-    /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the length and whether the
-    /// password is easy to guess.
+    /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the other rules.
     package func canonical(_ password: SharedSecret, field: FieldName) throws(Refusal) -> SharedSecret {
         guard password.secret.count <= Self.maximumBytes else {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
@@ -48,10 +48,12 @@ package struct PasswordRules: Sendable {
         return SharedSecret(permitted.isASCII ? permitted : permitted.normalised())
     }
 
-    /// All reasons to refuse a canonical password; empty if it is acceptable.
+    /// Returns all reasons to refuse a canonical password; empty if it is acceptable.
     ///
-    /// `context` is a list of words of this person and this service: the address, its local part, the username and the
-    /// name of the service. They and the blocklist are compared with the whole password, ignoring case.
+    /// The words and the blocklist are compared with the whole password, regardless of case.
+    ///
+    /// - Parameter context: words of this person and this service that the password must not equal: the address, its
+    ///   local part, the username, and the name of the service.
     package func refusals(of canonical: SharedSecret, field: FieldName, context: [String]) -> [Refusal] {
         var refusals: [Refusal] = []
         let length = canonical.secret.scalarCount
@@ -73,7 +75,7 @@ package struct PasswordRules: Sendable {
     }
 
     private static func equals(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
-        // Faster for ASCII, which needs no normalisation: this runs for every word that identifies the person.
+        // ASCII needs no normalisation, and a direct comparison is faster. This runs for each word of the context.
         if word.utf8.allSatisfy({ $0 < 0x80 }) {
             return word.utf8.count == password.count
                 && zip(word.utf8, password).allSatisfy { ((0x41...0x5A).contains($0) ? $0 | 0x20 : $0) == $1 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Operations on secret text, character by character, in memory that is wiped.
+/// Operations on secret text. They process one character at a time, and write only to memory that is wiped.
 extension Secret {
     /// The length in Unicode scalars. The bytes must be valid UTF-8.
     var scalarCount: Int {
@@ -11,7 +11,8 @@ extension Secret {
         withBytes { bytes in bytes.allSatisfy { $0 < 0x80 } }
     }
 
-    /// The case-folded text: upper-cased, then lower-cased, so that ß equals SS and ς equals σ.
+    /// The text for comparisons regardless of case. Each character is converted to upper case and then to lower case,
+    /// so that ß equals SS and ς equals σ.
     borrowing func caseFolded() -> Secret {
         Secret(capacity: 3 * count) { buffer in
             var text = TextRoom(buffer)
@@ -32,9 +33,9 @@ extension Secret {
 
     /// The text in Unicode Normalization Form C. The bytes must be valid UTF-8.
     ///
-    /// This is the only place where a password leaves wiped memory, and only if it is not ASCII, because the standard
-    /// library can only normalise a `String`. Its storage is overwritten here. The few characters that the normaliser
-    /// holds at a time, and strings of up to 15 bytes, which are on the stack, cannot be overwritten.
+    /// A password that is not ASCII leaves wiped memory here, and nowhere else, because the standard library can only
+    /// normalise a `String`. The storage of that string is overwritten afterwards. Two things cannot be overwritten:
+    /// the few characters that the normaliser holds at a time, and a string of up to 15 bytes, which is on the stack.
     borrowing func normalised() -> Secret {
         var text = withBytes { String(decoding: $0, as: UTF8.self) }
         defer {
@@ -43,10 +44,11 @@ extension Secret {
         return Secret(normalising: text)
     }
 
-    /// The text in Normalization Form C, which is at most three times as long in bytes (Unicode Standard Annex 15).
+    /// Makes a secret of the text in Normalization Form C, which is at most three times as long in bytes (Unicode
+    /// Standard Annex 15).
     ///
-    /// `String` uses `_withNFCCodeUnits` to compare and hash. Foundation's
-    /// `precomposedStringWithCanonicalMapping` would leave copies in buffers that are not wiped.
+    /// Uses `_withNFCCodeUnits`, with which `String` compares and hashes, because Foundation's
+    /// `precomposedStringWithCanonicalMapping` leaves copies in buffers that are not wiped.
     init(normalising text: String) {
         self.init(capacity: 3 * text.utf8.count) { buffer in
             var count = 0
@@ -74,7 +76,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// A buffer that is filled with UTF-8.
+/// Writes Unicode scalars as UTF-8 to a buffer, one after another.
 struct TextRoom {
     private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes written so far.

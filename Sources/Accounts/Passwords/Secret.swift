@@ -2,10 +2,10 @@ internal import Foundation
 
 /// Bytes that must be wiped after use, such as a password between the request and the hash.
 ///
-/// It has one owner, no copies, no `description` and no `Codable`. The memory is wiped before it is freed.
+/// A secret has one owner and cannot be copied, described or encoded. Its memory is wiped before it is freed.
 package struct Secret: ~Copyable {
     private let storage: UnsafeMutableRawBufferPointer
-    /// Length in bytes.
+    /// The length in bytes.
     package let count: Int
 
     /// Reserves `capacity` bytes and calls `fill`, which writes to them and returns the number of bytes written.
@@ -38,10 +38,10 @@ package struct Secret: ~Copyable {
 /// A buffer for a secret that arrives in pieces. When it grows, the old memory is wiped.
 package struct GrowingSecret: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
-    /// The number of bytes so far.
+    /// The number of bytes that were appended so far.
     package private(set) var count = 0
 
-    /// - Parameter capacity: the expected length, if it is known.
+    /// - Parameter capacity: the expected length in bytes. The buffer grows if more bytes arrive.
     package init(capacity: Int) {
         storage = .allocate(byteCount: max(capacity, 1), alignment: 1)
     }
@@ -77,7 +77,8 @@ package struct GrowingSecret: ~Copyable {
 // Safe because the bytes are written only in `init`.
 extension Secret: @unchecked Sendable {}
 
-/// A secret inside a copyable value, such as ``JSON``. It is wiped with the last reference.
+/// A reference to a secret, for values that can be copied, such as an answer. The secret is wiped when the last
+/// reference is released.
 package final class SharedSecret: Sendable {
     package let secret: Secret
 

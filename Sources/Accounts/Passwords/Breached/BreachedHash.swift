@@ -1,13 +1,13 @@
 internal import Crypto
 internal import Foundation
 
-/// The hash by which a list names breached passwords.
+/// The hash function of a list of breached passwords, which contains their hashes.
 package enum BreachedHash: String, CaseIterable, Sendable {
     case sha1
     /// MD4 of the password in UTF-16, little endian.
     case ntlm
 
-    /// The hexadecimal digits of the whole hash.
+    /// The number of hexadecimal digits of a whole hash.
     var digits: Int {
         switch self {
         case .sha1: 40
@@ -40,7 +40,7 @@ extension Secret {
         }
     }
 
-    /// The UTF-8 text in UTF-16, little endian.
+    /// The text, which must be UTF-8, in UTF-16, little endian.
     fileprivate borrowing func utf16() -> Secret {
         Secret(capacity: 2 * count) { buffer in
             var written = 0

@@ -1,14 +1,15 @@
 package import Logging
 internal import Synchronization
 
-/// The list that `BREACHED_PASSWORDS_FILE` names.
+/// The list of hashes of breached passwords in the file that `BREACHED_PASSWORDS_FILE` names.
 package struct BreachedList: Sendable {
     private let hash: BreachedHash
     private let file: HashFile
 
-    /// Opens the file and checks it.
+    /// Opens the file. Throws if the lines that it checks are not a sorted list of such hashes.
     ///
-    /// - Parameter text: the path, after `sha1:` or `ntlm:` if the file contains only the first digits of the hashes.
+    /// - Parameter text: the path of the file. If the lines contain only the first digits of the hashes, `sha1:` or
+    ///   `ntlm:` must precede it.
     package init(_ text: String) throws(HashFileError) {
         let stated = BreachedHash.allCases.first { text.hasPrefix("\($0.rawValue):") }
         file = try HashFile(path: String(text.dropFirst(stated.map { $0.rawValue.count + 1 } ?? 0)))
@@ -26,7 +27,7 @@ package struct BreachedList: Sendable {
     }
 }
 
-/// Looks passwords up in a list of breached ones, on threads of its own, because a disk may be slow.
+/// Searches passwords in a list of breached passwords, on two threads of its own, because a disk may be slow.
 package final class BreachedPasswords: Sendable {
     private let list: BreachedList
     private let pool: WorkPool<Int>
@@ -45,17 +46,17 @@ package final class BreachedPasswords: Sendable {
         )
     }
 
-    /// Whether the list contains a canonical password. False if the file cannot be read: then the log has an error, at
-    /// most one a minute, and only the built-in list is used.
+    /// Returns whether the list contains a canonical password. If the file cannot be read, logs an error, at most one a
+    /// minute, and returns false, so that only the built-in ``CommonPasswords`` are refused.
     ///
-    /// Throws `rejected` as ``HashingPool/hash(_:for:)`` does.
+    /// Throws `rejected` like ``HashingPool/hash(_:pepper:for:)``.
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func contain(_ password: SharedSecret, for network: Network) async throws(HashingError) -> Bool {
         do throws(WorkRejection) {
             return try await pool.run(for: network) { [list, failures] _ in
                 do throws(HashFileError) { return try list.contains(password.secret) } catch {
-                    // Here, because the caller may have given up.
+                    // Reports the error on this thread, because the caller may have given up at its deadline.
                     failures.report(error)
                     return false
                 }
@@ -65,7 +66,7 @@ package final class BreachedPasswords: Sendable {
         }
     }
 
-    /// Rejects waiting passwords, and blocks until the threads have ended.
+    /// Rejects waiting passwords with `stopped`, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }
 }
 

@@ -1,16 +1,17 @@
 internal import Foundation
 
-/// Why a file cannot be used as a list of hashes. No description quotes the file.
+/// Why a file cannot be used as a list of hashes. The descriptions never quote the file.
 package enum HashFileError: Error, Hashable, CustomStringConvertible {
+    /// The system call for the file failed with this `errno`.
     case unreadable(Int32)
     case notRegular
     case empty
-    /// A line that is not a hash with as many digits as the first one, and perhaps a count.
+    /// The line is not `HASH` or `HASH:COUNT`, or its hash has another number of digits than that of the first line.
     case malformed(Place)
     case unsorted(Place)
-    /// The number of digits does not tell the hash.
+    /// The number of digits in a line does not show which hash function was used.
     case ambiguous(digits: Int)
-    /// The hash has fewer digits than the lines.
+    /// The hashes in the file have more digits than a hash of the stated function.
     case tooManyDigits(Int, BreachedHash)
     /// The file has become shorter since it was opened.
     case truncated
@@ -47,26 +48,28 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// A text file of hashes in hexadecimal, one in each line as `HASH:COUNT`, sorted. It is searched where it lies.
+/// A sorted text file of hashes in hexadecimal, one in each line, as `HASH` or `HASH:COUNT`. A search reads only some
+/// blocks of the file.
 ///
 /// The file is read with `pread` and not mapped: if a mapped file becomes shorter or its disk fails, the next access
-/// kills the process with SIGBUS, while `pread` returns an error. The kernel caches the same pages either way. The open
-/// file stays the same when another one gets its name.
+/// kills the process with SIGBUS, while `pread` returns an error. The kernel caches the same pages either way. If the
+/// path later names another file, the opened one is still used.
 final class HashFile: Sendable {
-    /// The hexadecimal digits of each hash.
+    /// The number of hexadecimal digits in each line.
     let digits: Int
     private let size: Int
     private let file: OpenFile
 
-    /// The bytes that one read of a search returns: about 90 lines.
+    /// The number of bytes that a search reads at once: about 90 lines.
     private static let blockLength = 4096
-    /// A file up to this length is checked line by line at the start; of a longer one, the beginning of this length,
-    /// some blocks and the end.
+    /// The number of bytes at the beginning of the file of which every line is checked when the file is opened. In the
+    /// rest of the file, ``checkedBlocks`` blocks and the last block are checked.
     private static let checkedLength = 1 << 20
     private static let checkedBlocks = 256
     private static let newline = UInt8(ascii: "\n")
 
-    /// Opens the file and checks it.
+    /// Opens the file and checks the format and the order of its lines: all of them up to ``checkedLength``, and
+    /// samples of the rest.
     init(path: String) throws(HashFileError) {
         file = try OpenFile(at: path)
         size = try file.size()
@@ -86,7 +89,8 @@ final class HashFile: Sendable {
         }
         var (last, end) = ([] as [UInt8], 0)
         for range in ranges {
-            // A range that overlaps with the previous one has some of its lines again.
+            // If the range overlaps with the previous one, it begins before the last line, so the two cannot be
+            // compared.
             if range.lowerBound < end { last = [] }
             let block = try block(range, in: 0..<size)
             for (index, line) in block.lines.enumerated() {
@@ -101,18 +105,19 @@ final class HashFile: Sendable {
         }
     }
 
-    /// Whether the file contains a hash, of which it may have only the first digits. Blocks until the disk has
+    /// Whether the file contains the hash, or its first digits if the lines are shorter. Blocks until the disk has
     /// answered.
     ///
-    /// Hashes are uniformly distributed, so their values tell about where they are in the file. Every third guess
-    /// halves the rest instead, which limits the number of reads for any distribution.
+    /// Hashes are uniformly distributed, so the value of a hash shows approximately where it is in the file. Each read
+    /// guesses the position from the value, except every third one, which halves the rest. This limits the number of
+    /// reads for any distribution.
     ///
-    /// - Parameter hash: at least as many upper-case digits as the lines have.
+    /// - Parameter hash: the digits of the whole hash, in upper case.
     func contains(_ hash: borrowing Secret) throws(HashFileError) -> Bool {
         try hash.withBytes { hash throws(HashFileError) in
             let hash = hash.prefix(digits)
             let position = Self.position(of: hash)
-            // The line is in this part of the file if it is in the file. Both ends are the beginning of a line.
+            // If the file contains the line, it is in the range `rest`, which consists of whole lines.
             var (rest, positions) = (0..<size, 0.0...1.0)
             for attempt in 1...Self.maximumReads where !rest.isEmpty {
                 let share = (position - positions.lowerBound) / (positions.upperBound - positions.lowerBound)
@@ -138,15 +143,15 @@ final class HashFile: Sendable {
                 }
             }
             if rest.isEmpty { return false }
-            // More reads than any sorted file needs.
+            // No sorted file needs so many reads.
             throw .unsorted(.byte(rest.lowerBound))
         }
     }
 
-    /// A third of the reads halve the rest, so this is enough for 2^40 blocks.
+    /// The maximum number of reads of one search. A third of them halve the rest, so they are enough for 2^40 blocks.
     private static let maximumReads = 120
 
-    /// The value of the first digits between 0 and 1.
+    /// The value of a hash as a fraction from 0 to 1, from its first 13 digits.
     private static func position(of hash: some Sequence<UInt8>) -> Double {
         hash.prefix(13).reduce((0.0, 1.0)) { sum, digit in
             let value = digit < 0x40 ? digit - 0x30 : digit - 0x37
@@ -156,13 +161,15 @@ final class HashFile: Sendable {
 
     /// The complete lines in a range of the file.
     private struct Block {
-        /// The offsets in the file of the first line and of the end of the last one.
+        /// The offsets in the file where the first line begins and the last one ends.
         let start, end: Int
-        /// Without their newlines. The index of the first byte of the first line is 0.
+        /// The lines without their newlines. Their indices count from `start`.
         let lines: [ArraySlice<UInt8>]
     }
 
-    /// - Parameter rest: a part of the file whose ends are beginnings of lines.
+    /// Reads a range of the file and returns the complete lines in it.
+    ///
+    /// - Parameter rest: a part of the file that consists of whole lines and includes the range.
     private func block(_ range: Range<Int>, in rest: Range<Int>) throws(HashFileError) -> Block {
         let bytes = try file.read(range)
         var (first, end) = (0, bytes.count)
@@ -189,7 +196,7 @@ private final class OpenFile: Sendable {
     private let descriptor: Int32
 
     init(at path: String) throws(HashFileError) {
-        // A pipe would block without O_NONBLOCK. Regular files ignore it.
+        // Without O_NONBLOCK, opening a named pipe would block. Regular files ignore the flag.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(errno) }
         self.descriptor = descriptor
@@ -243,6 +250,6 @@ private struct HashLine {
 }
 
 extension UInt8 {
-    /// Of a hexadecimal digit.
+    /// The upper-case form of a hexadecimal digit in ASCII.
     fileprivate var upperCased: UInt8 { self >= 0x61 ? self & 0xDF : self }
 }

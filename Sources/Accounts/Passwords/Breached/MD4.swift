@@ -1,6 +1,6 @@
-/// MD4 (RFC 1320), which is broken as a hash function. Only the lists of breached passwords with NTLM hashes need it.
+/// MD4 (RFC 1320), which is not secure any more. Only lists of breached passwords with NTLM hashes need it.
 enum MD4 {
-    /// The digest of 16 bytes. The message is copied only into memory that is wiped.
+    /// Returns the digest, which has 16 bytes. Copies the message only to memory that is wiped.
     static func digest(of message: borrowing Secret) -> Secret {
         let padded = padded(message)
         var (a, b, c, d): (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
@@ -26,7 +26,8 @@ enum MD4 {
         }
     }
 
-    /// The message, a one bit, zeros, and the length in bits, in blocks of 64 bytes (§3.1, §3.2).
+    /// The message, a one bit, zero bits, and the length of the message in bits: together a multiple of 64 bytes (§3.1,
+    /// §3.2).
     private static func padded(_ message: borrowing Secret) -> Secret {
         let length = (message.count + 8) / 64 * 64 + 64
         return Secret(capacity: length) { buffer in
@@ -39,7 +40,7 @@ enum MD4 {
         }
     }
 
-    /// F, G and H of §3.4.
+    /// The auxiliary functions F, G and H of §3.4, for round 0, 1 and 2.
     private static func mixed(_ x: UInt32, _ y: UInt32, _ z: UInt32, in round: Int) -> UInt32 {
         switch round {
         case 0: x & y | ~x & z
@@ -48,7 +49,7 @@ enum MD4 {
         }
     }
 
-    /// The order of the words, the shifts and the constant of each round (§3.4).
+    /// For each round: the order of the words, the shifts, and the constant (§3.4).
     private static let rounds: [(order: [Int], shifts: [UInt32], constant: UInt32)] = [
         (Array(0..<16), [3, 7, 11, 19], 0),
         ([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15], [3, 5, 9, 13], 0x5A82_7999),
