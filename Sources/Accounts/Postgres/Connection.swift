@@ -50,7 +50,8 @@ struct ResultHandle: ~Copyable {
 package struct Connection: ~Copyable {
     let raw: OpaquePointer
 
-    /// Opens a session. Blocks for at most five seconds for each address.
+    /// Opens a session. Blocks for at most five seconds for each address of a host. Throws `unavailable` if no session
+    /// opens.
     package init(to conninfo: String) throws(DatabaseError) {
         let parameters = [
             ("fallback_application_name", "accounts-api"), ("dbname", conninfo), ("connect_timeout", "5"),
@@ -69,7 +70,7 @@ package struct Connection: ~Copyable {
             let isHarmless = reason.hasPrefix("connection to server")
             throw .unavailable(isHarmless ? reason : "the connection string is malformed or its host is unknown")
         }
-        // Without a receiver, libpq prints notices to standard error.
+        // Drops notices. Without a receiver, libpq prints them to standard error.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
         self.raw = raw
     }
@@ -78,14 +79,16 @@ package struct Connection: ~Copyable {
         PQfinish(raw)
     }
 
-    /// The last message of libpq about this session. It contains hosts and reasons, but never parameters.
+    /// The first line of the last message of libpq about this session. It contains hosts and reasons, but no values of
+    /// statements.
     var message: String { Self.message(of: raw) }
 
     private static func message(of raw: OpaquePointer) -> String {
         String(cString: PQerrorMessage(raw)).split(separator: "\n").first.map(String.init) ?? "unknown reason"
     }
 
-    /// False if the server has reported that it is read-only, which PostgreSQL does since version 14.
+    /// False if PostgreSQL has reported that it is a standby, or that transactions are read-only by default. Versions
+    /// before 14 do not report this.
     var acceptsWrites: Bool {
         let settings = ["in_hot_standby", "default_transaction_read_only"]
         return !settings.contains { (name: String) in
@@ -98,8 +101,8 @@ package struct Connection: ~Copyable {
         _ = try Self.rows(of: PQexec(raw, script), on: raw)
     }
 
-    /// Commits a transaction. Blocks. Throws `unexpectedAnswer` if the transaction had failed: PostgreSQL then rolls it
-    /// back, and answers with the tag ROLLBACK instead of an error.
+    /// Commits a transaction. Blocks. Throws `unexpectedAnswer` if a statement of the transaction had failed.
+    /// PostgreSQL then rolls the transaction back, and answers with the command tag ROLLBACK instead of an error.
     package func commit() throws(DatabaseError) {
         guard let result = PQexec(raw, "COMMIT") else { throw .outcomeUnknown(message) }
         let tag = String(cString: PQcmdStatus(result))

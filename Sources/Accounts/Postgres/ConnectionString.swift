@@ -1,19 +1,22 @@
 internal import CPostgres
 
-/// What libpq makes of a connection string, with the environment variables and service files that it reads as well.
+/// The options with which libpq would connect. It takes them from a connection string, environment variables and
+/// service files.
 package struct ConnectionString: Sendable {
     /// The hosts that are neither a Unix socket nor a loopback address.
     package let remoteHosts: [String]
     /// The `sslmode` that applies, such as `prefer` or `verify-full`.
     package let sslMode: String
-    /// Whether the string itself has an `sslmode`, and not only the environment or a service file.
+    /// Whether the connection string itself contains an `sslmode`, and not only the environment or a service file.
     package let statesSSLMode: Bool
-    /// Whether the string itself has a password.
+    /// Whether the connection string itself contains a password.
     package let containsPassword: Bool
 
-    /// Reads files of libpq, but does not connect. Nil if libpq cannot parse the string or does not know its service.
+    /// Reads the environment and the service files, but does not connect. Returns nil if libpq cannot parse the string,
+    /// or does not know the service that the string names.
     package init?(_ text: String) {
-        // libpq only resolves all options when it begins to connect. The invalid value makes it stop right after that.
+        // libpq resolves all options only when it begins to connect. The invalid value `none` makes it stop directly
+        // after that, before it opens a connection.
         let keywords = CStrings(["dbname", "target_session_attrs"])
         let values = CStrings([text, "none"])
         let connection = withExtendedLifetime((keywords, values)) {
@@ -22,7 +25,7 @@ package struct ConnectionString: Sendable {
         defer { PQfinish(connection) }
         let options = Self.values(owning: PQconninfo(connection))
         guard let sslMode = options["sslmode"] else { return nil }
-        // Empty if the whole string is the name of a database.
+        // Empty if the connection string is only the name of a database, which this function of libpq cannot parse.
         let stated = Self.values(owning: PQconninfoParse(text, nil))
         self.sslMode = sslMode
         statesSSLMode = stated["sslmode"] != nil
@@ -33,7 +36,8 @@ package struct ConnectionString: Sendable {
         }
     }
 
-    /// Whether another machine on the network could read the connection, or pretend to be the server.
+    /// Whether libpq would connect to another machine without verifying its certificate and host name. Then an attacker
+    /// in the network could read the connection, or pretend to be PostgreSQL.
     package var isUnverified: Bool { !remoteHosts.isEmpty && sslMode != "verify-full" }
 
     /// The hosts that libpq connects to. An address in `hostaddr` takes precedence over the name at the same position.
@@ -48,7 +52,7 @@ package struct ConnectionString: Sendable {
         }
     }
 
-    /// The options that have a value, by keyword. Frees the array.
+    /// Returns the options that have a value, by keyword. Frees the array.
     private static func values(owning options: UnsafeMutablePointer<PQconninfoOption>?) -> [String: String] {
         defer { PQconninfoFree(options) }
         var values: [String: String] = [:]

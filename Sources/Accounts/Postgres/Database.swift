@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Runs statements on PostgreSQL, over a fixed number of connections that are restored when they are lost.
 ///
-/// Two kinds of jobs never wait for each other. Statements that write one row, or only read, are *grouped*: all that
-/// wait at the same time share a transaction. Statements that may violate a constraint, and transactions of several
-/// statements, run *alone*, on other connections.
+/// There are two kinds of jobs, which use different connections and so never wait for each other. Statements that write
+/// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
+/// violate a constraint, and transactions of several statements, run *alone*.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -16,7 +16,7 @@ package final class Database: Sendable {
     private let watcher: DedicatedThread
     private let isShutDown = Mutex(false)
 
-    /// Starts the lanes, without waiting for their connections.
+    /// Starts a ``Lane`` for each connection, and does not wait until they are connected.
     ///
     /// - Parameters:
     ///   - conninfo: a libpq connection string or URI.
@@ -55,8 +55,8 @@ package final class Database: Sendable {
         }
     }
 
-    /// Runs one statement that only reads. If the connection is lost, it is repeated, once for each connection: when
-    /// PostgreSQL stops, all connections are lost, but not at the same moment.
+    /// Runs one statement that only reads. If the connection is lost, runs it again, at most once for each connection
+    /// that serves groups: when PostgreSQL stops, all connections are lost, but not at the same moment.
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
@@ -68,8 +68,8 @@ package final class Database: Sendable {
         return try await run(Job([sql]), on: grouped)[0]
     }
 
-    /// Runs one statement that writes only the given row and cannot violate a constraint. Another write to the same row
-    /// may run before it, so its WHERE must state the rule.
+    /// Runs one statement that writes only the given row and cannot violate a constraint. Another statement may write
+    /// the same row before it, so its WHERE must state when it may take effect.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
         try await run(Job([sql], writes: row), on: grouped)[0]
     }
@@ -91,11 +91,12 @@ package final class Database: Sendable {
         return try await job.outcome().get()
     }
 
-    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement within the time. No
-    /// statement is sent alone, because it might have to wait for others: a busy server counts as ready.
+    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement within the time. The
+    /// other kind is not tried: a job that runs alone may have to wait for a free connection, and a busy database
+    /// counts as up.
     ///
-    /// False, too, while statements that wait for locks occupy every lane for groups: then no request gets an answer. One
-    /// such statement may delay the first attempt, because it is in the same group.
+    /// False while statements that wait for locks occupy all connections that serve groups, because no request gets an
+    /// answer then. Makes two attempts: the first one may share its group with a statement that waits for a lock.
     package func isUp(within time: Duration = .milliseconds(900)) async -> Bool {
         for _ in 1...2 {
             guard alone.load.lanes > 0 else { return false }
@@ -105,8 +106,9 @@ package final class Database: Sendable {
         return false
     }
 
-    /// The settings with which PostgreSQL may log what people type: it logs the parameters of a statement with the
-    /// statement, unless these settings are 0. Only a superuser can change them.
+    /// The names of the settings with which PostgreSQL may log what people type. PostgreSQL logs the values of a
+    /// statement with the statement unless these settings are `0`, or `off` for `pgaudit.log_parameter`. Only a
+    /// superuser can change them.
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """
@@ -147,7 +149,7 @@ package final class Database: Sendable {
         ]
     }
 
-    /// Rejects waiting jobs, lets running jobs finish, and closes the connections.
+    /// Rejects waiting jobs, finishes running jobs, and closes the connections. A second call returns immediately.
     package func shutdown() async {
         let isFirst = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }

@@ -1,23 +1,24 @@
 /// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
-    /// Nothing was executed, because there is no connection, the queue is full, the service is stopping, the deadline has
-    /// passed, or too much is locked.
+    /// Nothing was executed, because there is no connection, the queue is full, the service is stopping, the deadline
+    /// has passed, or too many jobs of the same group have waited too long for locks.
     case unavailable(String)
     /// The connection was lost, or the deadline passed, after the statement was sent, so it may have taken effect. Read
     /// before you write again.
     case outcomeUnknown(String)
     /// The task of the caller was cancelled before the statement was sent.
     case cancelled
-    /// The server refused the statement, and rolled the whole transaction back.
+    /// PostgreSQL refused the statement, and rolled the whole transaction back.
     case refused(Diagnosis)
     /// The result does not have the shape that the code expects.
     case unexpectedAnswer(String)
 
     package struct Diagnosis: Hashable, Sendable {
-        /// Five characters (PostgreSQL documentation, appendix A).
+        /// The SQLSTATE, a code of five characters (PostgreSQL documentation, appendix A).
         package let sqlState: String
+        /// The name of the violated constraint; nil if there is none.
         package let constraint: String?
-        /// May quote what a person typed.
+        /// The message of PostgreSQL, which may quote what a person typed.
         fileprivate let message: String
 
         init(sqlState: String, constraint: String?, message: String) {
@@ -35,7 +36,7 @@ package enum DatabaseError: Error, Sendable {
         return sqlState.hasPrefix("53") || ["58030", "57014", "55P03", "40001", "40P01"].contains(sqlState)
     }
 
-    /// The SQLSTATE if the server refused the statement, otherwise nil.
+    /// The SQLSTATE if PostgreSQL refused the statement, otherwise nil.
     package var sqlState: String? {
         guard case .refused(let diagnosis) = self else { return nil }
         return diagnosis.sqlState
@@ -43,7 +44,7 @@ package enum DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Safe to log: contains nothing that a person typed.
+    /// The error as text that may be logged, because it contains nothing that a person typed.
     package var description: String {
         switch self {
         case .unavailable(let reason): "database unavailable: \(reason)"

@@ -6,9 +6,9 @@ final class Job: Sendable {
     typealias Outcome = Result<[Rows], DatabaseError>
 
     let statements: [SQL]
-    /// The row that the statement writes. A group has at most one job for each row.
+    /// The row that a grouped statement writes; nil for any other job. A group has at most one job for each row.
     let writes: UUID?
-    /// When the caller must have an answer.
+    /// The time when the caller must have an answer.
     let deadline: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -18,15 +18,17 @@ final class Job: Sendable {
         var isSent = false
     }
 
-    /// - Parameter deadline: by default that of the present task.
+    /// - Parameter deadline: by default the deadline of the request that the current task serves, or in 60 seconds if
+    ///   it serves none.
     init(_ statements: [SQL], writes: UUID? = nil, by deadline: ContinuousClock.Instant = Deadline.ofStatement) {
         self.statements = statements
         self.writes = writes
         self.deadline = deadline
     }
 
-    /// Waits for the outcome. Call it once. If the task is cancelled before the statements are sent, the outcome is
-    /// `cancelled` and they are never sent. If it is cancelled later, the outcome is that of the statements.
+    /// Waits for the outcome. Call it only once. If the task is cancelled before the statements are sent, they are
+    /// never sent, and the outcome is `cancelled`. If the task is cancelled later, the outcome is that of the
+    /// statements.
     func outcome() async -> Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
@@ -51,10 +53,11 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Whether nobody waits for the job any more.
+    /// Whether the job has an outcome, so that no caller waits for it any more.
     var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Marks the job as sent. Returns false if it was cancelled before.
+    /// Marks the job as sent. Returns false if it already has an outcome, for example because it was cancelled; then it
+    /// must not be sent.
     func send() -> Bool {
         state.withLock { state in
             state.isSent = state.outcome == nil

@@ -4,12 +4,14 @@ internal import Logging
 
 /// One thread with its own connection in pipeline mode.
 ///
-/// It takes the waiting jobs that may share a transaction, sends them with one Sync, and answers them when the server
-/// confirms that Sync: nothing is committed earlier. Jobs only accumulate while the previous group is running, so a
-/// single statement never waits for others. If a group takes longer than a disk should need, another lane starts the
-/// next group. An error rolls the whole group back. The job that caused it gets the error, and the others run again,
-/// each with its own Sync, which is safe because they had no effect. If one had to wait too long for a lock, the others
-/// wait only briefly, so that a locked table does not block the lane once for each of them.
+/// A lane takes a group of waiting jobs that may share a transaction, and sends them with one Sync message. It answers
+/// them when PostgreSQL confirms the Sync, because nothing is committed earlier. New jobs form the next group while a
+/// group runs. If no group runs, a job starts at once and never waits for others. If a group takes longer than
+/// ``Pipeline/slowThreshold``, another lane starts the next group.
+///
+/// An error rolls the whole group back. The job that caused it gets the error. The others run again, each with its own
+/// Sync, which is safe because they had no effect. After a job has waited too long for a lock, the others wait only 200
+/// ms for locks, so that a locked table does not block the lane for the full time once for each of them.
 struct Lane {
     let conninfo: String
     /// The value of the label `lane` in the metrics.
@@ -18,15 +20,15 @@ struct Lane {
     var metrics = Metrics()
     let logger: Logger
 
-    /// Limits how long a job waits for locks in the present transaction.
+    /// Limits the wait for each lock in the present transaction to 200 ms.
     private static let waitBriefly: SQL = "SELECT set_config('lock_timeout', '200ms', true)"
-    /// The number of lock timeouts in a group after which the rest of it is rejected.
+    /// The number of lock timeouts in a group after which the remaining jobs of the group are rejected.
     static let maximumLockTimeouts = 5
 
     /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
     func run() {
         var isUp = true
-        // Consecutive connections that failed, or were lost before they ran a job.
+        // The number of connections in a row that failed, or were lost before they ran a job.
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
@@ -67,14 +69,15 @@ struct Lane {
         return (longest / 2)...longest
     }
 
-    /// Ends early if the queue stops. Does not react to wakeups, which are for lanes with a connection.
+    /// Waits for a random time within ``backOff(after:)``, or until the queue stops. Ignores wakeups, because a lane
+    /// without a connection cannot run jobs.
     private func waitBeforeRetry(_ failures: Int) {
         var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
         poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
     }
 
-    /// Returns when the queue stops, or when the session has too many prepared statements. Throws if the connection is
-    /// lost.
+    /// Runs jobs. Returns when the queue stops, or when the session has too many prepared statements. Throws if the
+    /// connection is lost.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         defer { queue.handOver() }
         while !queue.isStopped, !pipeline.hasTooManyStatements {
@@ -88,7 +91,7 @@ struct Lane {
         }
     }
 
-    /// Waits for jobs. Polls the socket too, so that a connection that the server closes is noticed while idle.
+    /// Waits for jobs. Polls the socket, too, so that an idle lane notices when PostgreSQL closes the connection.
     private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
         guard queue.goToSleep() else { return }
         defer { queue.wakeUp() }
@@ -96,18 +99,19 @@ struct Lane {
             pollfd(fd: source, events: Int16(POLLIN), revents: 0)
         }
         poll(&sources, nfds_t(sources.count), -1)
-        // The socket first: a lane that has lost its connection leaves the wakeup to another lane.
+        // Checks the socket first: a lane that has lost its connection must leave the wakeup to another lane.
         if sources[0].revents != 0 { try pipeline.readWhileIdle() }
         if sources[1].revents != 0 { queue.consumeWakeup() }
     }
 
-    /// Sends the jobs with one Sync, and answers them. If they were rolled back, the job that caused it gets the error,
-    /// unless it is worth a retry; all others run again, each with its own Sync.
+    /// Sends the jobs with one Sync, and answers them. If they are rolled back, all of them run again, each with its
+    /// own Sync, except the job that caused the error: it gets the error, unless a retry may succeed
+    /// (``DatabaseError/Diagnosis/isWorthRetrying``).
     ///
     /// - Parameters:
-    ///   - isRetry: the job runs again, so an error is final.
-    ///   - waitsBriefly: the job fails soon if it has to wait for a lock.
-    ///   - whenSlow: called if other lanes should start a group meanwhile.
+    ///   - isRetry: whether the job runs again, so that an error is final.
+    ///   - waitsBriefly: whether the job fails if it has to wait for a lock for more than 200 ms.
+    ///   - whenSlow: called if another lane should start the next group now.
     /// - Returns: why the jobs were rolled back; nil if they were committed.
     @discardableResult
     private func execute(
@@ -148,7 +152,7 @@ struct Lane {
         }
     }
 
-    /// Runs the jobs whose callers still wait for them.
+    /// Runs the jobs that have no outcome yet, one after another.
     ///
     /// - Parameter lockTimeouts: the number of lock timeouts in the group so far.
     private func retryOneByOne(
@@ -159,7 +163,7 @@ struct Lane {
         var lockTimeouts = lockTimeouts
         for (index, job) in jobs.enumerated() where !job.isAnswered {
             if lockTimeouts >= Self.maximumLockTimeouts {
-                job.answer(.failure(.unavailable("too much is locked")))
+                job.answer(.failure(.unavailable("too many statements have waited too long for locks")))
                 continue
             }
             do throws(DatabaseError) {
@@ -174,10 +178,10 @@ struct Lane {
 }
 
 extension DatabaseError.Diagnosis {
-    /// read_only_sql_transaction.
+    /// True for the error `read_only_sql_transaction`.
     fileprivate var isReadOnly: Bool { sqlState == "25006" }
 
-    /// lock_not_available.
+    /// True for the error `lock_not_available`: the wait for a lock was longer than `lock_timeout`.
     fileprivate var isLockTimeout: Bool { sqlState == "55P03" }
 
     /// True for a serialization failure, a deadlock, and a prepared statement that no longer exists (26000) or whose

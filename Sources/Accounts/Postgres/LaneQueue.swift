@@ -2,13 +2,16 @@ internal import CPostgres
 internal import Foundation
 internal import Synchronization
 
-/// The jobs that wait for a lane, and the rules of grouping them.
+/// The jobs that wait for a lane, and the rules for grouping them.
 struct Waiting {
+    /// The maximum number of waiting jobs.
     let capacity: Int
-    /// The maximum number of jobs in a group. If it is one, jobs do not wait in order to be grouped.
+    /// The maximum number of jobs in a group. If it is 1, each job is a group of its own, and lanes run groups at the
+    /// same time.
     let groupLimit: Int
     private(set) var jobs: [Job] = []
-    /// The number of lanes that are connected, or in the first attempt to connect since they were.
+    /// The number of lanes that have a connection, or that have not failed to connect since the start or since they
+    /// lost it.
     private(set) var lanesUp: Int
     private(set) var idleLanes = 0
     /// The number of lanes that were sent a wakeup and are still asleep.
@@ -18,10 +21,10 @@ struct Waiting {
     /// The number of the last group, until it has ended or has taken too long. No other group starts while it is open,
     /// so that the jobs that arrive meanwhile form one group.
     private var openGroup: Int?
-    /// The sent jobs of each group that has not ended.
+    /// The sent jobs of each group that has not ended, by the number of the group.
     private var running: [Int: [Job]] = [:]
     private(set) var isStopped = false
-    /// Why the lane that failed last has no connection.
+    /// The reason why the last lane that lost its connection, or could not connect, is down.
     private(set) var downReason = "no connection"
 
     static let overdue = "no answer before the deadline"
@@ -37,13 +40,13 @@ struct Waiting {
         let jobs: [Job]
     }
 
-    /// The jobs whose deadline has passed; the caller must answer them.
+    /// The jobs whose deadline has passed. The caller must answer them.
     struct Expired {
-        /// They have left the queue, and are never sent.
+        /// Jobs that were waiting. They have left the queue, and are never sent.
         var unsent: [Job] = []
-        /// Their lane goes on with them.
+        /// Jobs that were sent. Their lane still waits for their result.
         var sent: [Job] = []
-        /// The earliest deadline of all others.
+        /// The earliest deadline of all other jobs; nil if there are none.
         var next: ContinuousClock.Instant?
     }
 
@@ -53,6 +56,7 @@ struct Waiting {
         lanesUp = lanes
     }
 
+    /// Adds the job to the queue, or refuses it with a reason.
     mutating func add(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
         if job.deadline <= now { return .refused(Self.overdue) }
         if isStopped { return .refused("the service is stopping") }
@@ -62,7 +66,7 @@ struct Waiting {
         return .taken(wake: shouldWakeLane())
     }
 
-    /// Whether the caller must wake a lane for the waiting jobs. If so, the wakeup counts as sent.
+    /// Whether the caller must wake a lane for the waiting jobs. If so, this function counts the wakeup as sent.
     mutating func shouldWakeLane() -> Bool {
         let wanted = groupLimit > 1 ? 1 : jobs.count
         guard !jobs.isEmpty, openGroup == nil, pendingWakeups < min(idleLanes, wanted) else { return false }
@@ -70,8 +74,9 @@ struct Waiting {
         return true
     }
 
-    /// Takes the next jobs that may share a transaction: in order of arrival, at most one for each written row. They
-    /// are sorted by row, so that two lanes take their locks in the same order. Nil if no group may start now.
+    /// Takes the next jobs that may share a transaction: in order of arrival, and at most one for each written row.
+    /// Sorts them by row, so that two lanes take their locks in the same order. Returns nil if no job waits, or if no
+    /// group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
         var group: [Job] = []
@@ -100,18 +105,18 @@ struct Waiting {
         )
     }
 
-    /// The group takes so long that another group may start.
+    /// Lets another group start. Called when the group takes long.
     mutating func closeGroup(_ group: Int) {
         if openGroup == group { openGroup = nil }
     }
 
-    /// All jobs of the group are answered.
+    /// Forgets the group. Called when all its jobs are answered.
     mutating func endGroup(_ group: Int) {
         closeGroup(group)
         running[group] = nil
     }
 
-    /// Removes the waiting jobs whose deadline has passed, and returns them with the sent jobs whose deadline has passed.
+    /// Removes the waiting jobs whose deadline has passed. Returns them, and the sent jobs whose deadline has passed.
     mutating func expire(at now: ContinuousClock.Instant) -> Expired {
         var expired = Expired()
         expired.unsent = jobs.filter { $0.deadline <= now }
@@ -138,13 +143,14 @@ struct Waiting {
         lanesUp += 1
     }
 
-    /// Returns the jobs to reject, because no lane is left.
+    /// Returns the jobs that the caller must reject: all waiting jobs if this was the last lane with a connection.
     mutating func laneIsDown(_ reason: String) -> [Job] {
         lanesUp -= 1
         downReason = reason
         return lanesUp == 0 ? drain() : []
     }
 
+    /// Returns the waiting jobs, which the caller must reject.
     mutating func stop() -> [Job] {
         isStopped = true
         return drain()
@@ -159,9 +165,9 @@ struct Waiting {
 /// The queue that lanes share: ``Waiting`` behind a lock, and eventfds that wake sleeping lanes.
 final class LaneQueue: Sendable {
     private let waiting: Mutex<Waiting>
-    /// Readable while a sleeping lane is needed. Each count wakes one lane.
+    /// An eventfd that is readable while a sleeping lane is needed. Each count wakes one lane.
     let wakeup: Int32
-    /// Readable after the queue has stopped.
+    /// An eventfd that is readable after the queue has stopped.
     let end: Int32
 
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
@@ -176,7 +182,7 @@ final class LaneQueue: Sendable {
         close(end)
     }
 
-    /// Queues the job, or rejects it. Returns it, so that the caller can wait for its outcome.
+    /// Queues the job, or rejects it with `unavailable`. Returns the job, so that the caller can wait for its outcome.
     @discardableResult
     func submit(_ job: Job) -> Job {
         switch waiting.withLock({ $0.add(job) }) {
@@ -188,7 +194,7 @@ final class LaneQueue: Sendable {
 
     func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
 
-    /// Called by a lane that continues with the waiting jobs, if there are any.
+    /// Called by a lane that takes the next group itself, so that no other lane must be woken.
     func groupHasEnded(_ number: Int) {
         waiting.withLock { $0.endGroup(number) }
     }
@@ -201,7 +207,7 @@ final class LaneQueue: Sendable {
         if wake { signal(wakeup) }
     }
 
-    /// Called by a lane that does not continue: another lane must run the waiting jobs.
+    /// Called by a lane that takes no more groups from its present connection. Wakes another lane if jobs wait.
     func handOver() {
         if waiting.withLock({ $0.shouldWakeLane() }) { signal(wakeup) }
     }

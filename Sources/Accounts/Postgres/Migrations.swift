@@ -2,15 +2,15 @@ internal import Crypto
 internal import Foundation
 internal import Schema
 
-/// Why the schema of a database cannot be updated to the one of this program, or differs from it.
+/// Why the schema of a database differs from the schema of this program, or cannot be updated to it.
 package enum MigrationError: Error, CustomStringConvertible {
     /// The file of an applied migration has changed.
     case edited(String)
-    /// A newer version has applied this migration, and did not mark it as compatible with the version before.
+    /// A newer version has applied this migration, and has not marked it as compatible with the version before it.
     case unknown(String)
     /// The database lacks these migrations or functions, or has an older text of a function.
     case missing([String])
-    /// The server refused the script and rolled it back, unless the script had ended the transaction itself.
+    /// PostgreSQL refused the script and rolled it back, unless the script had ended the transaction itself.
     case failed(String, DatabaseError)
 
     package var description: String {
@@ -27,24 +27,27 @@ package enum MigrationError: Error, CustomStringConvertible {
 
 /// Updates the schema of a database: first the migrations, then the functions, then the privileges of the roles.
 ///
-/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. A
-/// program serves on a schema with migrations that it does not know if all of them are recorded as compatible.
-/// Functions are replaced: one whose checksum differs from the file's is applied again, unless a newer version of the
-/// functions was applied.
+/// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. This
+/// program can serve on a schema that has newer migrations if the database has recorded all of them as compatible.
+/// Functions are replaced: a function is applied again if the checksum of its file has changed, unless a program with a
+/// newer version of the functions has applied it.
 ///
-/// Each script is one transaction, with an advisory lock that admits one program at a time. It keeps no session state,
-/// so it works through a connection pooler.
+/// Each script runs in one transaction, with an advisory lock that admits one program at a time. It depends on no state
+/// of the session, so it works through a connection pooler.
 package struct Migrations: Sendable {
     private let migrations: [Schema.Script]
     private let functions: [Schema.Script]
     private let functionsVersion: Int
     private let lockWait: LockWait
 
-    /// How long a script waits for a lock. All other statements on the table queue behind a script that waits, so it
-    /// gives up soon and is tried again later.
+    /// How long a script waits for a lock, and how often it is tried. All other statements on the table queue behind a
+    /// script that waits, so it gives up soon and is tried again later.
     struct LockWait {
+        /// The maximum wait for one lock.
         var timeout = Duration.seconds(2)
+        /// The time between two attempts.
         var pause = Duration.seconds(1)
+        /// The maximum number of attempts.
         var attempts = 20
     }
 
@@ -65,13 +68,14 @@ package struct Migrations: Sendable {
         self.lockWait = lockWait
     }
 
-    /// The names of migrations, then those of functions, in the form `functions/draft_id_floor`.
+    /// The scripts of this program and of the database, by state. Each list has the names of migrations, then the names
+    /// of functions in the form `functions/draft_id_floor`.
     package struct Status: Sendable {
         package let applied: [String]
         package let pending: [String]
-        /// Applied by a newer version; this program serves on them.
+        /// The scripts that a newer version has applied. This program can serve on the schema that they made.
         package let newer: [String]
-        /// The migrations among all of these on which the version before can serve.
+        /// The migrations in the three lists after which the version before each can still serve.
         package let compatible: [String]
 
         package init(applied: [String], pending: [String] = [], newer: [String] = [], compatible: [String] = []) {
@@ -79,11 +83,12 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Applies the missing scripts and returns their names in order. Uses its own connection. Blocks.
+    /// Applies the missing scripts, grants the privileges of the roles, and returns the names of the scripts in order.
+    /// Uses its own connection. Blocks.
     ///
-    /// Throws ``MigrationError``, or ``DatabaseError`` if the server cannot be reached.
+    /// Throws ``MigrationError``, or ``DatabaseError`` if PostgreSQL cannot be reached.
     ///
-    /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced too.
+    /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced, too.
     package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [String] {
         let connection = try Connection(to: conninfo)
         try patiently(on: connection, createTables)
@@ -111,7 +116,8 @@ package struct Migrations: Sendable {
         let hasColumns = try !connection.query(
             "SELECT FROM pg_attribute WHERE attrelid = 'migrations'::regclass AND attname = 'compatible'"
         ).isEmpty
-        // Only then, because ALTER TABLE waits for every reader of the table, such as a backup.
+        // Tables of an earlier build lack these columns. ALTER TABLE waits for every reader of the table, such as a
+        // backup, so it runs only if they are missing.
         if !hasColumns {
             try connection.run(
                 """
@@ -141,7 +147,7 @@ package struct Migrations: Sendable {
             try apply(file, isFunction: next.isFunction, on: connection)
             return next.name
         } catch {
-            // After a lost connection the outcome is unknown; the next run finds out.
+            // After a lost connection, the outcome is unknown. The next run of the command finds out.
             switch error {
             case .unavailable, .outcomeUnknown, .cancelled: throw error
             case .refused, .unexpectedAnswer: throw MigrationError.failed(next.name, error)
@@ -176,8 +182,8 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
-    /// Runs each time, because roles may have been created since the last time. The function in the database may be
-    /// newer than this program; then it knows more tables.
+    /// Grants the privileges of the roles again, because roles may have been created since the last run. Calls the
+    /// function in the database, which may be newer than this program and then knows more tables.
     private func grantToRoles(on connection: borrowing Connection) throws {
         try connection.run(beginWithLock)
         do throws(DatabaseError) {
@@ -189,8 +195,8 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Runs the body, which begins and ends a transaction. Repeats it if it could not get a lock in time, or if it
-    /// deadlocked.
+    /// Runs the body, which begins and ends a transaction. If it did not get a lock in time, or was in a deadlock, runs
+    /// it again, but at most ``LockWait/attempts`` times in all.
     private func patiently<Value>(
         on connection: borrowing Connection,
         _ body: (borrowing Connection) throws -> Value
@@ -209,7 +215,7 @@ package struct Migrations: Sendable {
         return try body(connection)
     }
 
-    /// Returns the applied and the missing scripts. Throws as ``apply(to:replacesNewerFunctions:)`` does.
+    /// Returns the applied and the missing scripts. Throws like ``apply(to:replacesNewerFunctions:)``.
     package func status(of database: Database) async throws -> Status {
         let scripts = try await scripts(
             after: rows(Self.appliedMigrations, of: database),
@@ -224,7 +230,8 @@ package struct Migrations: Sendable {
         )
     }
 
-    /// Empty if the table does not exist (undefined_table), because no script was ever applied.
+    /// Returns the rows of the statement; none if its table does not exist (`undefined_table`), because no script was
+    /// ever applied.
     private func rows(_ statement: SQL, of database: Database) async throws(DatabaseError) -> [Row] {
         do throws(DatabaseError) {
             return try await Array(database.read(statement))
@@ -257,10 +264,10 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// All scripts in the order in which they are applied. Refuses edited migrations, and unknown ones that are not
-    /// compatible.
+    /// Returns all scripts of this program and of the database, in the order in which they are applied. Throws for an
+    /// edited migration, and for an unknown migration that is not compatible.
     ///
-    /// An unknown function is ignored: a newer version may have added it, and this one does not call it.
+    /// Ignores unknown functions: a newer version may have added them, and this one does not call them.
     private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws
         -> [KnownScript]
     {
@@ -302,22 +309,26 @@ package struct Migrations: Sendable {
         return known + newer + functions
     }
 
-    /// An earlier build created the tables without the columns `compatible` and `version`.
+    /// Reads the migrations that were applied. Also works without the column `compatible`, which tables of an earlier
+    /// build lack.
     private static let appliedMigrations: SQL = """
         SELECT name, checksum, coalesce((to_jsonb(migrations)->>'compatible')::boolean, false) FROM migrations
          ORDER BY name
         """
-    /// A row counts only while a function of that name exists: a migration may have dropped it.
+    /// Reads the functions that were applied. Leaves out a row if the function does not exist, because a migration may
+    /// have dropped it. Also works without the column `version`.
     private static let appliedFunctions: SQL = """
         SELECT name, checksum, coalesce((to_jsonb(functions)->>'version')::bigint, 0) FROM functions
          WHERE EXISTS (SELECT FROM pg_proc WHERE proname = functions.name AND pg_function_is_visible(pg_proc.oid))
         """
-    /// An arbitrary number that no other program locks in this database.
+    /// The number of the advisory lock. It is arbitrary; no other program should use it in this database.
     private static let lock = 0x6163_636F_756E_7473
 
-    /// Begins a transaction and waits for the lock, without the timeouts that a pooler may give to every session.
+    /// Begins a transaction and waits for the advisory lock without a timeout, even if a pooler sets timeouts for every
+    /// session. After that, the wait for each lock is limited to ``LockWait/timeout``.
     ///
-    /// Functions that run as their owner keep the search path: the schema of the tables, and temporary tables last.
+    /// Sets the search path to the schema of the tables, with temporary tables last. Functions that run with the
+    /// privileges of their owner keep this path.
     private var beginWithLock: String {
         """
         BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.lock));

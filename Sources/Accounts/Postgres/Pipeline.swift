@@ -7,17 +7,17 @@ struct Pipeline: ~Copyable {
     /// The names of the statements that are prepared in this session.
     private var prepared: [Signature: String] = [:]
     private var names = 0
-    /// When the exchange counts as slow, and what to call then; nil after the call.
+    /// The time when the exchange counts as slow, and the function to call then; nil if it was called.
     private var slow: (at: ContinuousClock.Instant, report: () -> Void)?
 
-    /// The time after which an exchange counts as slow: longer than a fast disk needs.
+    /// The duration after which an exchange counts as slow. A commit on a fast disk takes less.
     static let slowThreshold = Duration.milliseconds(1)
 
     enum Outcome {
         /// The rows of each statement, for each job.
         case committed([[Rows]])
-        /// The whole group was rolled back. `culprit` is the index of the refused job; nil if the error belongs to no
-        /// statement but to the commit, such as that of a deferred constraint or of the serialization check.
+        /// The whole group was rolled back. `culprit` is the index of the job whose statement was refused; nil if the
+        /// commit failed, for example because of a deferred constraint or a serialization failure.
         case undone(culprit: Int?, DatabaseError.Diagnosis)
     }
 
@@ -49,18 +49,19 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// The settings that every statement relies on: UTC, and timeouts of statements and locks.
+    /// The settings of the session that every statement relies on: the time zone UTC, and the timeouts of statements
+    /// and locks.
     private static let settings: [SQL] = [
         "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'", "SET lock_timeout = '5s'",
     ]
 
-    /// True if the session has so many prepared statements that a new one should replace it: statements contain the
-    /// names of partitions, so each day adds new ones.
+    /// True if the session has so many prepared statements that a new session should replace it. Statements contain the
+    /// names of partitions, so new ones are prepared each day.
     var hasTooManyStatements: Bool { names > 200 }
 
     var socket: Int32 { PQsocket(connection.raw) }
 
-    /// Reads what the server sends without a request; throws if it has closed the connection.
+    /// Reads the data that PostgreSQL sends without a request. Throws if it has closed the connection.
     func readWhileIdle() throws(DatabaseError) {
         guard PQconsumeInput(connection.raw) == 1, PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
         // An idle connection in pipeline mode receives only notices and the end of the session.
@@ -68,7 +69,8 @@ struct Pipeline: ~Copyable {
         guard PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
     }
 
-    /// Runs one transaction in one round trip. Throws only `outcomeUnknown`, if the connection is lost meanwhile.
+    /// Runs the statements of all jobs in one transaction and one round trip. Throws only `outcomeUnknown`, if the
+    /// connection is lost meanwhile or PostgreSQL does not answer.
     ///
     /// - Parameter whenSlow: called once if the exchange takes longer than ``slowThreshold``.
     mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {
@@ -98,7 +100,7 @@ struct Pipeline: ~Copyable {
         awaited.append(.rows(job: job))
     }
 
-    /// The name of the statement if an earlier job of the same group prepares it.
+    /// The name of the prepared statement if an earlier statement of the same exchange prepares it; nil otherwise.
     private func pendingName(of signature: Signature, in awaited: [Awaited]) -> String? {
         for case .preparation(signature, let name, _) in awaited { return name }
         return nil
@@ -111,8 +113,8 @@ struct Pipeline: ~Copyable {
         var isAnswered = false
         while position < awaited.count {
             guard let result = try nextResult() else {
-                // NULL ends the results of a statement, and follows at least one result. An error of the commit comes,
-                // with its NULL, before the Sync.
+                // libpq returns NULL after the results of each statement, of which there is at least one. It also
+                // returns NULL after an error of the commit, which comes before the result of the Sync.
                 guard isAnswered else { throw .outcomeUnknown("libpq returned no result for a statement") }
                 isAnswered = false
                 if awaited[position].job != nil { position += 1 }
@@ -140,7 +142,7 @@ struct Pipeline: ~Copyable {
         return failure.map { .undone(culprit: $0.culprit, $0.diagnosis) } ?? .committed(rows)
     }
 
-    /// Waits for the next result; nil is the NULL of libpq between statements.
+    /// Waits for the next result. Returns nil where libpq returns NULL to end the results of a statement.
     private mutating func nextResult() throws(DatabaseError) -> ResultHandle? {
         try flush()
         while PQisBusy(connection.raw) == 1 {
@@ -154,7 +156,8 @@ struct Pipeline: ~Copyable {
         return ResultHandle(owning: raw)
     }
 
-    /// Sends the buffered statements and reads meanwhile: a server that waits for us to read would not read from us.
+    /// Sends the buffered statements and reads results meanwhile. PostgreSQL does not read more statements while it
+    /// waits for its results to be read.
     private mutating func flush() throws(DatabaseError) {
         while true {
             switch PQflush(connection.raw) {
@@ -167,7 +170,8 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// The server ends a statement after 10 s, so a connection without an answer for 15 s counts as lost.
+    /// Waits until the socket is ready. PostgreSQL ends a statement after 10 s, so a connection counts as lost after 15
+    /// s without an answer.
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {

@@ -2,7 +2,8 @@
 ///
 ///     let spend: SQL = "UPDATE proofs SET attempts = attempts + 1 WHERE draft = \(draft.id)"
 ///
-/// Every value is sent in binary with its type and length. A NUL therefore does not cut a text: the server refuses it.
+/// Every value is sent in binary format with its type and length. A text with a NUL is therefore not cut off:
+/// PostgreSQL refuses it.
 package struct SQL: ExpressibleByStringInterpolation, Sendable {
     /// The literal text around the values, one piece more than there are values.
     private var pieces: [String]
@@ -60,7 +61,7 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// One bound value in PostgreSQL's binary format; no bytes means NULL.
+/// One bound value in the binary format of PostgreSQL. If `bytes` is nil, the value is NULL.
 struct SQLParameter: Sendable {
     let type: SQLType
     let bytes: [UInt8]?

@@ -98,7 +98,8 @@ package struct ByteStrings: SQLEncodable {
 
     package static var sqlType: SQLType { .byteaArray }
 
-    /// Dimensions, has-nulls, element type, length, lower bound; then each element with its length.
+    /// The binary format of an array: the number of dimensions, whether there are NULLs, the type of the elements,
+    /// their number, and the lower bound, and then each element after its length.
     package var sqlBytes: [UInt8] {
         func word(_ value: Int) -> [UInt8] { withUnsafeBytes(of: Int32(value).bigEndian) { Array($0) } }
         let header = [1, 0, Int(SQLType.bytea.rawValue), values.count, 1].flatMap(word)

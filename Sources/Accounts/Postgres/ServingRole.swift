@@ -1,6 +1,6 @@
 extension Database {
-    /// What the role of the connections may do beyond serving; empty for a role that has only the privileges of
-    /// `accounts_serve`.
+    /// Returns the rights of the connections' role that a server does not need: that it is a superuser, owns the
+    /// tables, or can create tables. Empty for a role with only the privileges of `accounts_serve`.
     package func rightsBeyondServing() async throws(DatabaseError) -> [String] {
         let (isSuperuser, ownsTables, createsTables) = try await read(
             """
