@@ -7,8 +7,8 @@ package protocol FieldBehavior: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
 
-    /// The type of a valid answer. For most kinds it is `Value`. For the others, ``submit(_:_:)`` makes the value from
-    /// the answer: for example, the answer is a password, and the value is its hash.
+    /// The type of a valid answer. For most kinds it is `Value`. For the others, ``submit(_:_:)`` or ``work(_:_:)``
+    /// makes the value from the answer: for example, the answer is a password, and the value is its hash.
     associatedtype Input: Sendable = Value
 
     // MARK: Properties of the kind

@@ -168,7 +168,7 @@ package final class HashingPool: Sendable {
         let load = pool.load
         return [
             .gauge("accounts_hash_queue_depth", "Passwords that wait for a worker.", Double(load.waiting)),
-            .gauge("accounts_hash_queue_capacity", "Passwords that may wait.", Double(capacity)),
+            .gauge("accounts_hash_queue_capacity", "Maximum number of passwords that wait.", Double(capacity)),
             .gauge("accounts_hash_running", "Passwords on a worker.", Double(load.running)),
             .gauge(
                 "accounts_hash_memory_bytes",

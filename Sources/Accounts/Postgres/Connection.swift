@@ -133,7 +133,8 @@ package struct Connection: ~Copyable {
 }
 
 extension SQL {
-    /// Passes the values as the parallel arrays of libpq: count, types, values, lengths, formats (all binary).
+    /// Calls the body with the number of values and the parallel arrays that libpq expects: types, values, lengths, and
+    /// formats, which are all binary.
     func withParameters<Result>(
         _ body: (
             Int32, UnsafePointer<Oid>?, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,

@@ -31,7 +31,7 @@ package struct ConnectionString: Sendable {
         statesSSLMode = stated["sslmode"] != nil
         containsPassword = stated["password"]?.isEmpty == false
         remoteHosts = Self.hosts(options).filter { host in
-            // An empty host is the default Unix socket; @ begins an abstract one.
+            // An empty host is the default Unix socket. A host that begins with `@` is an abstract Unix socket.
             !host.isEmpty && !["/", "@"].contains(host.first) && !IPAddress.isLoopback(host: host)
         }
     }

@@ -127,7 +127,8 @@ struct Waiting {
         return expired
     }
 
-    /// Returns true if the lane must sleep: no job waits or no group may start yet, and the queue is not stopped.
+    /// Returns whether the lane must sleep, and then counts it as idle. It must if the queue is not stopped and no job
+    /// waits, or no group may start yet.
     mutating func goToSleep() -> Bool {
         guard jobs.isEmpty || openGroup != nil, !isStopped else { return false }
         idleLanes += 1
@@ -231,7 +232,7 @@ final class LaneQueue: Sendable {
 
     /// Answers the jobs whose deadline has passed. A job that was sent may still take effect.
     ///
-    /// - Returns: the earliest deadline of all others.
+    /// - Returns: the earliest deadline of all other jobs; nil if there are none.
     func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let expired = waiting.withLock { $0.expire(at: now) }
         for job in expired.unsent { job.answer(.failure(.unavailable(Waiting.overdue))) }

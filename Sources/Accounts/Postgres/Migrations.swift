@@ -252,7 +252,7 @@ package struct Migrations: Sendable {
 
     /// A script of this program or of a newer one.
     private struct KnownScript {
-        /// Nil for a migration of a newer version.
+        /// The file of the script; nil for a migration that only a newer version knows.
         let file: Schema.Script?
         let name: String
         let isFunction: Bool

@@ -20,7 +20,7 @@ package struct Rows: Sendable, RandomAccessCollection {
         return Row(rows: self, index: index)
     }
 
-    /// The only row. Throws `unexpectedAnswer` if the statement returned none, or several.
+    /// The only row of the result. Throws `unexpectedAnswer` if the statement returned no row, or several.
     package var only: Row {
         get throws(DatabaseError) {
             guard count == 1 else { throw .unexpectedAnswer("expected one row, got \(count)") }
@@ -29,6 +29,7 @@ package struct Rows: Sendable, RandomAccessCollection {
     }
 }
 
+/// One of the ``Rows`` of a statement.
 package struct Row: Sendable {
     fileprivate let rows: Rows
     fileprivate let index: Int

@@ -9,7 +9,7 @@ package struct Enrolment: Sendable {
     /// The time of the database.
     package let now: Date
 
-    /// The number of seconds for which the current code of the app stays valid.
+    /// The number of seconds until the app shows the next code: from 1 to ``TOTP/period``.
     package var secondsRemaining: Int { TOTP.period - Int(now.timeIntervalSince1970) % TOTP.period }
 
     init(secret: [UInt8], issuer: String, account: String?, now: Date) {

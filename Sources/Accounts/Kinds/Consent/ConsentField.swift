@@ -137,7 +137,7 @@ extension Consent {
 }
 
 extension JSON {
-    /// The SHA-256 of the text, in hexadecimal.
+    /// The SHA-256 of the JSON text, in hexadecimal.
     package var digest: String { SHA256.hash(data: bytes).hex }
 }
 

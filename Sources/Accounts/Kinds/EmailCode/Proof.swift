@@ -18,7 +18,7 @@ package struct Proof: Sendable {
     /// False if the address in the draft has changed since the code was mailed.
     package let isForCurrentAddress: Bool
 
-    /// True if no further code is possible and the sign-up must start again.
+    /// True if the draft gets no further code, so that the person must start again.
     package var isExhausted: Bool { failures >= Self.maximumFailures }
 
     package var isProved: Bool { isForCurrentAddress && provedAt != nil }

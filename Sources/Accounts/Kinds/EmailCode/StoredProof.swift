@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A row of `proofs`.
+/// A row of the table `proofs`.
 struct StoredProof {
     /// The columns that ``init(_:)`` decodes. The digest of the code is selected only after the code has proved the
     /// address. Before that, it is NULL for an address that has an account. Reading it would take longer for every

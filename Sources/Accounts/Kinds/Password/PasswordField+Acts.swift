@@ -62,8 +62,8 @@ extension PasswordField {
                         for: signups.network
                     )
                 } catch {
-                    // A hash that exceeds the current cost limit cannot be verified, so the person must choose a
-                    // password again. A hash whose pepper is missing can be verified by another server, so it is kept.
+                    // No worker has enough memory to verify this hash, so the person must choose a password again. A
+                    // hash whose pepper is missing stays, because another server may have the pepper.
                     if case .tooCostly = error { return true }
                     throw .hashing(error)
                 }

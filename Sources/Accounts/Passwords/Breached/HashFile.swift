@@ -233,7 +233,8 @@ private final class OpenFile: Sendable {
     }
 }
 
-/// A line of the file: the hash and, after a colon, how often the password was seen. A carriage return may end it.
+/// A line of the file: the hash and, optionally, a colon and the number of times that the password was seen. The line
+/// may end with a carriage return.
 private struct HashLine {
     let hash: ArraySlice<UInt8>
 
