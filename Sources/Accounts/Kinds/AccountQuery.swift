@@ -21,7 +21,7 @@ package struct AccountSection: Sendable {
 
     /// A line of the text output, such as “terms  accepted 2 h ago, version 2026-11”.
     package struct Entry: Sendable {
-        /// The name of the field, or `factor`.
+        /// The beginning of the line: the name of a field, or a word such as `factor` or `sessions`.
         package let label: String
         package let text: String
         /// A time that the output shows after `text`, relative to now; nil if there is none. Entries with a time come

@@ -220,7 +220,8 @@ package struct SealedTable: Sendable {
 package struct FormField {
     package let field: Field
     package let step: Step
-    /// The value in the control: the refused answer, or otherwise `shown`.
+    /// The value in the control: null for a secret or a guess; for any other field, the answer if the page shows a
+    /// refused submission, and otherwise `shown`.
     package let value: JSON
     /// The result of ``FieldBehavior/shown(_:in:at:)`` for the stored value; null if there is none.
     package let shown: JSON

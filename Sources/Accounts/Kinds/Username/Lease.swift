@@ -5,8 +5,8 @@ struct LeaseRequest {
     let name: String
 }
 
-/// A public name belongs to the first draft that submits it, until that draft ends. No other draft can take the name
-/// meanwhile, so the name is still free when the draft is committed.
+/// A public name belongs to the first draft that submits it, until that draft ends. Until then, no other draft can take
+/// the name, and no account can be renamed to it. So the commit finds the name free, unless an import has taken it.
 extension Signups {
     /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
