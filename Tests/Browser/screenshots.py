@@ -1,14 +1,30 @@
-"""Writes screenshots of every page into the folder SCREENSHOTS, for scripts/screenshots."""
+"""Writes screenshots of every state of the pages into the folder SCREENSHOTS, and a sheet with all of them for each
+language, for scripts/screenshots."""
 
 import base64
+import html
 import os
+from pathlib import Path
 
 import pytest
 
-from test_looks import visit_every_page
+from states import visit_every_state
+
+FOLDER = Path(os.environ["SCREENSHOTS"])
+WIDTHS = {"narrow": 390, "wide": 1000}
 
 
-@pytest.mark.parametrize("width", [390, 1000])
+def capture(browser, file, **options):
+    picture = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, **options})
+    file.write_bytes(base64.b64decode(picture["data"]))
+
+
+def set_size(browser, width, height=760):
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_screenshots(person, language, scheme, width):
@@ -16,16 +32,44 @@ def test_screenshots(person, language, scheme, width):
     kim.browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
-    kim.browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 760, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
+    set_size(kim.browser, WIDTHS[width])
     try:
-        for number, page in enumerate(visit_every_page(kim)):
-            picture = kim.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
-            name = f"{number:02}-{page}-{language}-{scheme}-{'narrow' if width < 500 else 'wide'}.png"
-            with open(os.path.join(os.environ["SCREENSHOTS"], name), "wb") as file:
-                file.write(base64.b64decode(picture["data"]))
+        for number, state in enumerate(visit_every_state(kim, person(language))):
+            capture(kim.browser, FOLDER / f"{number:02}-{state}-{language}-{scheme}-{width}.png")
     finally:
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_sheets(browsers, language):
+    """Puts all screenshots of a language on one sheet, which a browser draws."""
+    browser = browsers(language, True)
+    states = sorted({file.name.split(f"-{language}-")[0] for file in FOLDER.glob(f"[0-9][0-9]-*-{language}-*.png")})
+    assert states
+    figures = "".join(
+        f"<figure><figcaption>{html.escape(state[3:])}</figcaption><div>"
+        + "".join(
+            f"<img src='{file.name}'>"
+            for width in WIDTHS
+            for scheme in ["light", "dark"]
+            for file in [FOLDER / f"{state}-{language}-{scheme}-{width}.png"]
+        )
+        + "</div></figure>"
+        for state in states
+    )
+    page = FOLDER / f"sheet-{language}.html"
+    page.write_text(
+        "<!doctype html><meta charset=utf-8><style>body{margin:12px;background:#888;font:12px sans-serif;columns:3}"
+        "figure{margin:0 0 12px;break-inside:avoid}div{display:flex;gap:4px;align-items:start}"
+        "img:nth-child(-n+2){width:78px}img{width:150px;max-height:260px;object-fit:cover;object-position:top}"
+        f"figcaption{{color:#fff}}</style>{figures}"
+    )
+    set_size(browser, 1480)
+    try:
+        browser.get(page.as_uri())
+        loaded = "return [...document.images].every((image) => image.complete && image.naturalWidth)"
+        assert browser.execute_script(loaded)
+        capture(browser, FOLDER / f"sheet-{language}.webp", format="webp", quality=55)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
