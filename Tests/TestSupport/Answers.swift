@@ -5,7 +5,7 @@ extension Answers: ExpressibleByDictionaryLiteral {
         self.init(elements.map { Member($0.0, $0.1) })
     }
 
-    /// The members of an object.
+    /// Creates answers from the members of a JSON object.
     package init(_ json: JSON) {
         guard case .object(let members) = json else { preconditionFailure("answers must be an object") }
         self.init(members.map { Member(FieldName($0.name), .json($0.value)) })
@@ -38,7 +38,7 @@ extension FieldAnswer: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
     package static func bool(_ value: Bool) -> FieldAnswer { .json(.bool(value)) }
     package static func number(_ number: Double) -> FieldAnswer { .json(.number(number)) }
 
-    /// A secret answer, as the readers create it from a password.
+    /// A secret answer, like a password that was read from a request.
     package static func password(_ text: String) -> FieldAnswer {
         .secret(
             SharedSecret(

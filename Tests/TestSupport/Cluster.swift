@@ -6,7 +6,7 @@ internal import Foundation
 /// It has a Unix socket and no port. If the tests run as root, it runs as another user, because PostgreSQL refuses to
 /// run as root.
 package struct Cluster: Sendable {
-    /// Contains the data and the socket.
+    /// The folder of the data, the socket and the log.
     private let folder: URL
     private let binaries: URL
     private let settings: String
@@ -19,7 +19,7 @@ package struct Cluster: Sendable {
     /// Lends a running cluster and removes it afterwards.
     ///
     /// - Parameters:
-    ///   - fsync: whether a commit waits for the disk. Without it a killed server still loses nothing.
+    ///   - fsync: whether a commit waits for the disk. If false, a killed server still loses no commit.
     ///   - settings: additional settings, such as `log_statement=all`.
     @discardableResult
     package static func withRunning<Value>(
@@ -80,7 +80,7 @@ package struct Cluster: Sendable {
         try await run("pg_ctl", ["start", "--wait", "--log=\(folder.path)/log", "--options=\(settings)"])
     }
 
-    /// What the server has logged so far.
+    /// The text that the server has logged so far.
     package func log() throws -> String { try String(contentsOf: folder.appending(path: "log"), encoding: .utf8) }
 
     /// Ends all sessions, then the server. Committed data stays.
@@ -88,7 +88,8 @@ package struct Cluster: Sendable {
         try await run("pg_ctl", ["stop", "--wait", "--mode=fast"])
     }
 
-    /// Simulates a power loss: the server stops without a checkpoint and recovers from its log.
+    /// Simulates a power loss: the server stops without a checkpoint, starts again and recovers from its write-ahead
+    /// log.
     package func crashAndRestart() async throws {
         try await run("pg_ctl", ["stop", "--wait", "--mode=immediate"])
         try await start()
@@ -117,13 +118,14 @@ package struct Cluster: Sendable {
         if let owner {
             command = ["setpriv", "--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups", "--"] + command
         }
-        // The other user may have no access to the present folder.
+        // The owner may have no access to the current folder of the tests.
         command = ["env", "--chdir=\(folder.path)"] + command
         let status = try await onThread { [command] in try Self.status(of: command) }
-        guard status == 0 else { throw Failure(description: "\(program) ended with \(status)") }
+        guard status == 0 else { throw Failure(description: "\(program) ended with the wait status \(status)") }
     }
 
-    /// Blocks until the program ends. Foundation's `Process` would also wait for the server that the program starts.
+    /// Runs a command until it ends, and returns its wait status. Blocks. Foundation's `Process` would also wait for
+    /// the server that the command starts.
     private static func status(of command: [String]) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

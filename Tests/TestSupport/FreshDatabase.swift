@@ -70,7 +70,7 @@ private struct TestServer: Sendable {
         self.conninfo = conninfo
     }
 
-    /// The last value of a key wins in both forms of a connection string.
+    /// Appends the name of the database. In both forms of a connection string, libpq uses the last value of a key.
     func conninfo(of database: String) -> String {
         guard conninfo.hasPrefix("postgres://") || conninfo.hasPrefix("postgresql://") else {
             return conninfo + " dbname=\(database)"
@@ -91,15 +91,16 @@ private struct TestServer: Sendable {
 
     private func run(_ statement: String) throws {
         let connection = try Connection(to: conninfo)
-        // Many concurrent tests slow the server down.
+        // The timeouts are long, because many concurrent tests slow the server down.
         try connection.run("SET statement_timeout = '60s'; SET lock_timeout = '60s'")
         try connection.run(statement)
     }
 
-    /// Unique, because other processes may use the same server at the same time.
+    /// The prefix of the names of databases. It is unique, because other processes may use the same server at the same
+    /// time.
     private static let prefix = "test_\(getpid())_\(UInt32.random(in: 0...(.max)))"
 
-    /// Created for the first test, and dropped when the process exits.
+    /// The name of the migrated template. It is created for the first test, and dropped when the process exits.
     private static let template = Result {
         let server = try TestServer()
         let name = "\(prefix)_template"
@@ -110,7 +111,8 @@ private struct TestServer: Sendable {
     }
 }
 
-/// Limits the number of concurrent tests, in order of arrival: each test needs several connections of the server.
+/// Limits the number of concurrent tests with a database, because each needs several connections of the server. The
+/// other tests wait in order of arrival.
 private actor ConcurrencyLimiter {
     static let databases = ConcurrencyLimiter(maximum: 8)
 

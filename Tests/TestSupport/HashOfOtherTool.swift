@@ -1,4 +1,4 @@
-/// Hashes of one password that other systems have made. `Tests/ImportedHashes/make.py` makes new ones.
+/// A hash of ``password`` that another system has made. `Tests/ImportedHashes/make.py` makes new ones.
 package struct HashOfOtherTool: Sendable {
     package static let password = "a ⟨pass phrase⟩ of mine, 여보세요"
 

@@ -2,9 +2,9 @@ internal import Accounts
 internal import Foundation
 internal import Synchronization
 
-/// A running `scripts/mail-catcher`: a real SMTP server on a free port that reports what it received.
+/// A running `scripts/mail-catcher`: a real SMTP server on a free port that reports the mails that it receives.
 package final class MailCatcher: Sendable {
-    /// A mail as it arrived, decoded.
+    /// A received mail, with its encodings decoded.
     package struct Mail: Decodable {
         package let to: [String]
         package let from: String
@@ -29,11 +29,11 @@ package final class MailCatcher: Sendable {
     package enum Option {
         case starttls(Certificate)
         case smtps(Certificate)
-        /// Requires this login, and offers it without TLS too.
+        /// Requires this login, and offers AUTH without TLS too.
         case auth(user: String, password: String)
         /// Answers every recipient with 451 or 550.
         case refuse(Int)
-        /// Takes that long for each mail, before it reports and accepts it.
+        /// Waits this long for each mail before it reports and accepts the mail.
         case delay(milliseconds: Int)
 
         fileprivate var arguments: [String] {
@@ -105,7 +105,8 @@ package final class MailCatcher: Sendable {
     }
 }
 
-/// A running script of `scripts/` and the lines that it prints. Without references the script is ended.
+/// A running script of `scripts/`, and the lines that it prints. The script is killed when the last reference to this
+/// object is released.
 final class ScriptProcess: Sendable {
     let lines: AsyncStream<Data>
     private let process: Mutex<Process>
@@ -145,7 +146,8 @@ final class ScriptProcess: Sendable {
 
     deinit { end() }
 
-    /// Sends SIGKILL: Dispatch blocks other signals on its threads, and a child inherits the signal mask.
+    /// Kills the script and waits for its end. SIGKILL is necessary: Dispatch blocks other signals on its threads, and
+    /// the script has inherited the signal mask of such a thread.
     func end() {
         process.withLock { process in
             guard process.isRunning else { return }

@@ -20,12 +20,12 @@ package final class Session: Sendable {
         try connection.withLock { try $0.query(sql) }
     }
 
-    /// The number of rows; `rows` is what follows `FROM` in the statement.
+    /// The number of rows. `rows` is the text after `FROM`, such as `drafts WHERE account IS NULL`.
     package func number(of rows: String) throws -> Int {
         try query(SQL(stringLiteral: "SELECT count(*) FROM \(rows)")).only.decode(Int.self)
     }
 
-    /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` after that time.
+    /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` if the time is over.
     @discardableResult
     package func wait(for statement: SQL, atMost time: Duration = .seconds(30)) async throws -> Row {
         let deadline = ContinuousClock.now + time
@@ -39,8 +39,8 @@ package final class Session: Sendable {
     /// Waits until another session in this database waits for a lock, and returns the process id of its backend. Do not
     /// use it in a transaction, which always sees the same snapshot of `pg_stat_activity`.
     ///
-    /// One statement both waits and returns the backend: a moment later, a session that wakes up to check for deadlocks
-    /// would look busy.
+    /// One statement both finds the session and returns its backend. A second statement might not find it: a blocked
+    /// session that wakes up to check for deadlocks looks busy for a moment.
     @discardableResult
     package func waitUntilSomebodyIsBlocked() async throws -> Int {
         try await wait(
@@ -51,8 +51,8 @@ package final class Session: Sendable {
         ).decode(Int.self)
     }
 
-    /// Waits until the list of events has those that are stored: it ends before the first transaction that is open, also
-    /// in the database of another test.
+    /// Waits until the list of events contains all stored events. The list ends before the first open transaction of
+    /// the server, which may belong to the database of another test.
     package func waitUntilEventsAreListed() async throws {
         _ = try await wait(
             for: "SELECT WHERE pg_snapshot_xmin(pg_current_snapshot()) > (SELECT max(xid) FROM events)",

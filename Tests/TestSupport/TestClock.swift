@@ -36,7 +36,7 @@ package final class TestClock: Clock {
             return false
         }
         if isOver { alarm.finish() }
-        // Also ends if the task is cancelled.
+        // This loop also ends if the task is cancelled.
         for await _ in silence {}
         try Task.checkCancellation()
     }

@@ -100,7 +100,7 @@ package struct TestSignups: Sendable {
     package static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "accounts-api")
 
-    /// One pool for all tests, with the cheapest parameters that meet the floor.
+    /// The hashing pool of all tests, with the cheapest parameters that meet `Argon2Parameters.floor`.
     private static let hashing = Result {
         try HashingPool(parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5), workers: 2, queue: 512)
     }
@@ -131,7 +131,7 @@ extension TestSignups {
         try await signups.submit(answers, to: signups.flow.step(named: step)!, of: draft).draft
     }
 
-    /// Submits the steps in order up to `last`, with the code from the mailbox.
+    /// Submits the steps in order, up to and including `last`, with the code from the mailbox.
     package func fill(
         _ draft: Draft,
         through last: StepName = "terms",
@@ -210,7 +210,7 @@ package final class Mailbox: Mailer {
 
     package func mails(to address: String) -> [Mail] { state.withLock { $0.byAddress[address] ?? [] } }
 
-    /// The six digits on a line of their own in the last mail to the address.
+    /// The code in the last mail to the address: the six digits on a line of their own.
     package func code(for address: String) throws -> String {
         guard let mail = mails(to: address).last, let code = Self.code(in: mail.text) else {
             throw NoMail()
@@ -218,22 +218,23 @@ package final class Mailbox: Mailer {
         return code
     }
 
-    /// The ticket in the link in the last mail to the address.
+    /// The ticket in the last link to `/signup/ticket` that was mailed to the address.
     package func ticket(for address: String) throws -> String {
         try ticket(for: address, linkedTo: "/signup/ticket")
     }
 
-    /// The same in the last mail with a code to sign in.
+    /// The ticket in the last link to `/session/ticket` that was mailed to the address.
     package func signInTicket(for address: String) throws -> String {
         try ticket(for: address, linkedTo: "/session/ticket")
     }
 
-    /// The same in the last mail with a code of a recovery.
+    /// The ticket in the last link to `/recovery/ticket` that was mailed to the address.
     package func recoveryTicket(for address: String) throws -> String {
         try ticket(for: address, linkedTo: "/recovery/ticket")
     }
 
-    /// The token of the link that restores the address, in the last mail to it.
+    /// The token in the last link to `/email-change/undo` that was mailed to the address. The link restores the
+    /// address.
     package func undoToken(for address: String) throws -> String {
         try secret(named: "token", for: address, linkedTo: "/email-change/undo")
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A running `scripts/webhook-receiver`, which verifies webhooks with the library of Standard Webhooks.
+/// A running `scripts/webhook-receiver`. It verifies webhooks with the reference library of Standard Webhooks.
 package final class WebhookReceiver: Sendable {
-    /// A request as it arrived.
+    /// A received request.
     package struct Request: Decodable, Sendable {
         package let path: String
         package let body: String
-        /// Whether the library has accepted the signature and the time.
+        /// Whether the reference library has accepted the signature and the time.
         package let valid: Bool
     }
 
@@ -18,9 +18,9 @@ package final class WebhookReceiver: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Returns when it accepts connections.
+    /// Starts the receiver, and returns when it accepts connections.
     ///
-    /// - Parameter secret: `whsec_` and Base64.
+    /// - Parameter secret: the secret of the webhook: `whsec_` and Base64.
     package static func start(secret: String) async throws -> WebhookReceiver {
         let process = try ScriptProcess("webhook-receiver", arguments: ["--secret", secret])
         for await line in process.lines {

@@ -1,7 +1,7 @@
 import Accounts
 
 extension Applications {
-    /// The secrets of ``test(_:publicURL:secrets:)``.
+    /// The secret files that ``test(_:publicURL:secrets:)`` reads by default, by path.
     static let secrets = [
         "/secrets/shop": SecretFile(lines: [newSecret, oldSecret]),
         "/secrets/hooks": SecretFile(lines: ["whsec_" + String(repeating: "A", count: 32)]),
@@ -9,7 +9,7 @@ extension Applications {
     static let newSecret = "a-new-secret-of-the-shop-with-48-characters-000"
     static let oldSecret = "an-old-secret-of-the-shop-with-48-characters-00"
 
-    /// The applications of a text, with the fields of the built-in flow.
+    /// Parses the text of an applications file, whose claims are fields of the built-in flow.
     static func test(
         _ yaml: String,
         publicURL: String = "https://accounts.example",
@@ -22,9 +22,9 @@ extension Applications {
         }
     }
 
-    /// One application with the id `shop`.
+    /// The text of an applications file with one application, whose id is `shop`.
     ///
-    /// - Parameter lines: more keys, the first one in line 5.
+    /// - Parameter lines: more keys of the application, one in each line. The first one is in line 5 of the file.
     static func file(redirectURIs: String = "['https://shop.example/callback']", _ lines: String...) -> String {
         """
         applications:

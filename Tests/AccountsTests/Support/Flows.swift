@@ -3,7 +3,7 @@ import Foundation
 @testable import Accounts
 
 extension Flow {
-    /// A flow with these fields, one list for each step. A field is written as in a flow file, without its label.
+    /// A flow with one step for each list of fields. A field is written as in a flow file, without its label.
     static func asking(_ steps: [[String]], zone: String = "UTC") throws -> Flow {
         var yaml = "flow: test\nversion: 1\nzone: \(zone)\nsteps:\n"
         for (index, fields) in steps.enumerated() {
@@ -15,7 +15,7 @@ extension Flow {
 }
 
 extension ValidationContext {
-    /// The context of an empty draft, at noon of 1 January 2026, UTC.
+    /// The context of a draft without values, at noon of 1 January 2026, UTC.
     init(in flow: Flow) {
         self.init(
             flow: flow,
@@ -46,7 +46,7 @@ extension ValidationContext {
         )
     }
 
-    /// Stores JSON in a field, even if it is not a value of its kind.
+    /// Stores JSON in a field, even if the kind of the field does not allow this value.
     mutating func put(_ json: JSON?, in field: FieldName) {
         var fields: [FieldName: JSON] = [:]
         for name in values.fields { fields[name] = values.json(of: name) }
@@ -55,7 +55,7 @@ extension ValidationContext {
     }
 }
 
-/// The last field of a flow, and the context in which it validates.
+/// The last field of a flow, and the context in which its answers are validated.
 struct AskedField {
     let field: Field
     var context: ValidationContext
@@ -66,12 +66,12 @@ struct AskedField {
         context = ValidationContext(in: flow)
     }
 
-    /// Parses an answer to the kind's type `Input`.
+    /// Parses an answer, and returns a value of the type that the kind of the field parses answers to.
     func parse(_ answer: FieldAnswer) throws(Refusals) -> any Sendable {
         try field.kind.parse(answer, of: field.name, in: context)
     }
 
-    /// The canonical form of an answer as JSON; null if it cannot be JSON.
+    /// The JSON that is stored for an answer; null if the parsed answer is not a ``StoredValue``, such as a password.
     func canonical(_ answer: JSON) throws(Refusals) -> JSON {
         (try parse(.json(answer)) as? any StoredValue)?.json ?? .null
     }
@@ -95,10 +95,10 @@ struct AskedField {
         return field.kind.holds(field.name, in: context)
     }
 
-    /// The stored value as the field shows it.
+    /// The form of a stored value that the field shows at this place; nil if the value is not of the field's kind.
     func shown(_ stored: JSON, at place: DisplayContext) -> JSON? { field.kind.shown(json: stored, at: place) }
 
-    /// True if the value is its own canonical form and valid.
+    /// True if parsing this JSON returns it unchanged, and the field is complete when it is stored.
     func isSettled(on canonical: JSON) throws -> Bool {
         try self.canonical(canonical) == canonical && holds(canonical)
     }
@@ -149,7 +149,7 @@ extension Proof {
 }
 
 extension Date {
-    /// An instant in RFC 3339.
+    /// The time that an RFC 3339 text means.
     static func at(_ text: String) -> Date {
         guard let date = try? Date(text, strategy: .iso8601) else {
             preconditionFailure("\(text) is not an RFC 3339 instant")
@@ -159,7 +159,7 @@ extension Date {
 }
 
 extension FieldAnswer {
-    /// A secret answer, as the readers create it for a secret field.
+    /// A secret answer with this text, like one that was read from a request.
     static func typed(_ text: String) -> FieldAnswer {
         let bytes = Array(text.utf8)
         return .secret(
@@ -173,7 +173,7 @@ extension FieldAnswer {
     }
 }
 
-/// One piece repeated to 64 KiB, the maximum size of a body.
+/// A piece of text, repeated up to 64 KiB: the maximum size of a request body without images.
 struct HostileText: CustomStringConvertible, Sendable {
     let piece: String
 
@@ -191,8 +191,8 @@ struct HostileText: CustomStringConvertible, Sendable {
     ].map(HostileText.init)
 }
 
-/// Returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, “Fast splittable pseudorandom
-/// number generators”, 2014).
+/// A generator that returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, “Fast
+/// splittable pseudorandom number generators”, 2014).
 struct SeededChance: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Accounts
 
-/// A mailer whose mails stay in delivery until the test answers them.
+/// A mailer whose deliveries last until the test ends them.
 final class HeldMailer: Mailer {
     /// A mail in delivery.
     struct Delivery: Sendable {
@@ -13,7 +13,7 @@ final class HeldMailer: Mailer {
             (self.mail, self.answers) = (mail, answers)
         }
 
-        /// Ends the delivery, with an error if there is one.
+        /// Ends the delivery. It fails with the error; without an error it succeeds.
         func end(with error: MailError? = nil) {
             answers.yield(error)
         }
@@ -27,7 +27,7 @@ final class HeldMailer: Mailer {
         self.begun = begun
     }
 
-    /// How many times the sender has asked for a connection.
+    /// The number of calls of ``connect()``.
     var connections: Int { count.withLock { $0 } }
 
     func connect() async throws(MailError) {

@@ -5,7 +5,7 @@ protocol SummarizedError: Error {
     var summary: String { get }
 }
 
-/// The outcome of an act as text: `done`, or the summary of its error.
+/// The outcome of an act as text: `done`, or the summary of the error that it has thrown.
 func outcome<Value>(of act: () async throws -> Value) async -> String {
     do {
         _ = try await act()

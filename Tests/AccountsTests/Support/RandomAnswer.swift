@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// An answer together with its meaning, so that the model needs no parser of its own.
+/// A random answer and its meaning. Because the meaning is known, ``SignupModel`` need not parse the answer.
 struct RandomAnswer {
     /// Nil if the submission does not contain the field.
     let answer: FieldAnswer?
@@ -11,7 +11,7 @@ struct RandomAnswer {
 
     enum Meaning: Equatable {
         case nothing
-        /// An answer that every rule of the kind refuses, with the code of the refusal.
+        /// An answer that the kind refuses under any settings of the field, and the code of the refusal.
         case nonsense(Refusal.Code)
         case address(String)
         case name(String)
@@ -20,7 +20,7 @@ struct RandomAnswer {
         case birth(String, age: Int)
         case option(String)
         case options([String])
-        /// The answer to a consent; a stored one has its version.
+        /// The answer to a consent. `to` is the version of the document; nil until the answer is stored.
         case agreement(Bool, to: Int? = nil)
         case password(String)
         case repetition(String)
@@ -34,14 +34,14 @@ struct RandomAnswer {
     }
 }
 
-/// A person with unique names and addresses, and the present year.
+/// A person whose usernames and addresses contain a unique tag. `year` is the current year.
 struct RandomPerson {
     let tag: String
     let year: Int
     /// A username that another draft has leased.
     static let takenName = "somebody-else"
 
-    /// Each field has its own domain, so the recipient of a mail tells its field.
+    /// The person's addresses for one field. The domain contains the name of the field, so a mail shows its field.
     func addresses(in field: FieldName) -> [String] {
         usernames.map { "\($0)@\(field).example.com" }
     }
@@ -54,7 +54,7 @@ struct RandomPerson {
 
     var usernames: [String] { (0..<2).map { "kim\($0).\(tag)" } }
 
-    /// Two of them may equal an identifier of the person.
+    /// Three passwords. The second equals a username of the person, and the third an address.
     var passwords: [String] { ["a pass phrase of mine", usernames[0], addresses(in: "email")[0]] }
 }
 
@@ -63,9 +63,9 @@ extension RandomPerson {
         case careful, careless
     }
 
-    /// A random answer. A careful one is valid, unless the rule makes a valid answer too unlikely.
+    /// A random answer. With `.careful`, it is chosen again, at most 60 times, until the rule of the field accepts it.
     ///
-    /// - Parameter digits: the last code that was mailed.
+    /// - Parameter digits: the last code that was mailed for a code field; nil if there is none.
     func answer(
         to field: RandomFlow.Field,
         with care: Care,
@@ -86,7 +86,7 @@ extension RandomPerson {
         return answer
     }
 
-    /// A well-formed answer, which the rule may accept or refuse.
+    /// A random well-formed answer, which the rule of the field may accept or refuse.
     private func wellFormed(
         for field: RandomFlow.Field,
         _ digits: String?,

@@ -1,6 +1,6 @@
 @testable import Accounts
 
-/// A random flow. It is written as a flow file, which the library reads.
+/// A random flow. `yaml` is the text of its flow file, which the library reads.
 struct RandomFlow {
     struct Step: Equatable {
         let name: StepName
@@ -29,8 +29,8 @@ struct RandomFlow {
 
     private(set) var steps: [Step] = []
     private var version = 1
-    /// Removed steps and fields, which a later edit may add again. A step is removed together with the codes for its
-    /// addresses.
+    /// Groups of removed steps, which a later edit may insert again. A group is a step, and the steps with the codes
+    /// for its addresses.
     private var removedSteps: [[Step]] = []
     private var removedFields: [Field] = []
     private var names = 0
@@ -46,7 +46,7 @@ struct RandomFlow {
         steps.first { step in step.fields.contains { $0.name == field } }
     }
 
-    /// The name of the code field that proves the address in this field.
+    /// The name of the code field that proves the address in this field; nil if there is none.
     func code(proving address: FieldName) -> FieldName? {
         for field in fields {
             if case .code(let proves, _) = field.rule, proves == address { return field.name }
@@ -103,7 +103,7 @@ extension RandomFlow {
         } while !isLegal
     }
 
-    /// Puts an address into one step and its code into a later one.
+    /// Puts an e-mail field into one step, and its code field into a later step.
     private mutating func askForProof(of address: FieldName, using chance: inout SeededChance) {
         let second = Int.random(in: 1..<steps.count, using: &chance)
         let first = Int.random(in: 0..<second, using: &chance)
@@ -121,7 +121,8 @@ extension RandomFlow {
         return Field(name: FieldName("\(address)-code"), isRequired: true, rule: rule)
     }
 
-    /// Adds a password and its confirmation, and a username if there is none, which the password must not equal.
+    /// Adds a password and its confirmation. Adds a username too if there is none, because the password must not equal
+    /// the username.
     private mutating func askForPassword(using chance: inout SeededChance) {
         if !hasName { steps[steps.count - 1].fields.append(newName(using: &chance)) }
         let step = chance.happens(in: 60) ? 0 : Int.random(in: steps.indices, using: &chance)
@@ -166,7 +167,8 @@ extension RandomFlow {
 }
 
 extension RandomFlow.Rule {
-    /// A random rule of the same kind.
+    /// A rule of the same kind with other random settings. A consent gets the next version; e-mail, code,
+    /// password and confirmation rules stay the same.
     func redrawn(using chance: inout SeededChance) -> Self {
         switch self {
         case .username: return .username(isIdentifier: chance.happens(in: 70))
@@ -195,7 +197,7 @@ extension RandomFlow.Step {
 
 extension RandomFlow.Rule {
     fileprivate var isCode: Bool { if case .code = self { true } else { false } }
-    /// True for identifiers, which a password must not equal.
+    /// True for e-mail addresses and usernames, which a password must not equal.
     fileprivate var isName: Bool {
         switch self {
         case .email, .username: true
@@ -213,7 +215,7 @@ extension RandomFlow.Rule {
 // MARK: - Random edits
 
 extension RandomFlow {
-    /// The flow after one random edit of its file.
+    /// The flow after one random edit that changes its steps and leaves the flow valid.
     func edited(using chance: inout SeededChance) -> RandomFlow {
         while true {
             var flow = self
@@ -268,7 +270,7 @@ extension RandomFlow {
         }
     }
 
-    /// True if the flow file accepts the order of the parts, and the number of steps and fields is small.
+    /// True if the library accepts the steps in this order, and there are 1 to 7 steps with 1 to 6 fields each.
     private var isLegal: Bool {
         guard (1...7).contains(steps.count), steps.allSatisfy({ (1...6).contains($0.fields.count) }) else {
             return false

@@ -7,7 +7,7 @@ extension Session {
         try query("SELECT \(condition)").only.decode(Bool.self)
     }
 
-    /// The contents of all tables, one row a line, with binary columns in hexadecimal.
+    /// The rows of all tables except `excluded`, one in each line, with binary columns in hexadecimal.
     func dump(except excluded: String? = nil) throws -> String {
         let tables = try query(
             """
@@ -25,7 +25,7 @@ extension Session {
         return lines.joined(separator: "\n")
     }
 
-    /// Makes every such change of the table fail, such as `INSERT OR UPDATE`.
+    /// Makes every change of this kind to the table fail. `change` is an event of triggers, such as `INSERT OR UPDATE`.
     func refuse(_ change: String, on table: String) throws {
         try run(
             """
@@ -40,8 +40,8 @@ extension Session {
         try run("DROP FUNCTION refuse CASCADE")
     }
 
-    /// Locks all drafts, so that every write to one waits until ``releaseDrafts()``. Use another session to find out
-    /// which sessions wait: a transaction always sees the same snapshot of `pg_stat_activity`.
+    /// Locks all drafts, so that every write to a draft waits until ``releaseDrafts()``. Use another session to find
+    /// out which sessions wait: within a transaction, `pg_stat_activity` does not change.
     func lockDrafts() throws {
         try run("BEGIN; SELECT FROM drafts FOR UPDATE")
     }

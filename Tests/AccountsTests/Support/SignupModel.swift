@@ -1,6 +1,7 @@
 @testable import Accounts
 
-/// A model of a sign-up: plain dictionaries and loops, as simple as possible and without regard to speed.
+/// A model that predicts what the library does in a sign-up. It consists of plain dictionaries and loops, because it
+/// must be simple and need not be fast.
 struct SignupModel {
     var flow: RandomFlow
     private var held: [FieldName: RandomAnswer.Meaning] = [:]
@@ -11,10 +12,10 @@ struct SignupModel {
     /// The seconds since the last mail to each address.
     private var mailAges: [String: Int] = [:]
 
-    /// The last code for an address.
+    /// The last code that was sent for a code field.
     struct SentCode {
         let address: String
-        /// Nil until the mail was read.
+        /// Nil until the test has read the mail.
         var digits: String?
         var age = 0
         var attempts = 0
@@ -30,7 +31,7 @@ struct SignupModel {
 // MARK: - Validation
 
 extension RandomFlow.Field {
-    /// Why the field refuses the answer; nil if it accepts it. Rules that depend on other fields are checked elsewhere.
+    /// Why the field refuses the answer; nil if it accepts it. `submit` checks the rules that depend on other fields.
     func fault(of meaning: RandomAnswer.Meaning) -> Refusal.Code? {
         switch (rule, meaning) {
         case (_, .nothing): return isRequired ? .required : nil
@@ -51,7 +52,8 @@ extension RandomFlow.Field {
         }
     }
 
-    /// The stored value of an answer: a consent gets its version, several options get the order of the flow file.
+    /// The stored form of an answer; nil if nothing is stored. A consent gets the version of its document, and several
+    /// options get the order of the flow file.
     func kept(_ meaning: RandomAnswer.Meaning) -> RandomAnswer.Meaning? {
         switch (rule, meaning) {
         case (.consent(let version), .agreement(let isAccepted, _)): .agreement(isAccepted, to: version)
@@ -64,8 +66,8 @@ extension RandomFlow.Field {
 // MARK: - Progress
 
 extension SignupModel {
-    /// True if the field has a valid value. A code needs a proved address, a confirmation a stored password, and a
-    /// consent the present version.
+    /// True if the field has a valid value. A consent is valid if it has the current version. A code field needs a
+    /// proved address instead, and a confirmation needs a stored password.
     func holds(_ field: RandomFlow.Field) -> Bool {
         switch (field.rule, held[field.name]) {
         case (.code, _): return isProved(field.name)
@@ -81,7 +83,7 @@ extension SignupModel {
         return sent.isProved
     }
 
-    /// The last code, if it was sent to the current address.
+    /// The last code for the field if it was sent to the current address; otherwise nil.
     private func currentCode(_ field: FieldName) -> SentCode? {
         guard case .code(let proves, _)? = flow.field(named: field)?.rule, case .address(let address)? = held[proves],
             let sent = codes[field], sent.address == address
@@ -89,19 +91,20 @@ extension SignupModel {
         return sent
     }
 
-    /// A field of the step has an invalid value.
+    /// True if a field of the step has an invalid value.
     private func isInvalid(_ step: RandomFlow.Step) -> Bool {
         step.fields.contains { held[$0.name] != nil && !holds($0) }
     }
 
-    /// Every required field has a valid value. A step without required fields must have been submitted.
+    /// True if no field has an invalid value, and every required field has a valid one. A step without required fields
+    /// must have been submitted.
     private func isFilled(_ step: RandomFlow.Step) -> Bool {
         let required = step.fields.filter(\.isRequired)
         if isInvalid(step) { return false }
         return required.isEmpty ? answered.contains(step.name) : required.allSatisfy(holds)
     }
 
-    /// An optional step that was submitted without values.
+    /// True if the step is optional and was submitted without values.
     private func isSkipped(_ step: RandomFlow.Step) -> Bool {
         let isEmpty = step.fields.allSatisfy { held[$0.name] == nil && !holds($0) }
         return step.isOptional && answered.contains(step.name) && isEmpty
@@ -109,7 +112,7 @@ extension SignupModel {
 
     private func isMet(_ step: RandomFlow.Step) -> Bool { isFilled(step) || isSkipped(step) }
 
-    /// An earlier required step is incomplete.
+    /// True if an earlier step is incomplete and not optional.
     func isLocked(_ step: RandomFlow.Step) -> Bool {
         for earlier in flow.steps {
             if earlier.name == step.name { return false }
@@ -118,7 +121,7 @@ extension SignupModel {
         preconditionFailure("the flow has no such step")
     }
 
-    /// The first step that is neither filled nor skipped.
+    /// The first step that must still be filled or skipped; nil if there is none.
     var next: RandomFlow.Step? { flow.steps.first { !isMet($0) } }
 
     private func state(of step: RandomFlow.Step) -> StepState {
@@ -165,7 +168,8 @@ extension SignupModel {
 }
 
 extension RandomAnswer.Meaning {
-    /// The canonical form: for a consent its answer and version, for a password only the fact that it is set.
+    /// The JSON that is stored; nil if the answer is not stored. For a consent it has the answer and the version, and
+    /// for a password it says only that it is set.
     fileprivate var stored: JSON? {
         switch self {
         case .nothing, .nonsense, .repetition, .digits: nil
@@ -183,7 +187,7 @@ extension RandomAnswer.Meaning {
 // MARK: - Acts
 
 extension SignupModel {
-    /// The outcome of a submission, as the summary of ``SummarizedError``.
+    /// Submits answers, and returns the expected outcome: `done` and the cleared fields, or the summary of the error.
     mutating func submit(_ answers: [(field: FieldName, answer: RandomAnswer)], to step: RandomFlow.Step) -> String {
         if isLocked(step) { return "locked, next is \(next!.name)" }
         let given = answers.filter { $0.answer.answer != nil }
@@ -211,7 +215,8 @@ extension SignupModel {
             default: break
             }
         }
-        // No answers at all, or a form with empty controls.
+        // The request contains no answers, or only blank answers to fields of this step, as a form with empty inputs
+        // does.
         let isSkipped =
             step.isOptional
             && given.allSatisfy { answer in
@@ -225,7 +230,7 @@ extension SignupModel {
                 continue
             }
             if isProved(field.name) {
-                // The accepted code may be repeated; another one is refused, but is not a guess.
+                // The accepted code may be sent again. Another code is refused, but does not use an attempt.
                 if digits != codes[field.name]?.digits { return "refused: \(field.name) code_wrong" }
                 continue
             }
@@ -317,8 +322,8 @@ extension SignupModel {
         }
     }
 
-    /// A new address gets a code. The same address gets another one only if the last is unusable, and after the
-    /// interval of a resend.
+    /// True if submitting the address sends a code: the field has no code for it, or that code is at least 60 seconds
+    /// old. If the stored address is the same, that code must also be unusable, and the address unproved.
     private func wantsMail(to address: String, _ code: FieldName, isSame: Bool) -> Bool {
         guard let sent = codes[code], sent.address == address else { return true }
         if isSame, sent.isProved || isUsable(sent, code) { return false }
@@ -344,7 +349,7 @@ extension SignupModel {
         codes[code]?.isWithdrawn = true
     }
 
-    /// Spends an attempt; nil if the code is right.
+    /// Why the code is refused; nil if it is right. Uses an attempt if the last code is still usable.
     private mutating func spend(_ digits: String, on field: FieldName, _ attempts: Int) -> String? {
         guard let sent = currentCode(field) else { return "code_expired" }
         if sent.attempts >= attempts { return "code_exhausted" }
