@@ -5,14 +5,14 @@ import Testing
 
 @Suite("The form reader")
 struct FormReaderTests {
-    private func read(_ text: String, several: Set<String> = []) throws(MalformedBody) -> JSON {
-        try read(Array(text.utf8), several: several).json
+    private func read(_ text: String, repeatable: Set<String> = []) throws(MalformedBody) -> JSON {
+        try read(Array(text.utf8), repeatable: repeatable).json
     }
 
     private func read(
         _ bytes: [UInt8],
         secret: Set<String> = [],
-        several: Set<String> = [],
+        repeatable: Set<String> = [],
         maximumValues: Int = .max,
         allowsBareNames: Bool = false
     ) throws(MalformedBody) -> Answers {
@@ -20,7 +20,7 @@ struct FormReaderTests {
             try Answers.readForm(
                 bytes,
                 secretMembers: secret,
-                several: several,
+                several: repeatable,
                 maximumValues: maximumValues,
                 allowsBareNames: allowsBareNames
             )
@@ -29,8 +29,10 @@ struct FormReaderTests {
 
     @Test func `more pairs than the maximum are refused`() throws {
         let form = Array("a=1&b=2&a=3".utf8)
-        #expect(try read(form, several: ["a"], maximumValues: 3).json == ["a": ["1", "3"], "b": "2"])
-        #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) { try read(form, several: ["a"], maximumValues: 2) }
+        #expect(try read(form, repeatable: ["a"], maximumValues: 3).json == ["a": ["1", "3"], "b": "2"])
+        #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) {
+            try read(form, repeatable: ["a"], maximumValues: 2)
+        }
     }
 
     @Test(
@@ -70,7 +72,7 @@ struct FormReaderTests {
             ("&&a=b&&c", ["a": "b", "c": ""]), ("%61", ["a": ""]),
         ] as [(String, JSON)]
     )
-    func `where bare names are allowed, they are texts that are empty`(text: String, json: JSON) throws {
+    func `a name without = has an empty text where bare names are allowed`(text: String, json: JSON) throws {
         let answers = try read(Array(text.utf8), allowsBareNames: true)
         #expect(answers.json == json)
     }
@@ -79,7 +81,11 @@ struct FormReaderTests {
         arguments: [("a&a", .duplicateName, 2), ("a=1&&a", .duplicateName, 5), ("%&a", .malformedEscape, 0)]
             as [(String, MalformedBody.Reason, Int)]
     )
-    func `bare names are read as strictly as others`(text: String, reason: MalformedBody.Reason, offset: Int) {
+    func `a duplicate name or a malformed escape is refused in bare names too`(
+        text: String,
+        reason: MalformedBody.Reason,
+        offset: Int
+    ) {
         #expect(throws: MalformedBody(reason: reason, offset: offset)) {
             try read(Array(text.utf8), allowsBareNames: true)
         }
@@ -89,9 +95,9 @@ struct FormReaderTests {
         #expect(throws: MalformedBody(reason: .notUTF8, offset: 2)) { try read([0x61, 0x3D, 0xFF]) }
     }
 
-    @Test func `a member that may be repeated is always a list`() throws {
-        #expect(try read("a=1&b=2&a=3", several: ["a"]) == ["a": ["1", "3"], "b": "2"])
-        #expect(try read("a=1", several: ["a"]) == ["a": ["1"]])
+    @Test func `a member whose name may be repeated is always a list`() throws {
+        #expect(try read("a=1&b=2&a=3", repeatable: ["a"]) == ["a": ["1", "3"], "b": "2"])
+        #expect(try read("a=1", repeatable: ["a"]) == ["a": ["1"]])
     }
 
     @Test func `a secret member is read as a secret`() throws {
@@ -106,10 +112,10 @@ struct FormReaderTests {
         }
     }
 
-    @Test func `a body with 21,845 pairs of one name is refused, or read as a list`() throws {
+    @Test func `a body with 21,845 pairs of one name is read as a list only if the name may be repeated`() throws {
         let one = String(repeating: "a=&", count: 21_845)
         #expect(throws: MalformedBody(reason: .duplicateName, offset: 3)) { try read(one) }
-        guard case .array(let all)? = try read(String(one.dropLast()), several: ["a"])["a"] else {
+        guard case .array(let all)? = try read(String(one.dropLast()), repeatable: ["a"])["a"] else {
             Issue.record("the answer is not a list")
             return
         }
@@ -141,11 +147,11 @@ struct FormAnswersTests {
             (["many": ["", "a"]], ["many": ["a"]]), (["other": "x"], ["other": "x"]),
         ] as [(JSON, JSON)]
     )
-    func `texts of a form are converted by the kind of their field`(form: JSON, answers: JSON) throws {
+    func `the kind of a field converts the text of a form`(form: JSON, answers: JSON) throws {
         #expect(try Self.step.get().answers(inForm: Answers(form)).json == answers)
     }
 
-    @Test func `only a multiple choice may be repeated`() throws {
+    @Test func `only the name of a multiple choice may be repeated`() throws {
         #expect(try Self.step.get().severalFields == ["many"])
     }
 }

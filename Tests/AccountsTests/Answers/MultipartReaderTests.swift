@@ -7,16 +7,16 @@ struct MultipartReaderTests {
     private func read(
         _ body: String,
         secret: Set<String> = [],
-        several: Set<String> = [],
+        repeatable: Set<String> = [],
         maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
-        try read(Array(body.utf8), secret: secret, several: several, maximumValues: maximumValues)
+        try read(Array(body.utf8), secret: secret, repeatable: repeatable, maximumValues: maximumValues)
     }
 
     private func read(
         _ body: [UInt8],
         secret: Set<String> = [],
-        several: Set<String> = [],
+        repeatable: Set<String> = [],
         maximumValues: Int = .max
     ) throws(MalformedBody) -> Answers {
         do {
@@ -25,7 +25,7 @@ struct MultipartReaderTests {
                     $0,
                     boundary: "B",
                     secretMembers: secret,
-                    several: several,
+                    several: repeatable,
                     maximumValues: maximumValues
                 )
             }
@@ -66,9 +66,10 @@ struct MultipartReaderTests {
         #expect(form["p"]?.isBlank == true)
     }
 
-    @Test func `secret members become secrets, and repeated members become lists`() throws {
+    @Test func `members that the caller lists as secret are read as secrets, and repeated members become lists`() throws
+    {
         let body = part("name=\"s\"", "1") + part("name=\"s\"", "2") + part("name=\"p\"", "hidden") + "--B--"
-        let form = try read(body, secret: ["p"], several: ["s"])
+        let form = try read(body, secret: ["p"], repeatable: ["s"])
         #expect(form["s"]?.json == ["1", "2"])
         guard case .secret(let secret)? = form["p"] else {
             Issue.record("the answer is not a secret")
@@ -101,7 +102,10 @@ struct MultipartReaderTests {
         #expect { try read(body) } throws: { ($0 as? MalformedBody)?.reason == reason }
     }
 
-    @Test func `repeated names, invalid UTF-8, and too many or too large parts and headers are refused`() {
+    @Test
+    func
+        `repeated names, invalid UTF-8, too many parts, too many header lines, and a too long header line are refused`()
+    {
         func reason(_ body: [UInt8], maximumValues: Int = .max) -> MalformedBody.Reason? {
             do throws(MalformedBody) {
                 _ = try read(body, maximumValues: maximumValues)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("What applications learn of an account")
+@Suite("The claims of an account that an application gets")
 struct ApplicationClaimTests {
     private static func account(isEmailProved: Bool = true, profile: JSON = [:]) -> Account {
         Account(
@@ -30,19 +30,19 @@ struct ApplicationClaimTests {
     }
 
     @Test(arguments: [true, false])
-    func `an address says whether it was proved`(isProved: Bool) throws {
+    func `the claims say whether the address was proved`(isProved: Bool) throws {
         let claims = try Self.application("email").claims(of: Self.account(isEmailProved: isProved))
         #expect(JSON.object(claims) == ["email": "kim@example.com", "email_verified": .bool(isProved)])
     }
 
-    @Test func `a value that the account lacks, or that is no value of its field, is left out`() throws {
+    @Test func `the claims lack a value that the account lacks, or that is invalid for its field`() throws {
         let shop = try Self.application("display_name, birth_date")
         #expect(shop.claims(of: Self.account()).isEmpty)
         let profile: JSON = ["display_name": ["set": true], "birth_date": "someday"]
         #expect(shop.claims(of: Self.account(profile: profile)).isEmpty)
     }
 
-    /// A flow with fields of any kind but identifiers.
+    /// The mistakes in an applications file with these claims. The flow has these fields, and none is an identifier.
     private static func mistakes(_ fields: [(name: String, kind: String)], claims: String) throws -> [String] {
         let fields = fields.map { "{name: \($0.name), kind: \($0.kind), label: Field}" }.joined(separator: ", ")
         let flow = try Flow(
@@ -60,7 +60,7 @@ struct ApplicationClaimTests {
     }
 
     @Test(arguments: ["sub", "iss", "aud", "exp", "sid", "nonce", "amr", "groups", "email_verified", "phone_verified"])
-    func `a person cannot write a claim that the service makes`(name: String) throws {
+    func `a field whose name is a claim of the service cannot be a claim`(name: String) throws {
         #expect(
             try Self.mistakes([(name, "text")], claims: name) == [
                 "apps.yaml:5: \"\(name)\" cannot be a claim: the service gives it another meaning"
@@ -68,7 +68,7 @@ struct ApplicationClaimTests {
         )
     }
 
-    @Test func `two fields cannot be the same claim`() throws {
+    @Test func `two fields cannot become the same claim`() throws {
         let addresses = [(name: "home", kind: "email"), (name: "work", kind: "email")]
         #expect(
             try Self.mistakes(addresses, claims: "home, work") == [
@@ -80,7 +80,7 @@ struct ApplicationClaimTests {
         #expect(try Self.mistakes(names, claims: "username, preferred_username").count == 1)
     }
 
-    @Test func `an address that does not identify the account is never said to be proved`() throws {
+    @Test func `the claims never say that an address is verified if it does not identify the account`() throws {
         let flow = try Flow(
             yaml: "flow: t\nversion: 1\nsteps: [{name: a, title: A, fields: [{name: work, kind: email, label: W}]}]",
             file: "flow.yaml"

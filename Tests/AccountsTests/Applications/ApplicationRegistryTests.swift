@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The registry of applications")
 struct ApplicationRegistryTests {
-    @Test func `a reload replaces all applications, and one with mistakes none`() throws {
+    @Test func `a reload replaces all applications, or none if the file has mistakes`() throws {
         let text = Mutex(Applications.file())
         let registry = try Self.registry { text.withLock { $0 } }
         #expect(registry.current.all.map(\.id) == ["shop"])
@@ -18,7 +18,7 @@ struct ApplicationRegistryTests {
         #expect(registry.current.all.map(\.id) == ["wiki"])
     }
 
-    @Test func `there is no registry of a file with mistakes`() {
+    @Test func `a registry is not created from a file with mistakes`() {
         #expect(throws: ApplicationsFileError.self) { try Self.registry { "applications: [{}]" } }
     }
 

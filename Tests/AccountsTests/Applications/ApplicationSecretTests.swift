@@ -18,7 +18,7 @@ struct ApplicationSecretTests {
         }
     }
 
-    @Test func `the new and the old secret are accepted, and nothing else`() throws {
+    @Test func `only the new and the old secret are accepted`() throws {
         let app = try Applications.test(Self.file).all[0]
         for secret in [Applications.newSecret, Applications.oldSecret] {
             #expect(app.accepts(secret: secret))
@@ -53,7 +53,7 @@ struct ApplicationSecretTests {
         "whsk_" + Data(count: 31).base64EncodedString(), "whpk_" + Data(count: 32).base64EncodedString(),
         Data(count: 32).base64EncodedString(), "WHSEC_" + Data(count: 32).base64EncodedString(),
     ])
-    func `another text is no secret of a webhook`(text: String) {
+    func `a text in another form is refused as the secret of a webhook`(text: String) {
         #expect(WebhookSecret(text) == nil)
         let yaml = Applications.file(
             "webhook: {url: 'https://shop.example/', events: [account.created], secret_file: /secrets/hooks}"
@@ -61,7 +61,8 @@ struct ApplicationSecretTests {
         #expect(Self.mistakes([text], in: yaml).count == 1)
     }
 
-    /// The example of the Standard Webhooks libraries: https://github.com/standard-webhooks/standard-webhooks
+    /// The values are an example of the Standard Webhooks libraries:
+    /// https://github.com/standard-webhooks/standard-webhooks
     @Test func `HMAC signs as the reference libraries do`() throws {
         let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let message = "msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{\"test\": 2432232314}"
@@ -69,7 +70,7 @@ struct ApplicationSecretTests {
         #expect(secret.publicKey == nil)
     }
 
-    /// RFC 8032 §7.1, test 2.
+    /// The keys and the message are those of RFC 8032 §7.1, test 2.
     @Test func `Ed25519 signs with the seed, and receivers verify with the public key`() throws {
         func bytes(_ hex: String) -> Data {
             Data(stride(from: 0, to: hex.utf8.count, by: 2).map { UInt8(hex.dropFirst($0).prefix(2), radix: 16)! })
@@ -106,7 +107,7 @@ struct ApplicationSecretTests {
         }
     }
 
-    @Test func `what is no text file of 4 KiB cannot be read, and a pipe does not block`() throws {
+    @Test func `only a text file of at most 4 KiB can be read, and a pipe does not block`() throws {
         try Self.withFolder { folder in
             try Data(count: 4097).write(to: URL(filePath: "\(folder)/large"))
             try Data([0xFF]).write(to: URL(filePath: "\(folder)/binary"))
@@ -117,7 +118,7 @@ struct ApplicationSecretTests {
         }
     }
 
-    @Test func `a path begins in the folder of the applications file, and a file that all can read is a risk`() throws {
+    @Test func `a path is relative to the applications file, and a file that all can read causes a warning`() throws {
         try Self.withFolder { folder in
             let path = "\(folder)/apps.yaml"
             try Data(Applications.file("secret_file: secret").utf8).write(to: URL(filePath: path))

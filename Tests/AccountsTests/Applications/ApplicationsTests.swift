@@ -42,7 +42,7 @@ struct ApplicationsTests {
         #expect(webhook.events == ["account.created", "account.erased"])
     }
 
-    @Test func `what is missing has a default`() throws {
+    @Test func `missing keys have default values`() throws {
         let app = try #require(Applications.test(Self.full)["phone-app"])
         #expect(app.isPublic && app.claims.isEmpty && app.signingAlgorithm == .es256)
         #expect(app.postLogoutRedirectURIs.isEmpty && app.initiateLoginURI == nil)
@@ -59,7 +59,7 @@ struct ApplicationsTests {
         #expect(app.isPublic && app.webhook != nil && app.backchannelLogoutURI != nil)
     }
 
-    @Test func `no other id finds an application`() throws {
+    @Test func `an application is found only by its exact id`() throws {
         let applications = try Applications.test(Self.full)
         for id in ["", "Shop", "shop ", "phone_app", String(repeating: "a", count: 1 << 20)] {
             #expect(applications[id] == nil)
@@ -123,10 +123,10 @@ struct ApplicationsTests {
         ("applications: [", "1: not valid YAML: "),
         ("applications:\n  - shop", "2: expected a mapping"),
     ])
-    func `a file without a list of applications is refused`(yaml: String, mistake: String) {
+    func `a file without a valid list of applications is refused`(yaml: String, mistake: String) {
         let mistakes = Self.mistakes(in: yaml)
         #expect(mistakes.count == 1)
-        // Only the reason matters where libyaml chooses the line.
+        // The line is not compared, because libyaml chooses it for a file that is not valid YAML.
         let reason = mistake.drop { $0 != " " }
         #expect(mistakes.allSatisfy { $0.hasPrefix("apps.yaml") && $0.contains(reason) }, "\(mistakes)")
     }
@@ -138,12 +138,12 @@ struct ApplicationsTests {
         #expect(Self.mistakes(in: yaml) == [mistake])
     }
 
-    @Test func `an id belongs to one application`() {
+    @Test func `two applications cannot have the same id`() {
         let yaml = Applications.file() + Applications.file().replacing("applications:\n", with: "")
         #expect(Self.mistakes(in: yaml) == ["apps.yaml:5: an application with the id \"shop\" already exists"])
     }
 
-    @Test func `a name is in the languages of the flow`() {
+    @Test func `a name has one text for each language of the flow`() {
         let file = Applications.file()
         for (name, mistake) in [
             ("{en: Shop}", "\"name\" has no text for the language \"ko\""),
@@ -191,13 +191,13 @@ struct ApplicationsTests {
         #expect(lines == ["2", "4", "4", "5", "6", "6", "7", "7", "8"])
     }
 
-    @Test func `http://localhost is for a service whose own URL is http`() {
+    @Test func `http://localhost can be registered only if the service's own URL is http`() {
         let yaml = Applications.file(redirectURIs: "['http://localhost:3000/callback']")
         #expect(Self.mistakes(in: yaml, publicURL: "http://localhost:8080") == [])
         #expect(Self.mistakes(in: yaml).count == 1)
     }
 
-    @Test func `the scheme of an app is for public applications`() {
+    @Test func `only public applications can register a URI with the scheme of an app`() {
         let yaml = Applications.file(redirectURIs: "['com.example.app:/callback']")
         #expect(Self.mistakes(in: yaml) == [])
         let confidential = Applications.file(
@@ -218,7 +218,7 @@ struct ApplicationsTests {
         )
     }
 
-    @Test func `a flow with one language needs no map of names`() throws {
+    @Test func `in a flow with one language, a name can be a plain text`() throws {
         let flow = try Flow(
             yaml: """
                 flow: test

@@ -41,7 +41,7 @@ struct RedirectURITests {
         "javascript:https://shop.example/callback",
         "http://127.0.0.1:3000/callback", "http://localhost/callback",
     ])
-    func `a URI that is not byte for byte the registered one is refused`(uri: String) throws {
+    func `a URI that differs in any byte from the registered one is refused`(uri: String) throws {
         #expect(try !Applications.test(Self.confidential).all[0].allows(redirectURI: uri))
     }
 
@@ -67,11 +67,11 @@ struct RedirectURITests {
         "http://[::ffff:127.0.0.1]/callback", "http://[::1]evil.example/callback?a=1", "http://::1/callback?a=1",
         "com.example.app:3000/callback", "com.example.app://callback", "COM.example.app:/callback",
     ])
-    func `nothing but the port of a loopback address is free`(uri: String) throws {
+    func `only the port of a loopback address may differ from the registered URI`(uri: String) throws {
         #expect(try !Applications.test(Self.native).all[0].allows(redirectURI: uri))
     }
 
-    @Test func `the URI after a sign-out is exact, with its port`() throws {
+    @Test func `the URI after a sign-out must equal the registered one, including its port`() throws {
         let lines = "post_logout_redirect_uris: ['http://127.0.0.1:3000/bye']"
         let app = try Applications.test(Applications.file(lines)).all[0]
         #expect(app.allows(postLogoutRedirectURI: "http://127.0.0.1:3000/bye"))
@@ -114,7 +114,7 @@ struct RedirectURITests {
     }
 
     @Test(arguments: ["app:/callback", "com.example.app:callback", "com.example.app://callback", "javascript:/a.b"])
-    func `the scheme of an app has a full stop, and one slash after it`(uri: String) {
+    func `a URI with the scheme of an app needs a full stop in the scheme, and one slash after it`(uri: String) {
         #expect(ApplicationURI(allowsLocalhost: false).mistake(in: uri, allowsAppScheme: true) != nil)
     }
 
@@ -126,11 +126,11 @@ struct RedirectURITests {
             ("http://[::1]:7000/callback?a=1", "http://[::1]:7000"), ("com.example.app:/callback", nil),
         ] as [(String, String?)]
     )
-    func `the origin of a URI is as browsers write it`(uri: String, origin: String?) {
+    func `the origin of a URI is written as browsers write it`(uri: String, origin: String?) {
         #expect(ApplicationURI.origin(of: uri) == origin)
     }
 
-    @Test func `only scripts of public applications are a part of one`() throws {
+    @Test func `only the origins of public applications are allowed`() throws {
         let native = try Applications.test(Self.native)
         #expect(native.allows(origin: "http://127.0.0.1") && native.allows(origin: "http://[::1]:7000"))
         for origin in ["", "null", "http://[::1]", "http://127.0.0.1:7000", "com.example.app:", "http://127.0.0.1/"] {

@@ -12,7 +12,7 @@ struct MailPaceTests {
         pace = MailPace(on: clock)
     }
 
-    /// The times of some withheld mails.
+    /// The different times that this many withheld mails take.
     private func imitations(_ count: Int) async throws -> Set<Duration> {
         let times = try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {

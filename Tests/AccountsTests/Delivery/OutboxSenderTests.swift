@@ -14,7 +14,7 @@ struct OutboxSenderTests {
         session = try Session()
     }
 
-    /// A sender whose mail the test answers.
+    /// A sender whose deliveries last until the test ends them.
     private struct HeldSender {
         let sender: OutboxSender
         let mailers: [HeldMailer]
@@ -45,7 +45,7 @@ struct OutboxSenderTests {
             )
         }
 
-        /// Waits for the next mail that begins.
+        /// Waits until the next delivery begins.
         func next() async throws -> HeldMailer.Delivery {
             var iterator = deliveries.makeAsyncIterator()
             let next = await iterator.next()
@@ -62,7 +62,8 @@ struct OutboxSenderTests {
         }
     }
 
-    /// Causes a mail with a code, or what an address with an account gets instead.
+    /// Submits an address in a new draft. This causes a mail with a code, or, for an address with an account, the mail
+    /// that replaces it.
     private func enter(_ address: String, at service: TestSignups, from network: String = "192.0.2.1") async throws {
         let signups = service.signups.from(Network(try #require(IPAddress(network))))
         let step = try #require(signups.flow.step(named: "email"))
@@ -74,7 +75,7 @@ struct OutboxSenderTests {
         mails.compactMap { service.signups.outbox.open($0.sealed, of: $0.id)?.to }.sorted()
     }
 
-    /// Tells the test that the shutdown has reached the sender.
+    /// A sender that tells the test when the shutdown has reached it.
     private struct Watched: Service {
         let sender: OutboxSender
         let stop: AsyncStream<Void>.Continuation
@@ -91,7 +92,7 @@ struct OutboxSenderTests {
     // MARK: - Withheld mail
 
     @Test(arguments: [true, false])
-    func `a mail arrives at the same time behind an address with an account and behind another`(isRegistered: Bool)
+    func `the mail after a withheld mail arrives at the same time as the mail after a delivered one`(isRegistered: Bool)
         async throws
     {
         try await TestSignups.with { service in
@@ -132,7 +133,7 @@ struct OutboxSenderTests {
         }
     }
 
-    // MARK: - Several at a time
+    // MARK: - Several mails at a time
 
     @Test func `as many mails are in delivery as there are mailers, and no more are claimed`() async throws {
         try await TestSignups.with { service in
@@ -190,7 +191,7 @@ struct OutboxSenderTests {
         }
     }
 
-    @Test func `mail over several connections to a real server arrives once each`() async throws {
+    @Test func `each mail over several connections to a real server arrives once`() async throws {
         let catcher = try await MailCatcher.start(.delay(milliseconds: 20))
         let server = try SMTPServer(url: catcher.url)
         let mailers = (0..<4).map { _ in SMTPMailer(to: server) }
@@ -246,7 +247,8 @@ struct OutboxSenderTests {
             #expect(recipients(mails, at: service) == ["kim@example.com", "lee@example.com"])
             #expect(try await outbox.claim(8, on: service.database).isEmpty)
 
-            // Not lost by a server that dies: the older mail is due again before the newer one.
+            // If the server dies, its mails are not lost: they are due again, and the older mail to an address comes
+            // first.
             try session.letPass("2 minutes")
             let again = try await outbox.claim(8, on: service.database)
             #expect(Set(again.map(\.id)) == Set(mails.map(\.id)))
@@ -269,21 +271,21 @@ struct OutboxSenderTests {
 
     // MARK: - Digests
 
-    @Test func `digests that a server of the version before has left are erased, and those of waiting mail stay`()
+    @Test func `digests that a server of the previous version has left are erased, and those of waiting mail stay`()
         async throws
     {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try await service.sender.eraseDigests()
             #expect(try session.number(of: "outbox WHERE recipient IS NOT NULL AND network IS NOT NULL") == 1)
-            // The statement of the version before.
+            // A server of the previous version executes this statement after a delivery.
             try session.run("UPDATE outbox SET state = 'delivered', sealed = NULL, finished_at = now()")
             try await service.sender.eraseDigests()
             #expect(try session.number(of: "outbox WHERE recipient IS NULL AND network IS NULL") == 1)
         }
     }
 
-    @Test func `the digests of a network differ from day to day, and those of an address do not`() throws {
+    @Test func `the digest of a network differs from day to day, and that of an address does not`() throws {
         let outbox = Outbox(keys: try KeyRing(TestSignups.keys))
         let network = Network(try #require(IPAddress("192.0.2.1")))
         func seal(_ network: Network, _ day: TimeInterval) -> Outbox.Sealed {
@@ -299,7 +301,7 @@ struct OutboxSenderTests {
         #expect(seal(network, 20_000).recipient == seal(.unknown, 20_001).recipient)
     }
 
-    @Test func `mail that waits has both digests, and mail that does not has none`() async throws {
+    @Test func `waiting mail has both digests, and delivered or dead mail has none`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft())
             #expect(

@@ -216,7 +216,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail whose key one server lacks is left to the server that has it`() async throws {
+    @Test func `a server without the key of a mail does not claim it, and one with the key delivers it`() async throws {
         try await TestSignups.with(keys: "\(Self.newKey),\(TestSignups.keys)") { service in
             _ = try await service.fill(service.start(), through: "email")
             try await TestSignups.with { other in
@@ -245,7 +245,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a server with the key delivers a mail that another server has noted as undecryptable`() async throws {
+    @Test func `a server with the key delivers a mail that another server has marked as undecryptable`() async throws {
         try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
         try session.letPass("2 minutes")
         try await TestSignups.with(keys: Self.newKey) { try await $0.sender.noteMissingKeys() }
@@ -258,7 +258,7 @@ struct OutboxTests {
         }
     }
 
-    @Test func `a mail of another version waits, and is dead after the last attempt`() async throws {
+    @Test func `a mail with an unknown template is retried, and is dead after the last attempt`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try session.run("UPDATE outbox SET template = 'of another version'")

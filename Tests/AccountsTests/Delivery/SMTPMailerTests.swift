@@ -24,7 +24,7 @@ struct SMTPMailerTests {
         )
     }
 
-    /// Sends one mail through a new mailer, and returns the error if there is one.
+    /// The error of sending one mail through a new mailer; nil if the mail was accepted.
     private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
         let mail = try mail()
         let mailer = try SMTPMailer(to: SMTPServer(url: url, caFile: caFile))
@@ -125,7 +125,7 @@ struct SMTPMailerTests {
         client.hangUp()
     }
 
-    @Test func `the 65th waiting mail is refused, and a shutdown refuses the others`() async throws {
+    @Test func `the 65th waiting mail is refused, and a shutdown refuses the 64 others`() async throws {
         let server = try SilentServer()
         let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only())
         let mail = try mail()
@@ -149,7 +149,7 @@ struct SMTPMailerTests {
 
     @Test(.timeLimit(.minutes(1)))
     func `an unanswered QUIT does not delay a shutdown`() async throws {
-        // Long enough for a busy machine to send the mail within the timeout.
+        // The timeout is long enough to send the mail on a busy machine.
         let reply = SMTPLimits().reply
         #expect(reply <= .seconds(10))
         let server = try SilentServer()
@@ -275,7 +275,7 @@ struct SMTPMailerTests {
         #expect(try await catcher.stop().isEmpty)
     }
 
-    // The address 0.0.0.0 is not loopback, but Linux connects to this machine.
+    // The address 0.0.0.0 is not a loopback address, but Linux connects it to this machine.
     @Test(arguments: ["", "user:password@"])
     func `nothing is sent in plain text to a host that is not loopback`(credentials: String) async throws {
         let catcher = try await MailCatcher.start()
@@ -389,7 +389,7 @@ extension SMTPMailer {
 }
 
 extension SMTPLimits {
-    /// Sets only these timeouts; the others are longer than the test may take.
+    /// Limits with these timeouts. The others are so long that they do not end during a test.
     fileprivate static func only(
         connect: Duration = .seconds(90),
         reply: Duration = .seconds(90),
@@ -399,7 +399,7 @@ extension SMTPLimits {
     }
 }
 
-/// A server on a free port that accepts connections and sends nothing.
+/// A server on a free port that accepts connections, and sends only what the test sends.
 final class SilentServer: Sendable {
     let url: String
     private let socket: Int32
@@ -421,7 +421,7 @@ final class SilentServer: Sendable {
 
     deinit { close(socket) }
 
-    /// Waits for a connection, and returns it.
+    /// Waits for a connection, and returns it. Throws if there is none within 30 seconds.
     func accept() async throws -> Client {
         try await onThread { [socket] in
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -430,7 +430,7 @@ final class SilentServer: Sendable {
         }
     }
 
-    /// The connection of the mailer. Receiving and sending block.
+    /// A connection to the server. Its functions block.
     struct Client: Sendable {
         let socket: Int32
 
@@ -438,7 +438,7 @@ final class SilentServer: Sendable {
             close(socket)
         }
 
-        /// Accepts one mail, as an SMTP server does.
+        /// Receives one mail, and answers as an SMTP server does.
         ///
         /// - Parameter isFirst: whether the connection is new, so that the server greets first.
         func takeMail(isFirst: Bool = true) throws {
@@ -452,14 +452,14 @@ final class SilentServer: Sendable {
             }
         }
 
-        /// Accepts a connection without a mail.
+        /// Answers a client that opens a connection and sends no mail yet.
         func takeNothing() throws {
             try greet()
             #expect(try receive(upTo: "\r\n") == "NOOP\r\n")
             sendLine("250 nothing")
         }
 
-        /// Closes the connection when the mail's text should begin.
+        /// Closes the connection when the client wants to send the text of the mail.
         func dieAfterRecipient() throws {
             try greet()
             for reply in ["250 sender", "250 recipient"] {

@@ -12,7 +12,7 @@ struct CurlTransportTests {
         EventRequest(url: url, headers: ["Content-Type: application/json"], body: Array("{}".utf8))
     }
 
-    /// Sends one request to that path of a receiver, and returns the outcome and what has arrived.
+    /// Sends one request to this path of a new receiver, and returns the outcome and the requests that arrived.
     private func post(
         _ path: String,
         allowsLoopback: Bool = true
@@ -25,7 +25,9 @@ struct CurlTransportTests {
     }
 
     @Test(arguments: [("/200", 200, 0), ("/204", 204, 0), ("/410", 410, 0), ("/429", 429, 120), ("/500", 500, 0)])
-    func `the status and the wait come back`(path: String, status: Int, retryAfter: Int) async throws {
+    func `the outcome has the status of the response and its Retry-After`(path: String, status: Int, retryAfter: Int)
+        async throws
+    {
         let (outcome, requests) = try await post(path)
         #expect(outcome == .answered(status: status, retryAfter: retryAfter))
         #expect(requests.map(\.path) == [path] && requests.map(\.body) == ["{}"])
@@ -37,13 +39,13 @@ struct CurlTransportTests {
         #expect(requests.map(\.path) == ["/redirect"])
     }
 
-    @Test func `of a long response only the beginning is read`() async throws {
+    @Test func `a response with a long body succeeds`() async throws {
         let (outcome, requests) = try await post("/long")
         #expect(outcome == .answered(status: 200, retryAfter: 0))
         #expect(requests.count == 1)
     }
 
-    @Test func `this machine is not reached, unless that is allowed`() async throws {
+    @Test func `a loopback address is not reached unless it is allowed`() async throws {
         let (outcome, requests) = try await post("/200", allowsLoopback: false)
         guard case .failed = outcome else {
             Issue.record("\(outcome)")
@@ -57,7 +59,7 @@ struct CurlTransportTests {
         "https://2130706433:1/", "https://10.0.0.1:1/", "https://169.254.169.254/", "https://[::ffff:127.0.0.1]:1/",
         "https://[64:ff9b::7f00:1]:1/", "https://0.0.0.0:1/",
     ])
-    func `an address that is not public is refused before a connection`(url: String) async throws {
+    func `an address that is not public is refused before a connection is opened`(url: String) async throws {
         let transport = CurlTransport(allowsLoopback: false)
         let outcome = await transport.post(request(to: url))
         #expect(outcome == .failed("the address is not allowed"))
@@ -65,7 +67,9 @@ struct CurlTransportTests {
     }
 
     @Test(arguments: [("https://10.255.255.1:1/", true), ("http://10.255.255.1:1/", false)])
-    func `a private network of the operator is reached with https`(url: String, isAllowed: Bool) async throws {
+    func `a private network that the operator allows is reached only with https`(url: String, isAllowed: Bool)
+        async throws
+    {
         let network = try #require(IPBlock("10.255.0.0/16"))
         let transport = CurlTransport(
             allowsLoopback: true,
@@ -74,12 +78,12 @@ struct CurlTransportTests {
             timeout: .milliseconds(200)
         )
         let outcome = await transport.post(request(to: url))
-        // Nothing answers there, so the connection fails, or the time ends.
+        // No server answers at this address, so an allowed request fails with another error or exceeds the timeout.
         #expect((outcome != .failed("the address is not allowed")) == isAllowed)
         transport.shutdown()
     }
 
-    @Test func `http reaches nothing but this machine`() async throws {
+    @Test func `http reaches no address except loopback addresses`() async throws {
         let transport = CurlTransport(allowsLoopback: true)
         let outcome = await transport.post(request(to: "http://1.1.1.1:1/"))
         #expect(outcome == .failed("the address is not allowed"))

@@ -17,7 +17,7 @@ struct EventClaimTests {
         session = try TestSupport.Session()
     }
 
-    /// How an operator has a delivery made again.
+    /// The ways in which an operator can repeat a delivery.
     enum Repetition: CaseIterable, Sendable {
         case retryOfAll, retryOfOne, replay
     }
@@ -29,7 +29,7 @@ struct EventClaimTests {
         }
     }
 
-    /// Causes that many events of one account.
+    /// Writes this many events of one new account.
     private func cause(_ count: Int) throws {
         let account = UUID()
         for _ in 1...count { try session.query("SELECT write_event(\(account), 'account.updated')") }
@@ -43,7 +43,8 @@ struct EventClaimTests {
         try session.run("UPDATE deliveries SET due_at = due_at - interval '2 minutes' WHERE due_at > now()")
     }
 
-    /// Returns the number of deliveries that the operator hears of.
+    /// Repeats the delivery of an event, and returns the number of deliveries that the operator is told; nil if the
+    /// application is unknown.
     private func repeatDelivery(
         of event: ID<AccountEvent>,
         _ repetition: Repetition,
@@ -71,7 +72,7 @@ struct EventClaimTests {
     }
 
     @Test(arguments: Repetition.allCases)
-    func `a retry takes effect when the attempt under way has failed`(repetition: Repetition) async throws {
+    func `a retry during an attempt takes effect when the attempt has failed`(repetition: Repetition) async throws {
         try await with { queue, mina in
             try cause(2)
             let delivery = try #require(try await claim(queue).first)
@@ -87,7 +88,9 @@ struct EventClaimTests {
     }
 
     @Test(arguments: Repetition.allCases)
-    func `what a dead server was sending can be retried, and is sent again`(repetition: Repetition) async throws {
+    func `an event that a dead server was sending can be retried, and is sent again`(repetition: Repetition)
+        async throws
+    {
         try await with { queue, mina in
             try cause(1)
             let lost = try #require(try await claim(queue).first)
@@ -102,7 +105,7 @@ struct EventClaimTests {
         }
     }
 
-    @Test func `a result that comes after the end of its claim changes nothing`() async throws {
+    @Test func `a result that arrives after its claim has ended changes nothing`() async throws {
         try await with { queue, _ in
             try cause(2)
             let late = try #require(try await claim(queue).first)
@@ -119,7 +122,7 @@ struct EventClaimTests {
         }
     }
 
-    @Test func `a failure does not prolong the claim on a later event`() async throws {
+    @Test func `the failure of an event does not extend the claim on a later event of the account`() async throws {
         try await with { queue, mina in
             try cause(2)
             try session.run("UPDATE deliveries SET state = 'failed' WHERE sequence = 1")

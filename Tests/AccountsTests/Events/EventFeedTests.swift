@@ -46,7 +46,7 @@ struct EventFeedTests {
         }
     }
 
-    @Test func `the numbers of transactions may gain a digit`() async throws {
+    @Test func `events stay in order when the number of the transaction gains a digit`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop])
             var caused: [String] = []
@@ -85,7 +85,7 @@ struct EventFeedTests {
         }
     }
 
-    @Test func `the cursor passes events that the application does not want`() async throws {
+    @Test func `the cursor skips unwanted events, but no event that is committed late`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop, EventSubscriber(id: "blog", events: ["account.erased"])])
             let wanted = try cause()
@@ -96,7 +96,7 @@ struct EventFeedTests {
             let first = try await service.database.events(for: shop, after: .start, limit: 100)
             #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.hasMore)
 
-            // It does not pass an event that is committed late.
+            // The cursor does not skip an event that is committed late.
             let slow = try TestSupport.Session()
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
@@ -141,7 +141,7 @@ struct EventFeedTests {
         }
     }
 
-    @Test func `a list that is full may have more behind it`() async throws {
+    @Test func `a full list says whether more events follow`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop])
             for _ in 1...3 { _ = try cause() }
@@ -183,7 +183,7 @@ struct EventFeedTests {
     }
 
     @Test(arguments: ["", "1", "-", "x-0198c0de-0000-7000-8000-000000000001", "1-x", "-1-2", "99999999999999999999-1"])
-    func `a text that is no cursor is refused`(text: String) {
+    func `a text that is not a cursor is refused`(text: String) {
         #expect(EventCursor(text) == nil)
     }
 }

@@ -17,7 +17,7 @@ struct EventOperatorTests {
         session = try TestSupport.Session()
     }
 
-    @Test func `a retry switches the webhook on, and makes everything due`() async throws {
+    @Test func `a retry of all events switches the webhook on, and makes all its deliveries due now`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")
             try await service.database.store([shop])
@@ -42,7 +42,7 @@ struct EventOperatorTests {
         }
     }
 
-    @Test func `a retry of one event makes due what goes before it, and nothing else`() async throws {
+    @Test func `a retry of one event makes it and the earlier events of its account due, and no others`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")
             try await service.database.store([shop, EventSubscriber(id: "blog", events: [], webhook: shop.webhook)])
@@ -78,7 +78,7 @@ struct EventOperatorTests {
         }
     }
 
-    @Test func `a replay delivers events of the last time once more`() async throws {
+    @Test func `a replay delivers the events since a given time again`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")
             try await service.database.store([shop])

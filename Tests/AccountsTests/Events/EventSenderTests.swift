@@ -38,7 +38,7 @@ struct EventSenderTests {
         return other(service, subscribers)
     }
 
-    /// A server with these applications, which has not stored them.
+    /// The sender of a server whose applications file has these applications. It does not store them in the database.
     private func other(_ service: TestSignups, _ subscribers: [EventSubscriber]) -> EventSender {
         EventSender(
             subscribers: { subscribers },
@@ -60,7 +60,7 @@ struct EventSenderTests {
         )
     }
 
-    /// Causes that many events of each account.
+    /// Writes this many events of each account.
     private func cause(_ count: Int, of accounts: [UUID]) throws {
         for _ in 1...count {
             for account in accounts { try session.query("SELECT write_event(\(account), 'account.updated')") }
@@ -74,7 +74,7 @@ struct EventSenderTests {
 
     // MARK: - The request
 
-    @Test func `a webhook tells the event, in order, with the claims as they are now`() async throws {
+    @Test func `webhooks arrive in the order of events, with the current claims of the account`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             let account = try await service.signups.commit(service.readyDraft()).account
@@ -93,7 +93,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `an erased account is told by its id alone`() async throws {
+    @Test func `webhooks about an erased account contain only its id`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             let account = try await service.signups.commit(service.readyDraft()).account
@@ -129,7 +129,7 @@ struct EventSenderTests {
 
     // MARK: - Order and failures
 
-    @Test func `a failing event holds up those of its account, and no others`() async throws {
+    @Test func `a failed event delays only the later events of its account to this application`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             let (first, second) = (UUID(), UUID())
@@ -141,7 +141,7 @@ struct EventSenderTests {
             let requests = try await deliverAll(sender)
             #expect(requests.filter { $0.url != Self.shopURL }.map { $0.json?["sequence"] ?? 0 }.count == 2)
             let shop = requests.filter { $0.url == Self.shopURL }
-            #expect(shop.count == 1, "only that of the second account")
+            #expect(shop.count == 1, "only the event of the second account is delivered")
             try letPass("6 seconds")
             let late = try await deliverAll(sender)
             #expect(late.map { $0.json?["sequence"] } == [1, 2, 3])
@@ -170,7 +170,7 @@ struct EventSenderTests {
     }
 
     @Test(arguments: [301, 302, 307, 400, 404])
-    func `every other answer than success is a failure`(status: Int) async throws {
+    func `a redirect or an error of the client is a failure`(status: Int) async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             transport.answer(Self.shopURL, with: .answered(status: status, retryAfter: 0))
@@ -195,7 +195,11 @@ struct EventSenderTests {
     }
 
     @Test(arguments: [(429, 0, 5), (503, 120, 120), (502, 0, 5)])
-    func `an application that has too much to do gets nothing for a while`(status: Int, retryAfter: Int, pause: Int)
+    func `an overloaded application gets no requests until its pause has ended`(
+        status: Int,
+        retryAfter: Int,
+        pause: Int
+    )
         async throws
     {
         try await TestSignups.with { service in
@@ -211,7 +215,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `an application that is down gets one request at a time, and then all`() async throws {
+    @Test func `an application that is down gets one request at a time, and all when it is up again`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             transport.answer(Self.shopURL, with: .failed("Couldn't connect to server"))
@@ -227,7 +231,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `what a server has claimed is due again if the server dies`() async throws {
+    @Test func `an event that a server has claimed is due again if the server dies`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             try cause(1, of: [UUID()])
@@ -238,7 +242,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `endpoints share the requests evenly`() {
+    @Test func `endpoints share the concurrent requests evenly, at most eight for each`() {
         let active = ActiveEndpoints()
         #expect(active.places(webhooks: ["a"], logouts: ["a"], of: 32).webhooks == ["a": 8])
         let many = (1...10).map { "\($0)" }
@@ -250,7 +254,7 @@ struct EventSenderTests {
         #expect(active.places(webhooks: ["a"], logouts: [], of: 1).webhooks == ["a": 1])
     }
 
-    @Test func `the server delivers by itself`() async throws {
+    @Test func `the running sender delivers all events`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             try cause(3, of: (1...20).map { _ in UUID() })
@@ -265,7 +269,7 @@ struct EventSenderTests {
 
     // MARK: - Applications
 
-    @Test func `what an application wants follows its file, and what it left is deleted`() async throws {
+    @Test func `a new applications file changes the wanted events, and deletes unwanted deliveries`() async throws {
         try await TestSignups.with { service in
             _ = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             try cause(1, of: [UUID()])
@@ -278,7 +282,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `a server leaves what is for an application that its file lacks`() async throws {
+    @Test func `a server does not claim deliveries for an application that its file lacks`() async throws {
         try await TestSignups.with { service in
             let both = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             let shop = other(service, [try Self.subscriber("shop")])
@@ -298,7 +302,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `applications of another file are found`() async throws {
+    @Test func `stored applications that differ from the applications file are found`() async throws {
         try await TestSignups.with { service in
             let (shop, blog) = (try Self.subscriber("shop"), try Self.subscriber("blog"))
             try await service.database.store([shop, blog])
@@ -314,7 +318,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `events and logouts are deleted after their time`() async throws {
+    @Test func `events are deleted after 30 days, and logouts after 25 hours`() async throws {
         try await TestSignups.with { service in
             _ = try await sender(service, [Self.subscriber("shop")])
             try cause(1, of: [UUID(), UUID()])
@@ -363,7 +367,7 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `an application hears that a session has ended, with a fresh token for each attempt`() async throws {
+    @Test func `an application is told that a session has ended, with a new token for each attempt`() async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             let (sid, account) = try await signOut(service)
@@ -387,7 +391,7 @@ struct EventSenderTests {
     }
 
     @Test(arguments: [(400, "0 seconds"), (302, "0 seconds"), (500, "24 hours")])
-    func `a logout is given up after an error that stays, and after a day`(status: Int, time: String) async throws {
+    func `a logout is given up after a permanent error, and after a day`(status: Int, time: String) async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             _ = try await signOut(service)

@@ -16,10 +16,11 @@ struct PublicAddressTests {
         "172.16.0.1", "172.31.255.255", "192.0.0.192", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.1",
         "203.0.113.1", "224.0.0.1", "239.255.255.255", "255.255.255.255", "168.63.129.16",
         "::", "::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1", "3fff::1",
-        // IPv4 in IPv6: mapped, compatible, NAT64, 6to4, Teredo.
+        // IPv6 addresses that contain an IPv4 address: mapped, compatible, NAT64, 6to4 and Teredo. The last one is
+        // site-local.
         "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "fec0::1",
     ])
-    func `an address that is near, or contains another one, is refused`(text: String) throws {
+    func `an address that is not public, or that contains an IPv4 address, is refused`(text: String) throws {
         #expect(try !#require(IPAddress(text)).isPublic)
     }
 
@@ -29,7 +30,7 @@ struct PublicAddressTests {
     )
 
     @Test(arguments: ["1.1.1.1", "10.20.0.1", "10.20.255.255", "100.64.0.1", "fd12::1", "2606:4700::1111"])
-    func `requests go to public addresses and to the networks of the operator, with TLS only`(text: String) throws {
+    func `requests go to public addresses and to the operator's networks, and only with TLS`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(addresses.contains(address, isEncrypted: true))
         #expect(!addresses.contains(address, isEncrypted: false))
@@ -40,12 +41,12 @@ struct PublicAddressTests {
         "168.63.129.16", "192.0.0.192", "100.100.100.200", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
         "fd00:c1::a9fe:a9fe", "fd00:42::42", "fc00::1", "64:ff9b::a14:1",
     ])
-    func `they go to no other address near this server`(text: String) throws {
+    func `requests go to no other private, loopback or metadata address`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(!addresses.contains(address, isEncrypted: true))
     }
 
-    @Test func `a mapped address of a network of the operator is refused`() {
+    @Test func `an IPv4-mapped address in a network of the operator is refused`() {
         let mapped = IPAddress(bytes: Array(repeating: 0, count: 10) + [0xFF, 0xFF, 10, 20, 0, 1])
         #expect(!addresses.contains(mapped, isEncrypted: true))
     }
@@ -61,7 +62,7 @@ struct PublicAddressTests {
         #expect(try #require(IPBlock(text)).isPrivate == isPrivate)
     }
 
-    @Test func `a mapped address in the bytes of a socket is refused`() {
+    @Test func `an IPv4-mapped address in the bytes of a socket is refused`() {
         let public4: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF, 1, 1, 1, 1]
         #expect(!IPAddress(bytes: public4).isPublic)
         let loopback: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF, 127, 0, 0, 1]

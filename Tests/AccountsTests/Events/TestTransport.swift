@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Accounts
 
-/// Keeps the requests in memory, and answers them as the test says.
+/// A transport that keeps the requests in memory, and answers them with the outcomes that the test sets.
 final class TestTransport: EventTransport {
     private struct State {
         var requests: [EventRequest] = []
@@ -14,12 +14,12 @@ final class TestTransport: EventTransport {
 
     init(capacity: Int = 32) { self.capacity = capacity }
 
-    /// What follows to that URL; 204 by default.
+    /// Sets the outcome of the following requests to this URL. Nil restores the default, status 204.
     func answer(_ url: String, with outcome: EventOutcome?) {
         state.withLock { $0.outcomes[url] = outcome }
     }
 
-    /// The requests since the last call.
+    /// Returns and removes the requests since the last call.
     func take() -> [EventRequest] {
         state.withLock { state in
             defer { state.requests = [] }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-/// What Standard Webhooks 1.0.0 requires of a single webhook. ``EventSenderTests`` has the order and the repetition.
+/// The requirements of Standard Webhooks 1.0.0 for a single webhook. ``EventSenderTests`` tests the order and retries.
 @Suite("The form of a webhook", .freshDatabase)
 struct WebhookStandardTests {
     private let session: TestSupport.Session
@@ -15,7 +15,7 @@ struct WebhookStandardTests {
         session = try TestSupport.Session()
     }
 
-    /// An endpoint whose secret consists of that byte.
+    /// An endpoint whose secret consists of 32 times this byte.
     private static func endpoint(_ id: String, _ byte: UInt8, claim: String = "") throws -> EventSubscriber {
         let secret = try #require(WebhookSecret("whsec_" + Data(repeating: byte, count: 32).base64EncodedString()))
         return EventSubscriber(
@@ -26,7 +26,7 @@ struct WebhookStandardTests {
         )
     }
 
-    /// The requests for one new account.
+    /// The requests to the endpoints about one new account, whose events are an hour old.
     private func requests(_ service: TestSignups, _ endpoints: [EventSubscriber]) async throws -> [EventRequest] {
         try await service.database.store(endpoints)
         let sender = EventSender(
@@ -43,7 +43,7 @@ struct WebhookStandardTests {
         return transport.take()
     }
 
-    @Test func `each endpoint has a key of its own, and the same event the same id`() async throws {
+    @Test func `each endpoint has its own key, and an event has the same id at all endpoints`() async throws {
         try await TestSignups.with { service in
             let endpoints = try [Self.endpoint("shop", 1), Self.endpoint("blog", 2)]
             let requests = try await requests(service, endpoints)
@@ -61,7 +61,7 @@ struct WebhookStandardTests {
         }
     }
 
-    @Test func `the header has the time of the attempt, the body that of the event`() async throws {
+    @Test func `the header has the time of the attempt, and the body has the time of the event`() async throws {
         try await TestSignups.with { service in
             let request = try #require(try await requests(service, [Self.endpoint("shop", 1)]).first)
             let id = try #require(request.header("webhook-id"))
@@ -69,7 +69,7 @@ struct WebhookStandardTests {
             let attempt = try #require(request.header("webhook-timestamp").flatMap { Int($0) })
             let event = try session.query("SELECT extract(epoch FROM created_at)::bigint FROM events").only
                 .decode(Int.self)
-            #expect((3500...3700).contains(attempt - event), "whole seconds")
+            #expect((3500...3700).contains(attempt - event), "both times are in whole seconds")
             let written = try session.query("SELECT created_at FROM events").only.decode(Date.self).timestamp
             #expect(request.json?["timestamp"]?.string == written)
             #expect(request.header("Content-Type") == "application/json")
@@ -77,7 +77,9 @@ struct WebhookStandardTests {
     }
 
     @Test(arguments: [(100, true), (19_000, true), (21_000, false), (500_000, false)])
-    func `a body has at most 20 kB, if need be without the claims`(length: Int, hasClaims: Bool) async throws {
+    func `a body has at most 20,000 bytes, and a longer one is sent without the claims`(length: Int, hasClaims: Bool)
+        async throws
+    {
         try await TestSignups.with { service in
             let claim = String(repeating: "a", count: length)
             let request = try #require(try await requests(service, [Self.endpoint("shop", 1, claim: claim)]).first)
@@ -88,11 +90,11 @@ struct WebhookStandardTests {
     }
 
     @Test(arguments: Webhook.eventTypes)
-    func `a type has words with full stops between them`(type: String) {
+    func `an event type consists of words with full stops between them`(type: String) {
         #expect(type.wholeMatch(of: /[a-z_]+(\.[a-z_]+)+/) != nil)
     }
 
-    @Test func `the attempts begin at once and end after three days, each with a wait of its own`() {
+    @Test func `the waits between attempts grow, have a random part, and end after the tenth attempt`() {
         #expect(RetrySchedule.delay(after: 10) == nil)
         let waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
         for (attempt, wait) in zip(1..., waits) {

@@ -10,7 +10,7 @@ struct EditableStepTests {
         return flow.editableSteps.flatMap(\.fields).map(\.name.rawValue)
     }
 
-    @Test func `in the built-in flow, these are the profile, the contact and the terms`() throws {
+    @Test func `in the built-in flow, people can change the profile, the contact and the terms`() throws {
         let steps = try Flow.standard().editableSteps
         #expect(steps.map(\.name) == ["profile", "contact", "terms"])
         let fields = ["username", "display_name", "introduction", "photo", "phone", "birth_date", "terms", "marketing"]
@@ -31,7 +31,7 @@ struct EditableStepTests {
         #expect(names == ["other"])
     }
 
-    @Test func `secrets cannot be changed`() throws {
+    @Test func `passwords and their confirmations cannot be changed`() throws {
         let names = try Self.editable([
             """
             name: a, title: A, editable: true, fields: [

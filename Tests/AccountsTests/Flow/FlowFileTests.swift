@@ -84,7 +84,7 @@ struct StandardFlowTests {
 
 @Suite("A flow file")
 struct FlowFileTests {
-    /// A flow file with these fields, one a line from line 9 on.
+    /// A flow file with these fields in its second step, one in each line from line 9 on.
     private static func file(_ fields: String...) -> String {
         """
         flow: test
@@ -115,7 +115,7 @@ struct FlowFileTests {
     private static let code = "name: code, kind: code, proves: mail"
     private static let password = "name: password, kind: password"
 
-    /// A flow with those fields, one in each step, and more lines at its end.
+    /// A flow file with these fields, one in each step, and more lines at its end.
     private static func flow(_ fields: [String], _ lines: String = "") -> String {
         let steps = fields.enumerated().map { number, field in
             "  - {name: s\(number), title: {en: Step}, fields: [{\(field), label: {en: Field}}]}"
@@ -131,7 +131,7 @@ struct FlowFileTests {
             ([address, code, password], "sign_in: [password, code]", [.password, .code]),
         ] as [([String], String, Set<SignInRules.Method>)]
     )
-    func `people sign in with what the flow asks for`(
+    func `the flow lists the methods to sign in; by default it is the password, or else a code`(
         fields: [String],
         lines: String,
         methods: Set<SignInRules.Method>
@@ -161,12 +161,16 @@ struct FlowFileTests {
         ([password], "sign_in: [code]", "\"sign_in\" has code, so the flow needs an identifier of kind \"email\""),
         ([password], "after_commit: sign-in", "\"after_commit\" must be one of session, none, not \"sign-in\""),
     ])
-    func `sign-in that the flow does not permit is refused`(fields: [String], lines: String, reason: String) throws {
+    func `sign-in rules that are malformed, or that lack a field of the flow, are refused`(
+        fields: [String],
+        lines: String,
+        reason: String
+    ) throws {
         let refusal = try #require(Self.refusal(of: Self.flow(fields, lines)))
         #expect(refusal == "flow.yaml:\(4 + fields.count): \(reason)")
     }
 
-    @Test func `a flow can leave people signed out`() throws {
+    @Test func `a flow can start no session after the commit`() throws {
         let flow = try Flow(yaml: Self.flow([Self.password], "after_commit: none"), file: "flow.yaml")
         #expect(!flow.signIn.startsSessionAtCommit)
     }
