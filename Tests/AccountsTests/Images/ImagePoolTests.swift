@@ -59,7 +59,7 @@ struct ImagePoolTests {
         #expect(error?.isNoWorker == true)
     }
 
-    /// What a worker that was taken over could send instead of a photo.
+    /// The outputs that an attacker who controls a worker could send instead of a photo.
     enum Forgery: CaseIterable, Sendable {
         case rubbish, truncated, trailingBytes, trailingPhoto, trailingVideo, tooLarge, tooSmall, turned, otherFormat
 
@@ -88,7 +88,7 @@ struct ImagePoolTests {
     }
 
     @Test(arguments: Forgery.allCases)
-    func `a worker can store nothing but a photo`(_ forgery: Forgery) async throws {
+    func `worker output with a forged photo is refused`(_ forgery: Forgery) async throws {
         let photo = try Photo(of: .onFile("plain.png"))
         let sent = try await Self.photo(sending: photo.jpeg)
         #expect(sent.jpeg == photo.jpeg)
@@ -97,7 +97,7 @@ struct ImagePoolTests {
         #expect(error?.isNoWorker == true)
     }
 
-    /// What the pool makes of the output of a worker that sends these bytes.
+    /// The photo that a pool returns if its worker sends these bytes.
     private static func photo(
         sending output: [UInt8],
         exit status: Int = 0,
@@ -111,7 +111,7 @@ struct ImagePoolTests {
             .photo(of: .onFile("plain.png"))
     }
 
-    @Test func `a network that fills the queue gives a place to another network`() async throws {
+    @Test func `a network that fills the queue loses a place to another network`() async throws {
         // Each worker waits for a line of the pipe, so the queue is full until the test writes.
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         #expect(mkfifo(path, 0o600) == 0)
@@ -132,7 +132,7 @@ struct ImagePoolTests {
         let others = [Task { await outcome(for: attacker) }, Task { await outcome(for: attacker) }]
         while pool.waiting < 2 { await Task.yield() }
         let late = Task { await outcome(for: person) }
-        // One image of the attacker loses its place to the person.
+        // One image of the attacker loses its place to the image of the person.
         var displaced: ImageError?
         await withTaskGroup(of: ImageError?.self) { group in
             for task in others { group.addTask { await task.value } }
@@ -212,12 +212,12 @@ struct ImagePoolTests {
         #expect(try file("oom_score_adj") == "1000\n")
     }
 
-    @Test func `a pool of workers passes its trial`() async {
+    @Test func `the trial of a pool succeeds, or returns the error of the worker`() async {
         #expect(await TestSignups.images.trial() == nil)
         #expect(await shell("cat >/dev/null; exit 5").trial() == .noWorker("exit status 5"))
     }
 
-    /// Runs the real worker where the kernel refuses further seccomp filters.
+    /// A pool with real workers, for which the kernel refuses further seccomp filters.
     private static func pool(withoutSeccomp sandbox: ImageSandbox) -> ImagePool {
         let script = Repository.root.appending(path: "Tests/AccountsTests/Images/without-seccomp.py").path
         let python = ProcessInfo.processInfo.environment["PYTHON"] ?? "python3"
@@ -242,7 +242,7 @@ struct ImagePoolTests {
 
     @Test func `a system that cannot confine workers is reported once`() async throws {
         let reports = Mutex(0)
-        // The worker sends no photo, which does not matter here.
+        // The exit status 2 means that the worker is not confined. Each call throws, because the script sends no photo.
         let script = "cat >/dev/null; exit 2"
         let process = ImageProcess(program: "/bin/sh", arguments: ["-c", script], sandbox: .optional) {
             reports.withLock { $0 += 1 }
@@ -253,7 +253,7 @@ struct ImagePoolTests {
         #expect(reports.withLock { $0 } == 1)
     }
 
-    @Test func `a worker that was not confined is not believed if the sandbox is required`() async throws {
+    @Test func `the output of a worker that was not confined is refused if the sandbox is required`() async throws {
         let photo = try Photo(of: .onFile("plain.png"))
         #expect(try await Self.photo(sending: photo.jpeg, exit: 2, sandbox: .optional).jpeg == photo.jpeg)
         await #expect(throws: ImageError.noWorker("exit status 2")) {
@@ -293,7 +293,7 @@ struct ImagePoolTests {
 extension ImageError {
     fileprivate var isNoWorker: Bool { if case .noWorker = self { true } else { false } }
 
-    /// The same error without the wait of `busy`.
+    /// The same error; `busy` with a wait of zero.
     fileprivate var untimed: ImageError {
         if case .rejected(.busy) = self { .rejected(.busy(wait: .zero)) } else { self }
     }

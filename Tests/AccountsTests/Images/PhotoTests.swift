@@ -35,7 +35,7 @@ struct PhotoTests {
     }
 
     @Test func `a 16-bit image is converted as sRGB and not as linear light`() throws {
-        // 40000 of 65535.
+        // The grey of the image is 40000 of 65535.
         let grey = try Pixels(ImageFile(Photo(of: .onFile("deep.png")).jpeg), atLeast: 1).words[0] & 0xFF
         #expect((153...158).contains(grey))
     }
@@ -109,7 +109,7 @@ struct PhotoTests {
 
     @Test func `an image with too many pixels is refused when its header is read`() throws {
         var png = try [UInt8].onFile("plain.png")
-        // The first chunk has the width and the height: 7,000 by 6,000.
+        // The first chunk contains the width and the height, here 7,000 by 6,000.
         png.replaceSubrange(16..<24, with: [0, 0, 0x1B, 0x58, 0, 0, 0x17, 0x70])
         #expect(throws: ImageFault.tooLarge) { try ImageFile(png) }
         png.replaceSubrange(16..<24, with: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])

@@ -1,4 +1,4 @@
-"""Runs a program where the kernel refuses further seccomp filters: without-seccomp.py PROGRAM ARGUMENT..."""
+"""Runs a program for which the kernel refuses further seccomp filters: without-seccomp.py PROGRAM ARGUMENT..."""
 
 import ctypes
 import os

@@ -16,7 +16,9 @@ struct ImportedHashTests {
     }
 
     @Test(arguments: HashOfOtherTool.all)
-    func `the password of another tool is right, and any other is wrong`(hash: HashOfOtherTool) async throws {
+    func `the password that another tool has hashed is right, and any other is wrong`(hash: HashOfOtherTool)
+        async throws
+    {
         let (pool, pepper) = (try pool(), try #require(try KeyRing(TestSignups.keys).pepper))
         defer { pool.shutdown() }
         let stored = try await pool.wrap(ImportedHash(hash.text), pepper: pepper)
@@ -30,7 +32,7 @@ struct ImportedHashTests {
     }
 
     @Test(arguments: HashOfOtherTool.all)
-    func `the table does not contain the imported hash`(hash: HashOfOtherTool) async throws {
+    func `the stored hash does not contain the imported hash`(hash: HashOfOtherTool) async throws {
         let pool = try pool()
         defer { pool.shutdown() }
         let imported = try ImportedHash(hash.text)
@@ -40,16 +42,16 @@ struct ImportedHashTests {
         #expect(!stored.contains(Data(imported.output).base64EncodedString().dropLast(2)))
     }
 
-    /// Passwords that crypt(3) would cut at the NUL, or that takes long.
+    /// crypt(3) would cut a password at a NUL, and would take long for one of more than 256 bytes.
     @Test(arguments: ["right\0", "right\0wrong", String(repeating: "a", count: 257)])
-    func `a password that crypt would cut is wrong`(password: String) throws {
+    func `a password with a NUL or of more than 256 bytes is wrong`(password: String) throws {
         let setting = "$6$rounds=1000$salt$"
         let method = try #require(ImportedHash.method(of: "crypt,$6$rounds=1000$", salt: Array("salt".utf8)))
         #expect(bytes(of: method.output(of: Secret(text: "right")))?.starts(with: setting.utf8) == true)
         #expect(bytes(of: method.output(of: Secret(text: password))) == nil)
     }
 
-    @Test func `an empty password crashes no method`() throws {
+    @Test func `an empty password is wrong for every method, and causes no crash`() throws {
         for hash in HashOfOtherTool.all {
             let imported = try ImportedHash(hash.text)
             #expect(bytes(of: imported.method.output(of: Secret(text: ""))) != imported.output)
@@ -106,9 +108,9 @@ struct ImportedHashTests {
         #expect(throws: ImportedHashError.malformed) { try ImportedHash(text) }
     }
 
-    /// BoringSSL does not compute them with the memory that swift-crypto gives it.
+    /// BoringSSL cannot compute these hashes with the memory that swift-crypto allows it.
     @Test(arguments: ["$scrypt$ln=14,r=32,p=1$c2FsdHNhbHQ$\(result)", "$scrypt$ln=16,r=1,p=8$c2FsdHNhbHQ$\(result)"])
-    func `a hash that no sign-in could check is refused`(text: String) {
+    func `a hash that the service could never check is refused`(text: String) {
         #expect(throws: ImportedHashError.unsupported) { try ImportedHash(text) }
     }
 
@@ -121,7 +123,8 @@ struct ImportedHashTests {
         #expect(bytes(of: method.output(of: Secret(text: "right")))?.count == 32)
     }
 
-    /// An operator with rights on the database could write them, and every server computes the kinds that it finds.
+    /// An operator who can write to the database could store such kinds, and every server computes the kinds that it
+    /// finds.
     @Test(arguments: [
         "crypt,$2b$31$", "crypt,$6$rounds=999999999$", "crypt,$y$jFT$", "crypt,$9$", "pbkdf2,sha256,-1,32",
         "pbkdf2,sha256,99999999999,32", "pbkdf2,sha256,1000,-1", "scrypt,3,8,1,32", "scrypt,1073741824,8,1,32",
@@ -135,7 +138,7 @@ struct ImportedHashTests {
     }
 
     @Test(arguments: ["|", "crypt,$6$|c2FsdA==|x|", "des,|c2FsdA==|", "crypt,$6$|c2FsdA|", "pbkdf2,md5,1,32|c2FsdA==|"])
-    func `a stored text of another form is refused`(prefix: String) {
+    func `a stored text in another form is refused`(prefix: String) {
         #expect(StoredPassword(Argon2Tests.known) != nil)
         #expect(StoredPassword(prefix + Argon2Tests.known) == nil)
     }

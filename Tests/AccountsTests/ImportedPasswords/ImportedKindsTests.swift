@@ -13,7 +13,9 @@ struct ImportedKindsTests {
         ]).bytes
     }
 
-    @Test func `a failure takes as long as the check of the slowest hash that is left`() async throws {
+    @Test func `a failure takes at least as long as the check of the slowest kind of hash that is still stored`()
+        async throws
+    {
         try await TestSignups.with { service in
             let sessions = Sessions(signups: service.signups, failureTime: .zero)
             try await sessions.importedKinds.refresh()
@@ -38,8 +40,8 @@ struct ImportedKindsTests {
         }
     }
 
-    /// Whoever watches the time of failures must not learn which address somebody has just tried.
-    @Test func `no sign-in has an influence on the time of a failure`() async throws {
+    /// Otherwise an attacker who measures failures could learn which address somebody has just tried.
+    @Test func `sign-ins do not change the time of a failure`() async throws {
         try await TestSignups.with { service in
             let sessions = Sessions(signups: service.signups, failureTime: .zero)
             let importing = AccountImport(by: Operator(service.signups, name: "mina"), isTrial: false)

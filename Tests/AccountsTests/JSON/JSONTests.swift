@@ -437,8 +437,8 @@ struct HostileJSONTests {
     }
 }
 
-/// Returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, "Fast splittable pseudorandom
-/// number generators", 2014).
+/// A generator that returns the same numbers for the same seed on all platforms (Steele, Lea and Flood, "Fast
+/// splittable pseudorandom number generators", 2014).
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -14,7 +14,7 @@ struct ControlTests {
             ("kind: text, lines: many", .sentences, false), ("kind: text", nil, false),
         ] as [(String, Control.Capitalization?, Bool)]
     )
-    func `phones capitalize names and sentences, and a dictionary checks only texts`(
+    func `phones capitalize names and sentences, and browsers check the spelling only of plain texts`(
         rules: String,
         capitalization: Control.Capitalization?,
         isUnspelled: Bool

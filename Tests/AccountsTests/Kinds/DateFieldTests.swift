@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A date field")
 struct DateFieldTests {
-    /// The default context is noon of 1 January 2026, UTC.
+    /// A date field. Its answers are validated at noon of 1 January 2026, UTC.
     let date: AskedField
 
     init() throws {
@@ -216,7 +216,7 @@ struct CivilDateTests {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: zone))
         var chance = SeededChance(seed: 7)
-        // From 1600, after the calendar's switch from Julian to Gregorian dates, to 2400.
+        // The instants are between 1600 and 2400. Before 1582, Foundation's calendar has Julian dates.
         for _ in 0..<300 {
             let instant = Date(timeIntervalSince1970: .random(in: -11_676_000_000..<13_569_000_000, using: &chance))
             let days = calendar.dateComponents([.year, .month, .day], from: instant)

@@ -43,10 +43,10 @@ struct PhoneFieldTests {
     }
 
     @Test(arguments: [
-        // Too short, too long, without a valid country, or only separators.
+        // These are too short or too long, have no valid country, or consist of separators.
         "010-123-456", "010-1234-56789", "+999 1234 5678", "+", "-", "()", "+82", "0", "112", "+8210123456",
         "+82101234567890123",
-        // Premium rate, shared cost, and VoIP.
+        // These have other types: premium rate, shared cost, and VoIP.
         "060-700-1234", "1588-1234", "070-1234-5678", "+1 900 555 0100",
     ])
     func `an invalid number, or one of another type, is refused`(typed: String) {
@@ -86,7 +86,7 @@ struct PhoneFieldTests {
         #expect(!phone.refusals(.string(hostile.text)).isEmpty)
     }
 
-    @Test func `the own step and the review show the whole number, and the overview shows it masked`() {
+    @Test func `the step of the field and the review show the whole number, and the draft shows it masked`() {
         #expect(phone.shown("+821012345678", at: .step) == "+821012345678")
         #expect(phone.shown("+821012345678", at: .draft) == "+82••••••••78")
         #expect(phone.shown("+821012345678", at: .review) == "+821012345678")

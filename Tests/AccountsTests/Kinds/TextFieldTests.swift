@@ -103,10 +103,10 @@ struct TextFieldTests {
 
     @Test(arguments: [
         "👨\u{200D}👩\u{200D}👧", "می\u{200C}خواهم", "❤\u{FE0F}", "🏴\u{E0067}\u{E0062}\u{E007F}", "\u{200B}x", "\u{3164}나",
-        // A mark without a letter, an unassigned code point, and a private one.
+        // These are a mark without a letter, an unassigned code point, and a private-use code point.
         "\u{301}", "\u{378}", "\u{E000}",
     ])
-    func `a text with a visible character is accepted as it is`(text: String) throws {
+    func `a text with a visible character is accepted unchanged`(text: String) throws {
         #expect(try lines.canonical(.string(text)) == .string(text))
     }
 

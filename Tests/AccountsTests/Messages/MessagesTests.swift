@@ -72,7 +72,7 @@ struct MessagesTests {
             ("terms", .required, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("terms", .notAccepted, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("display_name", .required, "This field is required: Display name", "필수 항목입니다: 닉네임"),
-            // Members of other requests than a step.
+            // These are members of requests that do not submit a step.
             (
                 "identifier", .required, "Enter your email address or username.", "이메일 주소 또는 아이디를 입력해 주세요."
             ),
@@ -82,7 +82,7 @@ struct MessagesTests {
             ("transport", .required, "This field is required.", "필수 항목입니다."),
         ] as [(FieldName, Refusal.Code, String, String)]
     )
-    func `the message about a field names it`(
+    func `the text of a message depends on its field`(
         field: FieldName,
         code: Refusal.Code,
         english: String,
@@ -101,7 +101,7 @@ struct MessagesTests {
         }
     }
 
-    @Test func `only kinds whose fields hold any text have no topic of their own`() {
+    @Test func `every kind except text has its own topic of messages`() {
         #expect(Kinds.names.filter { RefusalTopic(rawValue: $0) == nil } == [TextField.name])
         #expect(RefusalTopic(rawValue: SecondFactorField.name) != nil)
     }
@@ -113,13 +113,13 @@ struct MessagesTests {
             (3600, "1 hour", "1시간"), (3601, "2 hours", "2시간"), (86_400, "24 hours", "24시간"),
         ]
     )
-    func `the message after too many requests says when to come back`(seconds: Int, english: String, korean: String) {
+    func `the message after too many requests says how long to wait`(seconds: Int, english: String, korean: String) {
         let wait = RoundedWait(seconds: seconds)
         #expect(Language.english.messages.tooOften(wait) == "Too many attempts. Try again in \(english).")
         #expect(Language.korean.messages.tooOften(wait) == "요청이 너무 많습니다. \(korean) 후에 다시 시도해 주세요.")
     }
 
-    @Test func `the Korean texts ask politely in one way`() {
+    @Test func `Korean texts use only the polite forms 주세요 and 마세요`() {
         let korean = Language.korean.messages
         let mails = CodeMail.allCases.map {
             korean.text(of: $0, "012345", minutes: 1, link: "x", serviceName: "Accounts")
@@ -161,7 +161,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.allCases)
-    func `every mail names the service, and contains no other link`(language: Language) {
+    func `every mail names the service, and contains no link unless one is passed`(language: Language) {
         let mails =
             [language.messages.accountCreated(serviceName: "Accounts", address: "person@example.com")]
             + CodeMail.allCases.map {

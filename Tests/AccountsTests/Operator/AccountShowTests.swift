@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("What an operator sees of an account", .freshDatabase)
+@Suite("An account as an operator sees it", .freshDatabase)
 struct AccountShowTests {
     private let session: Session
 
@@ -11,7 +11,7 @@ struct AccountShowTests {
         session = try Session()
     }
 
-    /// The tables that refer to an account, except `identifiers`, which belongs to no kind.
+    /// The names of the tables that refer to accounts, except `identifiers`, which belongs to no kind of field.
     private func tables() throws -> [String] {
         try session.query(
             """
@@ -48,8 +48,11 @@ struct AccountShowTests {
                 let deleted = try session.query(SQL(stringLiteral: "DELETE FROM \(table) RETURNING 1"))
                 #expect(!deleted.isEmpty, "this test needs a row in \(table)")
                 let rest = try await mina.account(id)?.sections.flatMap(\.members)
-                #expect(shown != rest, "no kind shows the rows of \(table)")
-                #expect(shown?.map(\.name) == rest?.map(\.name), "every account has the same members")
+                #expect(shown != rest, "the operator does not see the rows of \(table)")
+                #expect(
+                    shown?.map(\.name) == rest?.map(\.name),
+                    "the names of the members do not depend on the rows of \(table)"
+                )
             }
         }
     }

@@ -13,7 +13,7 @@ struct IDPrefixTests {
             "01a1fdb2-1117-7906-a197-83af84022e4d"
         ),
     ])
-    func `the digits are the beginning of a range of ids`(text: String, first: String, last: String) throws {
+    func `the first digits determine the range of matching ids`(text: String, first: String, last: String) throws {
         let prefix = try #require(IDPrefix<Account>(text))
         #expect("\(prefix.first)" == first && "\(prefix.last)" == last)
     }
@@ -21,7 +21,7 @@ struct IDPrefixTests {
     @Test(arguments: [
         "", "01a1f", "01a1fg", "01a1-fd", "-01a1fd", "01a1fdb21-1", "０１ａ１ｆｄ", "01a1fdb211177906a19783af84022e4d0",
     ])
-    func `other texts are no digits of an id`(text: String) {
+    func `a text that cannot be the beginning of an id is refused`(text: String) {
         #expect(IDPrefix<Account>(text) == nil)
     }
 }

@@ -14,7 +14,7 @@ struct KeyRotationTests {
         session = try Session()
     }
 
-    @Test func `nothing but passwords needs the old key after the rotation`() async throws {
+    @Test func `only passwords need the old key after the rotation`() async throws {
         let (kim, lee) = try await TestSignups.with { service -> (Draft, Draft) in
             let lee = try await service.fill(
                 service.start(),
@@ -54,7 +54,7 @@ struct KeyRotationTests {
                 await outcome { try await service.submit(["username": "kim"], to: "profile", of: rival) }
                     == "refused: username taken"
             )
-            // The other draft for the address is found by its digest.
+            // The commit finds the other draft with this address by the digest of the address.
             let other = try await service.fill(service.start(), through: "code")
             _ = try await service.signups.commit(draft)
             #expect(await outcome { try await service.signups.reread(other) } == "superseded")
@@ -76,13 +76,13 @@ struct KeyRotationTests {
             _ = try await server.submit(answers, to: step, of: server.signups.reread(kim))
         }
 
-        // The first phase: both encrypt with the old key.
+        // The first phase: both servers encrypt with the old key.
         try await Self.withServers("\(old),\(Self.new)", old) { one, other in
             let code = try await other.readCode(for: "kim@example.com")
             _ = try await one.submit(["code": .string(code)], to: "code", of: one.signups.reread(kim))
             try await submit("password", at: other)
         }
-        // The second phase: each encrypts with another key, and both decrypt with both.
+        // The second phase: each server encrypts with another key, and both decrypt with either key.
         let (rival, double) = try await Self.withServers(Self.both, "\(old),\(Self.new)") { one, other in
             try await submit("profile", at: one)
             try await submit("profile", at: other)
@@ -97,7 +97,7 @@ struct KeyRotationTests {
             for server in [one, other] { #expect(await Self.takeName(for: rival, at: server) == Self.taken) }
             return (rival, double)
         }
-        // The end: one server has lost the old key already.
+        // The end: one server does not have the old key any more.
         try await Self.withServers(Self.new, Self.both) { one, other in
             try await submit("totp", at: one)
             try await submit("terms", at: other)
@@ -108,7 +108,9 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `a name is rotated even if an ended draft has its lease under the new key`() async throws {
+    @Test func `the lease of a name is rotated even if an ended draft has a lease of it under the new key`()
+        async throws
+    {
         try await TestSignups.with(keys: Self.new) { service in
             let ended = try await service.fill(service.start(), through: "profile", email: "lee@example.com")
             try session.query("UPDATE drafts SET ends_at = now() WHERE id = \(ended.id)")
@@ -130,7 +132,7 @@ struct KeyRotationTests {
         }
     }
 
-    /// Lends two servers with these rings on the database of the test.
+    /// Lends two servers with these key rings on the database of the test.
     private static func withServers<Value>(
         _ one: String,
         _ other: String,
@@ -146,7 +148,7 @@ struct KeyRotationTests {
         let before = try session.dump(except: "audit")
         try await TestSignups.with(keys: Self.new) { service in
             let rotated = try await Operator(service.signups, name: "mina").rotateKeys()
-            #expect(rotated == Operator.Rotated(unreadable: 3), "the draft, its mail and the ticket in it")
+            #expect(rotated == Operator.Rotated(unreadable: 3), "the draft, its mail, and the ticket in the mail")
         }
         #expect(try session.dump(except: "audit") == before)
         let trace: SQL = "SELECT operator || ': ' || act FROM audit"
@@ -186,7 +188,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `a key whose pepper passwords need must stay, and any other key may go`() async throws {
+    @Test func `a key whose pepper passwords need must stay, and any other key can be removed`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "password")
             _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))
@@ -210,7 +212,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `no key may go while something cannot be decrypted`() async throws {
+    @Test func `no key can be removed while a row cannot be decrypted`() async throws {
         try await TestSignups.with { service in _ = try await service.start() }
         try await TestSignups.with(keys: "\(Self.third),\(Self.new)") { service in
             let mina = Operator(service.signups, name: "mina")
@@ -225,7 +227,7 @@ struct KeyRotationTests {
         let draft = try await TestSignups.with(keys: old) { service in
             let draft = try await service.fill(service.start(), through: "password")
             let hash = try #require((draft.values["password"] as? PasswordHash)?.phc)
-            #expect(hash.keyID == nil, "a server of the version before must be able to read it")
+            #expect(hash.keyID == nil, "a server of the previous version must be able to read it")
             #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 1") == 1)
             return draft
         }
@@ -251,7 +253,8 @@ struct KeyRotationTests {
 
     private static let third = "third:v2:" + Data(repeating: 10, count: 32).base64EncodedString()
 
-    /// The steps of a rotation, and of the next one while passwords still need the pepper of the oldest key.
+    /// The key rings during a rotation, and during the next one, while passwords still need the pepper of the oldest
+    /// key.
     @Test(arguments: [
         [TestSignups.keys, "\(TestSignups.keys),\(new)", both], [both, "\(both),\(third)", "\(third),\(both)"],
     ])
@@ -264,7 +267,7 @@ struct KeyRotationTests {
             }
         }
         for ring in rings { #expect(try await start(ring) == "done") }
-        // Whatever step of the rotation a server has reached, it knows all three.
+        // With each of the key rings, a server counts all three starts.
         for ring in rings { #expect(try await start(ring) == "too many: starts") }
         #expect(try session.number(of: "drafts") == 3)
     }

@@ -181,7 +181,7 @@ struct PHCStringTests {
 }
 
 extension Secret {
-    /// Only for tests, whose passwords need no protection.
+    /// Creates a secret from a text, which is not wiped. Only for tests, whose passwords need no protection.
     init(text: String) {
         self.init(bytes: Array(text.utf8))
     }

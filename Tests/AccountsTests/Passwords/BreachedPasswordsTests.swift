@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Breached passwords")
 struct BreachedPasswordsTests {
-    /// The list of passwords `known 0`, `known 1` and so on, as the downloader writes it.
+    /// A list of the hashes of the passwords `known 0`, `known 1` and so on, in the format of the downloader.
     private static func list(of count: Int, digits: Int = 40, newline: String = "\r\n") -> String {
         let hashes = (0..<count).map { sha1("known \($0)").prefix(digits) }.sorted()
         return hashes.enumerated().map { "\($1):\($0 * $0 + 1)" }.joined(separator: newline) + newline
@@ -50,7 +50,7 @@ struct BreachedPasswordsTests {
         (BreachedHash.sha1, "password", "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8"),
         (.ntlm, "password", "8846F7EAEE8FB117AD06BDD830B7586C"), (.ntlm, "", "31D6CFE0D16AE931B73C59D7E0C089C0"),
     ])
-    func `a password has the known hash`(hash: BreachedHash, password: String, digits: String) {
+    func `the hash of a password has the known value`(hash: BreachedHash, password: String, digits: String) {
         let found = hash.digits(of: Secret(text: password)).withBytes { Array($0) }
         #expect(String(decoding: found, as: UTF8.self) == digits && found.count == hash.digits)
     }
@@ -66,7 +66,7 @@ struct BreachedPasswordsTests {
     // MARK: The search
 
     @Test(arguments: [1, 2, 3, 100, 5000], ["\n", "\r\n"])
-    func `every line is found, and nothing else`(count: Int, newline: String) throws {
+    func `every password of the list is found, and no other`(count: Int, newline: String) throws {
         try withList(Self.list(of: count, newline: newline)) { path in
             let list = try BreachedList(path)
             for number in 0..<count {
@@ -88,7 +88,7 @@ struct BreachedPasswordsTests {
     }
 
     @Test func `hashes that are not uniformly distributed are found`() throws {
-        // All of them begin with the same ten digits.
+        // All hashes begin with the same eleven digits.
         let lines = (0..<4000).map { String(format: "00000000001%029X:1", $0 * 3) }
         try withList(lines.joined(separator: "\n") + "\n") { path in
             let file = try HashFile(path: path)
@@ -114,7 +114,7 @@ struct BreachedPasswordsTests {
     }
 
     @Test(arguments: [10, 16, 32, 39, 40])
-    func `a list with the first digits of the hashes is found if the hash is stated`(digits: Int) throws {
+    func `a list may contain only the first digits of the hashes if the kind of hash is stated`(digits: Int) throws {
         try withList(Self.list(of: 1000, digits: digits)) { path in
             let list = try BreachedList("sha1:" + path)
             for number in 0..<1000 { #expect(try Self.contains(list, "known \(number)")) }
@@ -147,12 +147,12 @@ struct BreachedPasswordsTests {
         #expect(try Self.mistake(in: "\(Self.a):1\n\(Self.a):2\n") == nil)
     }
 
-    @Test func `whole SHA-1 hashes are not NTLM hashes`() throws {
+    @Test func `a list of whole SHA-1 hashes is refused as a list of NTLM hashes`() throws {
         #expect(try Self.mistake(in: "\(Self.a):1\n", "ntlm:") == .tooManyDigits(40, .ntlm))
         #expect(try Self.mistake(in: "\(Self.a):1\n", "sha1:") == nil)
     }
 
-    @Test func `a file above the length that is checked completely is sampled`() throws {
+    @Test func `a file that is too long to be checked completely is checked in samples`() throws {
         let lines = (0..<60_000).map { String(format: "%040X:1", $0 + 1 << 20) }
         func mistake(_ change: (inout [String]) -> Void) throws -> HashFileError? {
             var lines = lines
@@ -164,7 +164,7 @@ struct BreachedPasswordsTests {
         #expect(try mistake { $0.swapAt(0, 1) } == .unsorted(.line(2)))
         #expect(try mistake { $0[59_999] = "\(Self.a.dropLast()):1" } != nil)
         #expect(try mistake { $0.reverse() } == .unsorted(.line(2)))
-        // The second half comes first.
+        // The second half of the lines comes first.
         #expect(try mistake { $0 = Array($0[30_000...] + $0[..<30_000]) } != nil)
     }
 
@@ -190,7 +190,7 @@ struct BreachedPasswordsTests {
         #expect(try Self.contains(list, "known 49"))
     }
 
-    @Test func `a file that is cut off is an error that the log has once, and the password passes`() async throws {
+    @Test func `after a file was truncated, passwords are accepted, and the error is logged once`() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "breached-\(UUID()).txt").path
         try Data(Self.list(of: 5000).utf8).write(to: URL(filePath: file))
         defer { unlink(file) }
@@ -209,7 +209,7 @@ struct BreachedPasswordsTests {
         #expect(log.messages == ["breached passwords are not refused"])
     }
 
-    @Test func `a file that is overwritten while the server runs is an error, and the search ends`() throws {
+    @Test func `a search in a file that was overwritten ends with an error`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "breached-\(UUID()).txt")
         try Data(Self.list(of: 5000).utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -226,7 +226,7 @@ struct BreachedPasswordsTests {
 
 @Suite("A sign-up with a breached password", .freshDatabase)
 struct BreachedSignupTests {
-    @Test func `a breached password is refused, costs no hash, and is refused by a check too`()
+    @Test func `a submission and a check refuse a breached password, and compute no hash`()
         async throws
     {
         let password = "an unusual but leaked pass phrase"

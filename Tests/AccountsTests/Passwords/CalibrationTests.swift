@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Calibrating the cost of a hash")
 struct CalibrationTests {
-    /// The cost on a machine that needs the given microseconds for one MiB in one iteration.
+    /// Returns the duration of a hash on a machine that needs this many microseconds for one MiB in one iteration.
     private static func cost(_ microseconds: Int) -> (Argon2Parameters) async -> Duration {
         { .microseconds($0.memoryKiB * $0.iterations * microseconds / 1024) }
     }

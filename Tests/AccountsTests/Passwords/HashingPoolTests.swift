@@ -7,7 +7,10 @@ import Testing
 @Suite("The queue of the hashing pool")
 struct WorkQueueTests {
     @Test(arguments: [(workers: 1, queue: 0), (1, 1), (2, 3)])
-    func `the queue accepts jobs up to its capacity and the workers, and refuses the next one`(workers: Int, queue: Int)
+    func `the queue accepts a job for each worker and each of its places, and refuses the next one`(
+        workers: Int,
+        queue: Int
+    )
         throws
     {
         var waiting = WorkQueue<Int>(workers: workers, queue: queue, maximumWait: .seconds(60))
@@ -35,7 +38,8 @@ struct WorkQueueTests {
         for _ in 1...2 { _ = queue.next() }
         for _ in 1...2 { queue.finish(after: .milliseconds(100)) }
         #expect(queue.averageDuration == .milliseconds(100) && queue.wait(of: .unknown) == .zero)
-        // Twenty jobs per second: two are running, and twenty can start within the maximum wait of one second.
+        // The workers finish twenty jobs per second. Two jobs are running, and twenty more can start within the maximum
+        // wait of one second.
         for job in 1...2 { try queue.enter(job, with: queue.makeTicket()) }
         for _ in 1...2 { _ = queue.next() }
         for job in 3...22 { try queue.enter(job, with: queue.makeTicket()) }
@@ -45,7 +49,10 @@ struct WorkQueueTests {
         #expect(queue.averageDuration == .milliseconds(200), "a new duration has a weight of one eighth")
     }
 
-    @Test func `a machine that was suspended for an hour little more than doubles the estimated wait`() throws {
+    @Test
+    func `a job during which the machine was suspended for an hour little more than doubles the average duration`()
+        throws
+    {
         var queue = WorkQueue<Int>(workers: 1, queue: 1, maximumWait: .seconds(60))
         for duration in [Duration.milliseconds(80), .seconds(3600)] {
             try queue.enter(1, with: queue.makeTicket())
@@ -367,7 +374,7 @@ private final class CountedWork: Sendable {
     var maximumAtOnce: Int { count.withLock { $0.maximum } }
 }
 
-/// Work for one worker. It reports when it begins, and then waits until the test releases it.
+/// Work for a pool with one worker. For each password, it reports its beginning, and waits until the test releases it.
 private final class HeldWork: Sendable {
     private let beginnings: AsyncStream<Void>
     private let beginning: AsyncStream<Void>.Continuation
@@ -395,7 +402,7 @@ private final class HeldWork: Sendable {
         for await _ in beginnings { return }
     }
 
-    /// Releases this many passwords: those that wait now, or the next ones.
+    /// Lets the worker finish this many passwords, including later ones.
     func release(_ passwords: Int) {
         for _ in 0..<passwords {
             gate.signal()
@@ -422,7 +429,7 @@ extension WorkQueue.Next {
 }
 
 extension SharedSecret {
-    /// Only for tests, whose passwords need no protection.
+    /// Creates a secret from a text, which is not wiped. Only for tests, whose passwords need no protection.
     convenience init(text: String) {
         self.init(Secret(text: text))
     }

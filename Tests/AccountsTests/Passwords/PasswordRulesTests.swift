@@ -121,7 +121,7 @@ struct PasswordRulesTests {
         "correct horse battery staple", "CorrectHorseBatteryStaple", "01022002sanzhar", "hakunamatata124",
         "iloveyou-1234567", "!!administrator!!", "1234qwertyuiop!", "Princess.Princess", "aaaaaaaaaaaa999",
     ])
-    func `a password that attackers try first is common`(password: String) throws {
+    func `a password that attackers try early is refused as common`(password: String) throws {
         #expect(try codes(password) == [.common])
     }
 
@@ -152,12 +152,12 @@ struct PasswordRulesTests {
 
 @Suite("The list of common passwords")
 struct CommonPasswordsTests {
-    /// The entries. A macro for each of them would take seconds.
+    /// The entries of the list. The tests do not call `#expect` for each entry, because that would take seconds.
     private static let entries = CommonPasswords.list.withUTF8Buffer { bytes in
         bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) }
     }
 
-    @Test func `the list is large, also for the minimum length, lower-cased, sorted and free of duplicates`() {
+    @Test func `the list is sorted, lower-case, without duplicates, and long, also for the minimum length`() {
         let wrong = Self.entries.first { entry in
             !(8...CommonPasswords.longest).contains(entry.count)
                 || !entry.allSatisfy { (0x20...0x7E).contains($0) && !(0x41...0x5A).contains($0) }

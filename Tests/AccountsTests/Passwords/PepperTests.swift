@@ -34,7 +34,7 @@ struct PepperTests {
         #expect(try KeyRing("\(Self.first),\(Self.second)").pepper(of: phc)?.key == pepper.key)
         #expect(throws: HashingError.unknownPepper) { try KeyRing(Self.first).pepper(of: phc) }
         let old = try PHCString(Argon2Tests.known)
-        #expect(try KeyRing(Self.second).pepper(of: old) == nil, "an older hash has no pepper")
+        #expect(try KeyRing(Self.second).pepper(of: old) == nil, "an older hash needs no pepper")
     }
 
     @Test func `the pool verifies a hash only with its own pepper`() async throws {
@@ -48,7 +48,7 @@ struct PepperTests {
         pool.shutdown()
     }
 
-    @Test func `a hash is renewed if its cost or its pepper is not the present one`() throws {
+    @Test func `a hash is renewed if its cost or its pepper is not the current one`() throws {
         let pepper = try #require(try KeyRing(Self.second).pepper)
         let other = try #require(try KeyRing(TestSignups.keys).pepper)
         let peppered = PHCString(parameters: Self.cheap, keyID: pepper.id, salt: [], tag: [])
@@ -69,10 +69,10 @@ struct PepperTests {
         }
     }
 
-    /// The new address is long enough to be the password, so the server has to compare it.
+    /// An address that is long enough to be the password, so the service compares it with the password.
     private static let newAddress: Answers = ["email": "first.second.third@example.com"]
 
-    @Test func `a password whose pepper is missing is neither cleared nor refused, and nothing is lost`() async throws {
+    @Test func `a server without the pepper of the password refuses a new address, and changes nothing`() async throws {
         let draft = try await TestSignups.with(keys: Self.second) { service in
             try await service.fill(service.start(), through: "password")
         }
@@ -91,7 +91,7 @@ struct PepperTests {
             }
             #expect(try session.dump() == before, "nothing is written, and no limit is charged")
         }
-        // A server that has the key goes on.
+        // A server that has the key accepts the new address.
         try await TestSignups.with(keys: both) { service in
             let now = try await service.signups.reread(draft)
             let changed = try await service.submit(Self.newAddress, to: "email", of: now)
@@ -101,7 +101,9 @@ struct PepperTests {
         }
     }
 
-    @Test func `a stored password with a pepper is found to equal a new address`() async throws {
+    @Test func `a stored password with a pepper is cleared if it equals the new address or its local part`()
+        async throws
+    {
         try await TestSignups.with(keys: Self.second) { service in
             let answers: Answers = [
                 "password": .password("first.second.third"), "confirmation": .password("first.second.third"),

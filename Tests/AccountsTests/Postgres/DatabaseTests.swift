@@ -186,7 +186,8 @@ struct DatabaseTests {
             try session.run("SELECT pg_advisory_lock(1)")
             var held: Task<Rows?, Never>?
             repeat {
-                // The statement gives up its lock after five seconds. Whoever asks later asks again.
+                // The statement fails after ten seconds, its statement timeout. The loop sends it again if `isUp` was
+                // asked later.
                 held = Task { try? await database.read(BlockedStatement.statement) }
                 try await session.waitUntilSomebodyIsBlocked()
             } while await database.isUp(within: .milliseconds(20))

@@ -212,7 +212,7 @@ struct LaneTests {
             try gate.run("SELECT pg_advisory_unlock(1)")
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
         }
-        // What was sent has taken effect, and what was not is never sent.
+        // The sent statement has taken effect, and the waiting one was never sent.
         #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 1)
     }
 
@@ -226,7 +226,7 @@ struct LaneTests {
             #expect(try await jobs[0].rows().count == 1)
             for (number, job) in jobs.enumerated().dropFirst() {
                 let failure = await job.failure()
-                // All are answered although the table is still locked.
+                // All jobs are answered although the table is still locked.
                 #expect(
                     number <= Lane.maximumLockTimeouts ? failure?.sqlState == "55P03" : failure?.isUnavailable == true
                 )
@@ -255,7 +255,7 @@ struct LaneTests {
         #expect(try session.count("notes") == 20)
     }
 
-    /// Shortens the waits for locks in the group that it is in.
+    /// Sets the lock timeout to 50 ms for the other statements of its group.
     private static let waitBriefly: SQL = "SELECT set_config('lock_timeout', '50ms', true)"
 
     @Test func `statements and rows larger than any buffer do not block each other`() async throws {

@@ -33,8 +33,8 @@ struct LaneUnderTest: Sendable {
         return job
     }
 
-    /// Blocks the lane with a statement while `submit` runs, so that all its jobs are in one group. Returns the jobs in
-    /// the order of their submission.
+    /// Blocks the lane with a statement while `submit` runs, so that all jobs that it submits are in one group. Returns
+    /// the jobs in the order of their submission.
     func together(_ submit: (LaneUnderTest) async throws -> [Job]) async throws -> [Job] {
         let held = try await BlockedStatement(conninfo: conninfo) { queue.submit($0) }
         let jobs = try await submit(self)
@@ -44,13 +44,13 @@ struct LaneUnderTest: Sendable {
     }
 }
 
-/// A statement that was sent and waits on the server until it is released.
+/// A statement that was sent, and waits for a lock on the server until the test releases it.
 struct BlockedStatement: Sendable {
-    /// Waits for the lock as long as a statement may take.
+    /// Waits for the lock without a lock timeout: only the statement timeout ends the wait.
     static let statement: SQL = "SELECT pg_advisory_xact_lock(1) FROM set_config('lock_timeout', '0', true)"
 
     let job: Job
-    /// The backend that executes it.
+    /// The process id of the backend that executes the statement.
     let backend: Int
     private let session: Session
 

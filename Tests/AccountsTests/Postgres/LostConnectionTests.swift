@@ -13,7 +13,7 @@ struct LostConnectionTests {
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
             try session.query("SELECT pg_terminate_backend(\(before)::int)")
-            // The lane opens a new session without a new job.
+            // The lane opens a new session even without a new job.
             try await session.wait(
                 for: """
                     SELECT FROM pg_stat_activity
@@ -31,7 +31,7 @@ struct LostConnectionTests {
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
-            // As if the server had become a standby while clients are connected.
+            // Simulates a server that becomes a standby while clients are connected.
             _ = try await lane.submit("SET default_transaction_read_only = on").rows()
             guard case .unavailable? = await lane.submit("INSERT INTO notes VALUES (1)").failure() else {
                 Issue.record("a write to a read-only server must fail as unavailable")
@@ -99,7 +99,7 @@ struct LostConnectionTests {
             let gate = try Session()
             try gate.run("SELECT pg_advisory_lock(2)")
             let group = try await lane.together { lane in
-                // The group fails at its first statement. Then the lane runs the second by itself, where it blocks.
+                // The group fails at its first statement. Then the lane runs the second statement alone, which blocks.
                 [
                     lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
                     lane.submit("INSERT INTO notes VALUES (1)"),
@@ -114,13 +114,13 @@ struct LostConnectionTests {
         #expect(try session.count("notes") == 0)
     }
 
-    @Test func `a read is repeated, and a write and a transaction are not`() async throws {
+    @Test func `after a lost connection, a read is repeated, but a write or a transaction is not`() async throws {
         let gate = try Session()
         try await withDatabase { database in
             try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
             let read = Task { try await database.read(BlockedStatement.statement) }
             try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")
-            // It blocks again, in the new session.
+            // The lane repeats the statement in a new session, where it blocks again.
             try await gate.waitUntilSomebodyIsBlocked()
             try gate.run("SELECT pg_advisory_unlock(1)")
             #expect(try await read.value.count == 1)
@@ -141,7 +141,7 @@ struct LostConnectionTests {
             #expect(lostTransaction?.isOutcomeUnknown == true)
             try gate.run("SELECT pg_advisory_unlock(1)")
 
-            // Both kinds of traffic are served again.
+            // Reads and transactions work again.
             #expect(try await database.read("SELECT count(*) FROM notes").only.decode(Int.self) == 0)
             #expect(try await database.transaction("SELECT count(*) FROM notes")[0].only.decode(Int.self) == 0)
         }
@@ -258,8 +258,8 @@ struct CrashTests {
         return acknowledged
     }
 
-    /// Whether a write or a transaction is unavailable. Throws every error except an unavailable server and an unknown
-    /// outcome.
+    /// Whether a write or a transaction fails because the server is unavailable. False if both succeed, or if the
+    /// outcome of one is unknown. Throws other errors.
     private func isUnavailable(_ database: Database) async throws -> Bool {
         do throws(DatabaseError) {
             _ = try await database.write("SELECT 1", to: UUID())

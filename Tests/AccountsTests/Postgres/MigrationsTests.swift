@@ -116,7 +116,7 @@ struct MigrationsTests {
         #expect(try Session().count("migrations") == 0)
     }
 
-    @Test func `a version serves on newer migrations that are compatible, and refuses the first that is not`()
+    @Test func `a version accepts newer migrations that are compatible, and refuses an incompatible one`()
         async throws
     {
         let first = migration("0001-first", "CREATE TABLE first ()")
@@ -137,7 +137,7 @@ struct MigrationsTests {
         }
     }
 
-    @Test func `the tables of an earlier build get the columns that they lack`() async throws {
+    @Test func `the tables with the applied scripts of an earlier build get their missing columns`() async throws {
         let columns = "name text PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()"
         try Session().run("CREATE TABLE migrations (\(columns)); CREATE TABLE functions (\(columns))")
         let program = Migrations([migration("0001-first", "CREATE TABLE first ()")])
@@ -163,7 +163,7 @@ struct MigrationsTests {
         let conninfo = conninfo
         async let applied = onThread { try program.apply(to: conninfo) }
         try await other.waitUntilSomebodyIsBlocked()
-        // Queues behind the migration until the migration gives up.
+        // This statement waits until the migration ahead of it gives up its lock.
         try other.run("SELECT FROM first")
         try reader.run("COMMIT")
         #expect(try await applied == ["0002-second"])
@@ -198,7 +198,7 @@ struct SQLFunctionTests {
     private let table = Schema.Script("0001-table", Array("CREATE TABLE numbers (number int)".utf8))
 
     @Test func `functions are applied once, after the migrations`() throws {
-        // An SQL function can be created only after its tables.
+        // An SQL function can be created only after the tables that it uses.
         let count = function("count_numbers", "SELECT count(*)::int FROM numbers")
         #expect(try program([count]).apply(to: conninfo) == ["0001-table", "functions/count_numbers"])
         #expect(try program([count]).apply(to: conninfo) == [])
@@ -318,7 +318,7 @@ struct SchemaFilesTests {
         #expect(numbers == Set(numbers).sorted())
     }
 
-    /// The digest of all functions, for each version of them. Add a line with each change, and never change one.
+    /// The SHA-256 of all functions, for each version of them. A change of a function adds a line; lines never change.
     private static let versions = [
         "efac3002f82f5fd53108cc60bbd1c1bfabb7b89155998b0090f53e698b0e810a",
         "64426df9ebf244c1987876ba4e001ea9ebe781a378ee4e18bfb5c3f803b4c356",
@@ -359,7 +359,7 @@ struct DraftPartitionsTests {
         #expect(missing.isEmpty)
     }
 
-    @Test func `a draft of now is in the partition of today`() throws {
+    @Test func `a draft that starts now is in the partition of today`() throws {
         let session = try Session()
         let now = try session.query("SELECT now()").only.decode(Date.self)
         #expect(try partition(of: identifier(at: now, filled: .random(in: 0...255)), session) == "drafts_\(day(now))")
@@ -383,7 +383,8 @@ struct DraftPartitionsTests {
         ("1970-01-01", "00000000-0000-0000-0000-000000000000"), ("1970-01-02", "00000526-5c00-0000-0000-000000000000"),
         ("2026-01-01", "019b76da-a800-0000-0000-000000000000"), ("2106-02-07", "03e7fe9c-8800-0000-0000-000000000000"),
     ])
-    func `the lowest draft id of a day is its first millisecond`(day: String, floor: String) throws {
+    func `the lowest draft id of a day begins with the first millisecond of the day`(day: String, floor: String) throws
+    {
         let found = try Session().query("SELECT draft_id_floor(\(day)::date)").only.decode(UUID.self)
         #expect(found.uuidString.lowercased() == floor)
     }
@@ -407,7 +408,7 @@ struct DraftPartitionsTests {
         return try inserted.only.decode(String.self)
     }
 
-    /// A UUID of version 7 (RFC 9562, section 5.7).
+    /// A UUID of version 7 (RFC 9562, section 5.7) whose random bytes equal `filler`.
     private func identifier(at instant: Date, filled filler: UInt8) -> UUID {
         let milliseconds = UInt64((instant.timeIntervalSince1970 * 1000).rounded())
         var bytes = withUnsafeBytes(of: milliseconds.bigEndian) { Array($0.suffix(6)) }

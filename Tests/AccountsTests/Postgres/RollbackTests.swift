@@ -19,7 +19,7 @@ struct RollbackTests {
         return Migrations(Schema.migrations + [migration], functions: functions, version: 2)
     }()
 
-    /// Starts a server of that version, as `serve --migrate` does, while the body runs.
+    /// Applies the migrations of this version, as `serve --migrate` does, and lends a server.
     private func serve(_ version: Migrations, _ body: (TestSignups) async throws -> Void) async throws {
         let conninfo = conninfo
         _ = try await onThread { try version.apply(to: conninfo) }
@@ -31,7 +31,7 @@ struct RollbackTests {
 
     /// Signs up several people at the same time. Throws if one of them fails.
     ///
-    /// - Parameter servers: all servers that run. Any of them may send a mail.
+    /// - Parameter servers: all running servers. Any of them may send the mail with a code.
     private func signUp(_ name: String, at server: TestSignups, among servers: [TestSignups]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { people in
             for number in 1...6 {
@@ -57,7 +57,8 @@ struct RollbackTests {
     private static func code(for address: String, in servers: [TestSignups]) async throws -> String {
         while true {
             for server in servers {
-                // A call of a function that returns rows of a table fails once if a migration changes the table meanwhile.
+                // The first call of a function that returns rows of a table fails after a migration has changed the
+                // table.
                 try? await server.deliver()
                 if let code = try? server.mailbox.code(for: address) { return code }
             }
@@ -74,7 +75,7 @@ struct RollbackTests {
             #expect(try await applied == ["9999-next"] + functions)
 
             try await serve(Self.newer) { next in
-                // A server of the older version restarts in the middle of the rollout.
+                // A server of the older version restarts while the newer version is being rolled out.
                 try await serve(Self.older) { restarted in
                     let servers = [first, next, restarted]
                     async let one: Void = signUp("running", at: first, among: servers)

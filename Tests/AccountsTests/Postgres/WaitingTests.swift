@@ -51,7 +51,7 @@ struct WaitingTests {
         let caller = Task { await abandoned.failure() }
         caller.cancel()
         #expect(await caller.value?.isCancelled == true)
-        // The dropped job does not delay the next one for its row.
+        // The dropped job does not delay the next job for the same row.
         #expect(waiting.next().map(ObjectIdentifier.init) == [ObjectIdentifier(remaining), .init(next)])
         #expect(waiting.jobs.isEmpty)
     }
@@ -130,7 +130,7 @@ struct WaitingTests {
         waiting.wakeUp()
         let second = waiting.takeGroup()!
         let admissionToOpenGroup = waiting.add(read())
-        // Closing an older group again does not close the open one.
+        // Closing an older group again does not close the open group.
         waiting.closeGroup(first.number)
         #expect(waiting.takeGroup() == nil)
         waiting.closeGroup(second.number)

@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Refresh tokens of one authorization")
 struct RefreshTokensTests {
+    /// One minute in milliseconds.
     private static let minute = 60_000
 
     @Test func `each token gets one successor`() {
@@ -12,7 +13,7 @@ struct RefreshTokensTests {
         #expect(tokens.newest == 5 && tokens.exchanges.count == 1)
     }
 
-    @Test func `tabs that refresh at once get the same successor, also those that lag behind`() {
+    @Test func `a token that is presented again within half a minute returns the same successor`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         #expect(tokens.present(0, at: 0) == .exchanged(1))
         #expect(tokens.present(1, at: 10) == .exchanged(2))
@@ -21,7 +22,7 @@ struct RefreshTokensTests {
         #expect(tokens.newest == 2)
     }
 
-    /// Every tab refreshes in every rotation, within half a minute, with the token that all of them store in common.
+    /// All tabs share one stored token. In each rotation, every tab refreshes with it within half a minute.
     @Test func `fifty tabs and a thousand rotations leave one live token`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         for rotation in 0..<1000 {
@@ -34,7 +35,7 @@ struct RefreshTokensTests {
         #expect(tokens.newest == 1000 && tokens.exchanges.count == 1)
     }
 
-    @Test func `whose answer was lost gets another successor, and the lost one is void`() {
+    @Test func `a client that has lost the answer gets another successor, and the lost one is invalid`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         #expect(tokens.present(0, at: 0) == .exchanged(1))
         #expect(tokens.present(0, at: Self.minute) == .exchanged(2))
@@ -42,7 +43,7 @@ struct RefreshTokensTests {
         #expect(tokens.present(2, at: Self.minute) == .exchanged(3))
     }
 
-    @Test func `a token that was replaced long ago is a theft, and so is one that never was`() {
+    @Test func `a token that was replaced long ago, or was never issued, is reported as reused`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         for number in 0..<3 { _ = tokens.present(number, at: number * Self.minute) }
         for number in [0, 1, 4, 1000] {
@@ -52,10 +53,10 @@ struct RefreshTokensTests {
         }
     }
 
-    /// Whoever steals a token and uses it later than half a minute after the owner, or before the owner, is found out as soon
-    /// as both have refreshed once more.
+    /// A theft is detected when the thief and the owner have both refreshed once more. The exception is a thief who
+    /// uses the token within half a minute after the owner.
     @Test(arguments: [true, false])
-    func `a thief and the owner cannot both go on`(isThiefFirst: Bool) {
+    func `a thief and the owner cannot both continue to refresh`(isThiefFirst: Bool) {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         var held = [0, 0]
         let order = isThiefFirst ? [1, 0] : [0, 1]
@@ -71,7 +72,7 @@ struct RefreshTokensTests {
         #expect(ended)
     }
 
-    @Test func `they survive the database`() throws {
+    @Test func `refresh tokens are the same after they were stored as text`() throws {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         for number in 0..<10 { _ = tokens.present(number, at: 1_763_900_000_000 + number) }
         #expect(try #require(RefreshTokens(tokens.text)) == tokens)
@@ -79,7 +80,7 @@ struct RefreshTokensTests {
         for text in ["", "x", "1 2>3", "1 2>x@4"] { #expect(RefreshTokens(text) == nil, "\(text)") }
     }
 
-    @Test func `a page that refreshes without end keeps a bounded history`() {
+    @Test func `the history of a page that refreshes without end has at most 100 exchanges`() {
         var tokens = RefreshTokens(newest: 0, exchanges: [])
         for number in 0..<1000 { #expect(tokens.present(number, at: number) == .exchanged(number + 1)) }
         #expect(tokens.exchanges.count == 100)

@@ -15,7 +15,7 @@ struct RequestTimeTests {
         """
 
     @Test(arguments: [-1800.0, 1800.0])
-    func `it is that of the database, so that a wrong clock of a server asks for no second proof`(skew: Double)
+    func `the time of a request is that of the database, even if the clock of the server is wrong`(skew: Double)
         async throws
     {
         try await TestSignups.with { service in

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// Recoveries, changes of the address and the profile, operators, and the rows of the account.
+/// Recoveries, changes of the address and the username, acts of operators, and the check of the rows of the account.
 extension Life {
     mutating func startRecovery() async throws {
         let addresses = [address, address, "nobody-\(tag)@example.com"] + left.map(\.address)
@@ -20,7 +20,8 @@ extension Life {
         recoveries.append(Open(draft: draft, token: token, address: typed, needsSecondFactor: app != nil))
     }
 
-    /// Other mails to the address, such as a notice, may arrive before it.
+    /// Waits for the mail of the recovery, and returns its code. Other mails to the address, such as a notice, may
+    /// arrive before it.
     private func codeOfRecovery(to address: String, after earlier: Int) async throws -> String {
         while true {
             try await service.deliver()
@@ -60,14 +61,15 @@ extension Life {
         try expect(outcome, isPossible ? "recovered" : "superseded", "finish the recovery for \(open.address)")
     }
 
-    /// Enters second factors until one is accepted. A recovery whose account has no app any more is superseded.
+    /// Enters second factors until one is accepted. Throws if the recovery is superseded, for example because the
+    /// account has no app any more.
     private mutating func enterFactor(in draft: Draft, of signups: Signups) async throws -> Draft {
         var accepted: Draft?
         while accepted == nil { accepted = try await tryFactor(in: draft, of: signups) }
         return accepted!
     }
 
-    /// What the person types; anything if the account has no app.
+    /// The text that the person types; an arbitrary code if the account has no app.
     private func text(of factor: Factor?) -> String {
         guard let factor else { return "123456" }
         switch secondFactor(factor) {
@@ -76,7 +78,7 @@ extension Life {
         }
     }
 
-    /// Nil if the factor was refused.
+    /// Submits a random second factor. Nil if it was refused.
     private mutating func tryFactor(in draft: Draft, of signups: Signups) async throws -> Draft? {
         let factor = try await chooseFactor()
         let answers: Answers = ["second_factor": .string(text(of: factor))]
@@ -227,7 +229,7 @@ extension Life {
         }
     }
 
-    /// What the rows of the account must be at the end.
+    /// Throws if the rows of the account are not as the model predicts.
     mutating func checkRows() async throws {
         let rows = try await service.database.transaction(
             "SELECT value FROM identifiers WHERE account = \(account) AND reserved_until IS NULL ORDER BY value",

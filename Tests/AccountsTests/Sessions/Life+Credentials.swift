@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// Signing in, and the password and the authenticator app.
+/// Sign-ins, sessions, and changes of the password, the authenticator app and the recovery codes.
 extension Life {
     mutating func trySignIn() async throws {
         let identifiers = [address, username, "nobody-\(tag)@example.com"] + left.map(\.address)
@@ -46,7 +46,7 @@ extension Life {
         try expect(outcome, factor.isRight ? "signed in" : "refused", "enter \(factor)")
     }
 
-    /// Nil if the account has no app.
+    /// A random second factor, right or used; nil if the account has no app.
     mutating func chooseFactor() async throws -> Factor? {
         guard let app else { return nil }
         switch Int.random(in: 0..<6, using: &chance) {
@@ -55,14 +55,14 @@ extension Life {
         case 2, 3: if let code = app.codes.randomElement(using: &chance) { return .recoveryCode(code) }
         default: break
         }
-        // As if the app showed another code than the one that was accepted last.
+        // Resets the last accepted time step, so that the current code of the app is accepted.
         let reset: SQL = "UPDATE authenticators SET last_step = 0 WHERE account = \(account) RETURNING now()"
         let now = try await service.database.transaction(reset)[0].only.decode(Date.self)
         self.app?.usedStep = nil
         return .app(step: TOTP.timeStep(at: now))
     }
 
-    /// What the person types.
+    /// The second factor that the person enters.
     func secondFactor(_ factor: Factor) -> SecondFactor {
         switch factor {
         case .app(let step): .totp(TOTP.code(app?.secret ?? [], step: step))
@@ -71,7 +71,7 @@ extension Life {
         }
     }
 
-    /// The factor was accepted.
+    /// Updates the model after the factor was accepted.
     mutating func use(_ factor: Factor, replacedBy new: RecoveryCode?) {
         switch factor {
         case .app(let step): app?.usedStep = step
@@ -98,7 +98,7 @@ extension Life {
         try expect(outcome, sessions[index].isValid ? "found" : "no session", "session \(index)")
     }
 
-    /// A session that can be used; nil if there is none.
+    /// A random valid session; nil if there is none.
     mutating func usable() async throws -> (index: Int, session: AccountSession)? {
         guard let index = sessions.indices.filter({ sessions[$0].isValid }).randomElement(using: &chance) else {
             return nil
@@ -175,7 +175,7 @@ extension Life {
         try expect(outcome, isPossible ? "done" : "no such factor", "session \(index) replaces the recovery codes")
     }
 
-    /// The session has changed what protects the account.
+    /// Updates the model after the session has changed the password, the app or the recovery codes.
     mutating func hasChanged(by index: Int, _ renewed: NewSession?) {
         endSessions(but: index)
         if let renewed { sessions[index].token = renewed.token } else { sessions[index].isValid = false }

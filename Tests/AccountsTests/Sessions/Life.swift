@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Accounts
 
-/// One account, from its sign-up on, beside a model of what must be true of it.
+/// One account from its sign-up on, and a model that predicts its state.
 struct Life {
     static let flow = """
         flow: lives
@@ -24,7 +24,7 @@ struct Life {
         let description: String
     }
 
-    /// A session that was given once.
+    /// A session that was started, and may have ended.
     struct Held {
         var token: Token<AccountSession>
         var isValid = true
@@ -34,7 +34,7 @@ struct Life {
     /// The authenticator app of the account, with its recovery codes.
     struct App {
         let secret: [UInt8]
-        /// The time step of the last code that was accepted; nil if the database has been made to forget it.
+        /// The time step of the last accepted code; nil if there is none, or if the test has reset it in the database.
         var usedStep: Int?
         var codes: [RecoveryCode]
         var usedCodes: [RecoveryCode] = []
@@ -64,7 +64,7 @@ struct Life {
         }
     }
 
-    /// An open draft that changes the account.
+    /// An open draft of a recovery, or of a change of the address.
     struct Open {
         let draft: Draft
         let token: Token<Draft>
@@ -89,7 +89,7 @@ struct Life {
     let account: ID<Account>
     private var number = 0
 
-    // The model.
+    // The following properties are the model: the expected state of the account.
     var exists = true
     var isDisabled = false
     var address: String
@@ -101,7 +101,7 @@ struct Life {
     var changes: [Open] = []
     var left: [Left] = []
     var usedLinks: [AddressToken] = []
-    /// Whether the address has changed less than a day ago.
+    /// Whether the address has changed within the last day, and the change was not undone.
     var isPaused = false
 
     init(seed: UInt64, on service: TestSignups) async throws {
@@ -126,7 +126,7 @@ struct Life {
         if let session = commit.session { sessions.append(Held(token: session.token)) }
     }
 
-    /// The code in the mail to the address that comes after so many others.
+    /// Waits for a mail to the address after `earlier` others, and returns the code in the last mail to the address.
     static func code(for address: String, _ earlier: Int, _ service: TestSignups) async throws -> String {
         while service.mailbox.mails(to: address).count <= earlier {
             try await service.deliver()
@@ -141,7 +141,8 @@ struct Life {
         CommittingClient(token: token, client: SessionClient(browser: nil, device: nil))
     }
 
-    /// Each act comes from another network, so that its guesses do not affect those of others.
+    /// The sessions as a client in a random network sees them. Each act has its own network, so that rate limits of
+    /// guesses do not affect other acts.
     mutating func signIn() -> Sessions {
         let parts = (0..<3).map { _ in Int.random(in: 1...254, using: &chance) }
         let network = Network(IPAddress("10.\(parts[0]).\(parts[1]).\(parts[2])")!)
@@ -187,7 +188,7 @@ struct Life {
         if outcome != expected { throw Mismatch(description: "\(what): expected \(expected), but was \(outcome)") }
     }
 
-    /// Everything that was begun before has no use any more.
+    /// Marks all open recoveries and changes of the address as outdated: finishing them must fail.
     mutating func outdate() {
         for index in recoveries.indices { recoveries[index].isCurrent = false }
         for index in changes.indices { changes[index].isCurrent = false }

@@ -42,12 +42,12 @@ struct RandomLivesTests {
     }
 }
 
-/// The log of one life, and its difference from the model if there is one.
+/// The log of one life. `failure` is the first difference from the model; nil if there is none.
 private struct LifeLog: CustomStringConvertible, Sendable {
     let seed: UInt64
     private(set) var lines: [String] = []
     private(set) var failure: String?
-    /// The addresses to which codes of recoveries were mailed.
+    /// The addresses that must have got a code of a recovery, one for each mail.
     private(set) var recoveryMails: [String] = []
 
     init(of seed: UInt64, on service: TestSignups) async {

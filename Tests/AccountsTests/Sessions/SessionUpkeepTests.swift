@@ -30,7 +30,7 @@ struct SessionUpkeepTests {
         try await TestSignups.with { service in
             try await use(service)
             let tables = ["sign_ins", "sessions", "sign_in_failures", "devices"]
-            // From the end of the one before.
+            // Each time is counted from the end of the previous one.
             for (table, time) in zip(
                 tables,
                 ["9 minutes", "22 hours 45 minutes", "28 days 22 hours", "369 days 23 hours"]
@@ -65,7 +65,7 @@ struct SessionUpkeepTests {
         }
     }
 
-    @Test func `a rotation of the keys re-encrypts where people signed in from`() async throws {
+    @Test func `a key rotation re-encrypts the browsers of sessions`() async throws {
         let new = "new:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await TestSignups.with { try await use($0) }
         let rotated = try await TestSignups.with(keys: "\(new),\(TestSignups.keys)") { service in

@@ -17,7 +17,7 @@ struct JWTTests {
 
     private func key(_ algorithm: SigningAlgorithm) throws -> PrivateSigningKey { try #require(keys[algorithm]) }
 
-    /// What the service makes of a token, with the key that the token names.
+    /// The token, verified as the service does, with the key that the token names; nil if the token is refused.
     private func read(_ text: String, as type: JWTType = .idToken) -> VerifiedJWT? {
         guard let token = JWT(text, type: type),
             let key = keys.values.first(where: { $0.publicKey.kid == token.kid })
@@ -25,7 +25,7 @@ struct JWTTests {
         return token.verified(by: key.publicKey, type: type)
     }
 
-    /// A token with any header and payload, and the right signature of that key.
+    /// A token with this header and payload, and a right signature by the key of this algorithm.
     private func token(
         _ header: String,
         _ payload: String = Self.payload,
@@ -35,13 +35,13 @@ struct JWTTests {
         return try "\(signed).\(key(algorithm).signature(of: Array(signed.utf8)).base64URL)"
     }
 
-    /// A header in which `<ES>` stands for the key of ES256, and `<RS>` for that of RS256.
+    /// The text with the id of the ES256 key in place of `<ES>`, and that of the RS256 key in place of `<RS>`.
     private func header(_ text: String) throws -> String {
         try text.replacing("<ES>", with: key(.es256).publicKey.kid).replacing("<RS>", with: key(.rs256).publicKey.kid)
     }
 
     @Test(arguments: SigningAlgorithm.allCases, JWTType.allCases)
-    func `a token is accepted as what it was signed for, and as nothing else`(
+    func `a token is accepted only as the type for which it was signed`(
         algorithm: SigningAlgorithm,
         type: JWTType
     ) throws {
@@ -52,7 +52,7 @@ struct JWTTests {
         for other in JWTType.allCases where other != type { #expect(read(text, as: other) == nil, "\(other)") }
     }
 
-    @Test func `the tests write tokens as the service does`() throws {
+    @Test func `the tokens that these tests write are accepted if their header is right`() throws {
         let es = try token(header(#"{"alg":"ES256","kid":"<ES>","typ":"JWT"}"#))
         #expect(read(es)?.claims["sub"] == "kim")
         let rs = try token(header(#"{"alg":"RS256","kid":"<RS>","typ":"JWT"}"#), by: .rs256)
@@ -75,7 +75,7 @@ struct JWTTests {
         #"{"alg":"none","alg":"ES256","kid":"<ES>","typ":"JWT"}"#, #"{"alg":"ES256","kid":"<ES>","kid":"<ES>"}"#,
         #"["ES256","<ES>","JWT"]"#, "null", "", "{",
     ])
-    func `no other header is accepted, even with a right signature`(text: String) throws {
+    func `a token with another header is refused, even with a right signature`(text: String) throws {
         #expect(read(try token(header(text))) == nil)
     }
 
@@ -83,13 +83,14 @@ struct JWTTests {
         #"{"sub":"kim","sub":"lee"}"#, #"{"sub":"kim","s\u0075b":"lee"}"#, #"["kim"]"#, #""kim""#, "", #"{"sub":"kim""#,
         #"{"sub":"kim","token_use":"identity"}"#, #"{"sub":"kim","token_use":null}"#, "{\"sub\":\"kim\"}\u{0}",
     ])
-    func `no other payload is accepted, even with a right signature`(payload: String) throws {
+    func `a token with a malformed payload is refused, even with a right signature`(payload: String) throws {
         let token = try token(header(#"{"alg":"ES256","kid":"<ES>","typ":"JWT"}"#), payload)
         #expect(read(token) == nil)
     }
 
     @Test(arguments: ["none", "HS256"])
-    func `the public key is no secret that signs, and no signature is none`(algorithm: String) throws {
+    func `a token without a signature, or with one by the public key as a secret, is refused`(algorithm: String) throws
+    {
         for key in keys.values {
             let header = #"{"alg":"\#(algorithm)","kid":"\#(key.publicKey.kid)","typ":"JWT"}"#
             let signed = "\(Array(header.utf8).base64URL).\(Array(Self.payload.utf8).base64URL)"
@@ -119,9 +120,9 @@ struct JWTTests {
         for text in forged { #expect(read(text) == nil, "\(text)") }
     }
 
-    @Test func `a signature has one spelling`() throws {
+    @Test func `a signature is accepted in only one spelling`() throws {
         let text = try JWT.sign([.init("sub", "kim")], type: .idToken, by: key(.es256))
-        // 64 bytes leave four bits of the last character unused.
+        // A signature of 64 bytes leaves four bits of the last character unused.
         let last = try #require(text.last)
         let next: [Character: Character] = ["A": "B", "Q": "R", "g": "h", "w": "x"]
         #expect(read(String(text.dropLast()) + String(try #require(next[last]))) == nil)
@@ -149,7 +150,7 @@ struct JWTTests {
         #expect(long.utf8.count > 8192 && read(long) == nil)
     }
 
-    @Test func `of claims with one name, the first one is signed`() throws {
+    @Test func `the first of several claims with the same name is signed`() throws {
         let claims: [JSON.Member] = [
             .init("sub", "kim"), .init("sub", "lee"), .init("token_use", "identity"), .init("name", "Kim"),
         ]
@@ -158,13 +159,13 @@ struct JWTTests {
     }
 
     @Test(arguments: [(nil, true), (99, true), (100, true), (101, false), (.string("101"), true)] as [(JSON?, Bool)])
-    func `a token without a time to come has expired`(end: JSON?, isExpired: Bool) {
+    func `a token has expired unless its exp is a number in the future`(end: JSON?, isExpired: Bool) {
         let token = VerifiedJWT(claims: .object(end.map { [JSON.Member("exp", $0)] } ?? []))
         #expect(token.isExpired(at: 100) == isExpired)
     }
 
     @Test func `the kid is the thumbprint of RFC 7638`() {
-        // RFC 7638 §3.1.
+        // The key and its thumbprint are the example of RFC 7638 §3.1.
         let n = """
             0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n\
             3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgd\

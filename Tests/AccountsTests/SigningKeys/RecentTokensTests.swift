@@ -13,13 +13,13 @@ struct RecentTokensTests {
     }
 
     @Test(arguments: [(0, true), (29, true), (30, false), (1_000_000, false), (-1, false), (-1_000_000, false)])
-    func `a token is given out again for half a minute`(seconds: Int, isGivenOut: Bool) {
+    func `a token is reused for half a minute`(seconds: Int, isReused: Bool) {
         var tokens = RecentTokens()
         tokens.insert("token", for: Self.content(), issuedAt: 1_000_000)
-        #expect(tokens.token(for: Self.content(), at: 1_000_000 + seconds) == (isGivenOut ? "token" : nil))
+        #expect(tokens.token(for: Self.content(), at: 1_000_000 + seconds) == (isReused ? "token" : nil))
     }
 
-    @Test func `it is given out only for the same claims, type and key`() {
+    @Test func `a token is reused only for the same claims, type and key`() {
         var tokens = RecentTokens()
         tokens.insert("token", for: Self.content(), issuedAt: 100)
         for other in [Self.content("lee"), Self.content(type: .idToken), Self.content(kid: "other")] {
@@ -27,7 +27,7 @@ struct RecentTokensTests {
         }
     }
 
-    @Test func `a newer token takes the place of an older one`() {
+    @Test func `a newer token replaces an older one`() {
         var tokens = RecentTokens()
         tokens.insert("old", for: Self.content(), issuedAt: 100)
         tokens.insert("new", for: Self.content(), issuedAt: 130)

@@ -39,7 +39,7 @@ struct SigningKeysTests {
         return try #require(try JSON.read(bytes)["kid"]?.string)
     }
 
-    /// The keys of the table, such as `ES256 live`.
+    /// The algorithm and the state of each stored key, such as `ES256 live`.
     private func stored(_ condition: String = "true") throws -> [String] {
         try session.query(
             SQL(stringLiteral: "SELECT algorithm || ' ' || state FROM signing_keys WHERE \(condition) ORDER BY 1")
@@ -114,7 +114,7 @@ struct SigningKeysTests {
             clock.advance(by: .seconds(61))
             let new = try await keys.sign(Self.claims, type: .idToken, by: .es256)
             #expect(try kid(of: new) != kid(of: old))
-            #expect(try before.text.contains(kid(of: new)), "it was published before")
+            #expect(try before.text.contains(kid(of: new)), "the new key was published before the rotation")
             let after = try await keys.published
             #expect(try after.text.contains(kid(of: old)) && after.text.contains(kid(of: new)))
             for token in [old, same, new] { _ = try await keys.verify(token, type: .idToken) }
@@ -125,7 +125,7 @@ struct SigningKeysTests {
         }
     }
 
-    @Test func `the same claims are signed once in half a minute, and at once by a new key`() async throws {
+    @Test func `a token for the same claims is reused for half a minute, unless the key has changed`() async throws {
         try await withDatabase { database in
             let clock = ServerClock()
             let keys = try server(database, clock)
@@ -190,7 +190,10 @@ struct SigningKeysTests {
         _ = try await withDatabase { try await server($0).published }
         await #expect(throws: SigningKeyRotationError.self) { try await rotate() }
         try session.run("UPDATE signing_keys SET created_at = now() - interval '900 seconds'")
-        await #expect(throws: SigningKeyRotationError.self, "a server publishes up to a minute later") {
+        await #expect(
+            throws: SigningKeyRotationError.self,
+            "servers may publish the keys up to a minute after their creation"
+        ) {
             try await rotate()
         }
         #expect(try stored() == Self.complete)
@@ -199,7 +202,7 @@ struct SigningKeysTests {
         #expect(try stored("state = 'old'") == ["ES256 old", "RS256 old"])
     }
 
-    @Test func `of two rotations at the same time, one happens`() async throws {
+    @Test func `of two rotations at the same time, one succeeds`() async throws {
         _ = try await withDatabase { try await server($0).published }
         try session.run("UPDATE signing_keys SET created_at = now() - interval '1 hour'")
         let outcomes = try await atOnce(2) { _ in await outcome { try await rotate() } }
@@ -207,7 +210,7 @@ struct SigningKeysTests {
         #expect(try stored("state = 'old'") == ["ES256 old", "RS256 old"])
     }
 
-    @Test func `an unknown key is looked up at once, but only every five seconds`() async throws {
+    @Test func `an unknown key is looked up immediately, but at most once in five seconds`() async throws {
         try await withDatabase { database in
             let clock = ServerClock()
             let keys = try server(database, clock)
@@ -223,7 +226,7 @@ struct SigningKeysTests {
         }
     }
 
-    @Test func `a server goes on with the keys that it knows while the database has a problem`() async throws {
+    @Test func `a server continues with the keys that it knows while it cannot read the database`() async throws {
         try await withDatabase { database in
             let clock = ServerClock()
             let keys = try server(database, clock)
@@ -239,7 +242,7 @@ struct SigningKeysTests {
         }
     }
 
-    @Test func `a server whose ring does not open the key verifies, but signs nothing`() async throws {
+    @Test func `a server that cannot decrypt the private key verifies tokens, but signs none`() async throws {
         let other = "other:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await withDatabase { database in
             let token = try await server(database).sign(Self.claims, type: .idToken, by: .es256)
@@ -250,7 +253,7 @@ struct SigningKeysTests {
         }
     }
 
-    @Test func `the rotation of the key ring encrypts the private keys again`() async throws {
+    @Test func `a rotation of the key ring re-encrypts the private keys`() async throws {
         let new = "new:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await withDatabase { database in
             let token = try await server(database).sign(Self.claims, type: .idToken, by: .es256)

@@ -13,7 +13,7 @@ struct EnrolmentTests {
         session = try Session()
     }
 
-    /// A draft whose next step is that of the authenticator.
+    /// A draft whose next step is the one with the authenticator.
     private func draft(_ service: TestSignups) async throws -> Draft {
         try await service.fill(service.start(), through: "contact")
     }
@@ -73,7 +73,7 @@ struct EnrolmentTests {
             let confirmed = try await service.submit(["totp": .string(code)], to: "totp", of: draft)
             let before = try session.dump()
             for draft in [draft, confirmed] {
-                // The codes of neighbouring time steps, which the app shows before and after.
+                // The app shows the codes of neighbouring time steps before and after the right one.
                 for other in codes where other != code {
                     #expect(
                         await outcome { try await service.submit(["totp": .string(other)], to: "totp", of: draft) }
@@ -108,7 +108,7 @@ struct EnrolmentTests {
             let secret = try await service.enrolment(draft).secret
             for left in [4, 3, 2, 1] {
                 #expect(await service.guess(draft) == "refused: totp code_wrong (\(left) left)")
-                // On a slow machine too, all wrong codes are within 30 seconds.
+                // Moves all wrong codes to the present, because a slow machine may need more than 30 seconds for them.
                 try session.run("UPDATE enrolments SET recent = array_fill(now(), ARRAY[cardinality(recent)])")
             }
             let code = try await service.totpCode(draft)
@@ -150,7 +150,8 @@ struct EnrolmentTests {
             let draft = try await self.draft(service)
             let outcomes = try await atOnce(60) { _ in await service.guess(draft) }
             let generation = try session.query("SELECT generation FROM enrolments").only.decode(Int.self)
-            // Twelve if all guesses are within 30 seconds. A slow machine has fewer, but at least two: 25 per secret.
+            // If all 60 guesses are within 30 seconds, they exhaust 12 secrets, with 5 guesses each. A slow machine
+            // exhausts fewer, but at least two, because a secret allows at most 25 guesses.
             #expect((2...12).contains(generation))
             #expect(outcomes.tally["refused: totp code_exhausted"] == generation)
         }
@@ -225,7 +226,7 @@ struct EnrolmentTests {
             .only.decode([UInt8].self, Int.self)
             let secret = try KeyRing(TestSignups.keys).open(sealed, for: .authenticator(of: account.id))
             #expect(secret.base32.uppercased() == enrolment.secret)
-            // Sign-in must refuse this code, so the step has to be exactly that of the code.
+            // The stored time step must be exactly that of the code, so that a sign-in refuses the code.
             #expect(TOTP.code(secret, step: step) == code)
             let digests = try session.query("SELECT digest FROM recovery_codes WHERE account = \(account.id)")
                 .map { try $0.decode([UInt8].self) }

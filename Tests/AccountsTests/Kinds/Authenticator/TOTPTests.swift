@@ -5,7 +5,7 @@ import Testing
 
 @Suite("TOTP codes")
 struct TOTPTests {
-    /// The secret of both RFCs.
+    /// The secret of the test values in RFC 4226 and RFC 6238.
     private static let secret = Array("12345678901234567890".utf8)
 
     @Test func `the codes match the test values of RFC 4226`() {
@@ -31,7 +31,7 @@ struct TOTPTests {
     }
 
     @Test func `only the codes of the current and the previous time step are accepted`() {
-        // At 59 seconds the second time step is about to end.
+        // The codes are checked 179 seconds after 1970, one second before the end of time step 5.
         let now = Date(timeIntervalSince1970: 59)
         let accepted = (-3...4).filter {
             TOTP.timeStep(of: TOTP.code(Self.secret, step: $0 + 5), using: Self.secret, at: now + 120) != nil

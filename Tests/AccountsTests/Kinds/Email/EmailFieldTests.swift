@@ -53,7 +53,10 @@ struct EmailFieldTests {
         ("k.im@mail.gmail.com", "k.im@mail.gmail.com"), ("+kim@example.com", "+kim@example.com"),
         ("+k.i.m@gmail.com", "+kim@gmail.com"),
     ])
-    func `limits count an address by its mailbox`(address: String, mailbox: String) throws {
+    func `addresses that differ only in a tag, or in dots at Gmail, have the same mailbox for rate limits`(
+        address: String,
+        mailbox: String
+    ) throws {
         #expect(try #require(EmailAddress(address)).mailbox == mailbox)
     }
 

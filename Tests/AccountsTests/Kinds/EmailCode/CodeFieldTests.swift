@@ -60,7 +60,7 @@ struct CodeFieldTests {
         #expect(code.refusals(.string(hostile.text)) == [Refusal("code", .badFormat, ["digits": 6])])
     }
 
-    @Test func `a code field is valid if its proof is, whatever value is stored`() {
+    @Test func `a code field is complete if the current address is proved, whatever value is stored`() {
         var code = code
         for stored in [nil, "123456"] as [JSON?] {
             code.context = code.context.with(proofs: [:])

@@ -256,7 +256,7 @@ struct ProofTests {
         }
     }
 
-    @Test func `a wrong code that competes with the right one is refused`() async throws {
+    @Test func `a wrong code that is submitted at the same time as the right one is refused`() async throws {
         try await TestSignups.with { service in
             for number in 0..<20 {
                 let address = "kim\(number)@example.com"
@@ -265,7 +265,7 @@ struct ProofTests {
                 let outcomes = try await atOnce(2) { number in
                     await guess(number == 0 ? code : wrong(code), in: draft, on: service)
                 }
-                // Only a guess before the proof counts.
+                // The wrong code uses an attempt only if it is checked before the right one.
                 let refusals = ["refused: code code_wrong"] + [3, 4].map { "refused: code code_wrong (\($0) left)" }
                 #expect(outcomes[0] == "done" && refusals.contains(outcomes[1]))
             }
@@ -322,7 +322,7 @@ struct ProofTests {
             if first != second {
                 #expect(await guess(first, in: current, on: service) == "refused: code code_wrong (4 left)")
             }
-            // A page that was loaded before the second code was sent.
+            // The first submission comes from a page that was loaded before the second code was sent.
             #expect(await guess(second, in: draft, on: service) == "refused: code code_expired")
             #expect(await guess(second, in: current, on: service) == "done")
         }
@@ -452,7 +452,7 @@ struct ProofTests {
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
 
             for number in 1...5 { await guess(wrong(code, by: number), in: draft, on: service) }
-            // The interval of a resend applies here too.
+            // The code is unusable, but it was sent less than a minute ago.
             draft = try await service.submit(answers, to: "email", of: service.signups.reread(draft))
             #expect(try session.number(of: "proofs WHERE generation = 2") == 1)
             draft = try await service.signups.clear(service.signups.flow.steps[0], of: draft).draft
@@ -543,7 +543,7 @@ struct ProofTests {
         return try await service.readCode(for: "kim@example.com")
     }
 
-    /// A wrong code, at this distance from the right one.
+    /// A wrong code: the right one plus the distance.
     private func wrong(_ code: String, by distance: Int = 1) -> String {
         String(format: "%06d", (Int(code)! + distance) % 1_000_000)
     }

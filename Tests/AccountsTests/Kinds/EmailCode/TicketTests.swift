@@ -12,7 +12,7 @@ struct TicketTests {
         session = try Session()
     }
 
-    // MARK: - Against a stranger
+    // MARK: - A stranger who enters the address
 
     @Test func `the owner signs up after a stranger has used up the mails and guesses of the address`() async throws {
         let day = Duration.seconds(86_400)
@@ -58,7 +58,7 @@ struct TicketTests {
         }
     }
 
-    @Test func `the code for a ticket is worth nothing in another draft`() async throws {
+    @Test func `the code that was mailed for a ticket is wrong in another draft`() async throws {
         try await TestSignups.with { service in
             let stranger = try await service.fill(service.start(), through: "email")
             let before = try await service.readCode(for: "kim@example.com")
@@ -73,7 +73,7 @@ struct TicketTests {
         }
     }
 
-    @Test func `a stranger who cancels at once takes no ticket from the owner`() async throws {
+    @Test func `a ticket stays valid if the draft that caused it is cancelled`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             try await service.signups.cancel(draft)
@@ -98,11 +98,11 @@ struct TicketTests {
             #expect(try session.number(of: "drafts") == 2)
             #expect(try session.number(of: "outbox WHERE template = 'verification-code'") == 2)
             #expect(try session.number(of: "proofs WHERE generation = ticket_generation") == 1)
-            #expect(try session.number(of: "tickets") == 1, "the one in the new mail")
+            #expect(try session.number(of: "tickets") == 1, "the new mail contains the only ticket")
         }
     }
 
-    @Test func `the mail for a ticket carries the next ticket`() async throws {
+    @Test func `the mail that a ticket causes contains the next ticket`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             for _ in 1...3 { #expect(await redeem(try await ticket(on: service), on: service) == "done") }
@@ -152,7 +152,9 @@ struct TicketTests {
         }
     }
 
-    @Test func `another code for the same draft counts like any other`() async throws {
+    @Test func `a resent code counts against the limits of the address, also in a draft that began with a ticket`()
+        async throws
+    {
         let limits = Limits(
             byName: [
                 .mailsToAddress: Limit(2, per: .seconds(86_400)), .guessesForAddress: Limit(1, per: .seconds(86_400)),
@@ -180,7 +182,7 @@ struct TicketTests {
 
     // MARK: - Limits and accounts
 
-    @Test func `a withheld mail makes no ticket`() async throws {
+    @Test func `a mail that a rate limit refuses makes no ticket`() async throws {
         let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             _ = try await service.fill(service.start(), through: "email")
@@ -192,7 +194,8 @@ struct TicketTests {
         }
     }
 
-    @Test func `mails for tickets count against the limits of all mail, and a mailbox gets thirty a day`() async throws
+    @Test func `mails for tickets count against the limit of all mails, and a mailbox gets thirty of them a day`()
+        async throws
     {
         var limits = Limits.lavish
         limits.byName[.mails] = Limit(2, per: .seconds(3600))
@@ -209,7 +212,9 @@ struct TicketTests {
         }
     }
 
-    @Test func `exchanging tickets counts against the limit of the network, and costs no ticket then`() async throws {
+    @Test func `exchanging tickets counts against the starts of the network, and a refused ticket stays valid`()
+        async throws
+    {
         let limits = Limits(byName: [.starts: Limit(3, per: .seconds(3600))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
             _ = try await service.fill(service.start(), through: "email")
@@ -222,7 +227,7 @@ struct TicketTests {
         }
     }
 
-    @Test func `a ticket for an address that has got an account is answered like any other, and mails a notice`()
+    @Test func `a ticket for an address that has an account meanwhile has the same answer, and mails a notice`()
         async throws
     {
         try await TestSignups.with { service in
@@ -251,7 +256,7 @@ struct TicketTests {
         }
     }
 
-    @Test func `a mail causes one row, whether the address has an account or not`() async throws {
+    @Test func `each mail causes one row of tickets, whether the address has an account or not`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft())
             try session.run("DELETE FROM tickets")
@@ -278,7 +283,9 @@ struct TicketTests {
         }
     }
 
-    @Test func `a server without the key of a ticket does not use it up, and a rotation renews it`() async throws {
+    @Test func `a server without the key of a ticket does not use it up, and a key rotation re-encrypts it`()
+        async throws
+    {
         let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
         let ticket = try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
@@ -315,7 +322,7 @@ struct TicketTests {
 
     // MARK: - Other flows
 
-    @Test func `in a flow that asks for more before the code, the address is filled in and its code is sent`()
+    @Test func `a ticket fills in the address and sends its code, also if the flow has other fields before the code`()
         async throws
     {
         let flow = """
@@ -349,7 +356,7 @@ struct TicketTests {
         }
     }
 
-    @Test func `a ticket survives a flow file that names its fields differently`() async throws {
+    @Test func `a ticket is valid in another flow whose fields have other names`() async throws {
         let ticket = try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             return try await self.ticket(on: service)
@@ -378,7 +385,7 @@ struct TicketTests {
 
     // MARK: - Helpers
 
-    /// Delivers all due mail, and returns the ticket in the last one to the address.
+    /// Delivers all due mail, and returns the last ticket that was mailed to `kim@example.com`.
     private func ticket(on service: TestSignups) async throws -> Ticket {
         try await service.deliver()
         return try ticket(of: service.mailbox)
@@ -397,7 +404,7 @@ struct TicketTests {
         await outcome { try await service.submit(["code": .string(code)], to: "code", of: draft) }
     }
 
-    /// A wrong code, at this distance from the right one.
+    /// A wrong code: the right one plus the distance.
     private func wrong(_ code: String, by distance: Int = 1) -> String {
         String(format: "%06d", (Int(code)! + distance) % 1_000_000)
     }

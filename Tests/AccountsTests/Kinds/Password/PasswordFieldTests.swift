@@ -106,7 +106,7 @@ struct PasswordFieldTests {
         #expect(password.holds(["phc": .string(Self.hash(costs))]))
     }
 
-    @Test func `a hash of a password with a lower minimum than the present one is invalid`() throws {
+    @Test func `a hash is invalid if its password had to meet a lower minimum length than the current one`() throws {
         let hash = JSON.string(Self.hash("m=19456,t=2,p=1"))
         #expect(!password.holds(["phc": hash, "min": 8]) && password.holds(["phc": hash, "min": 16]))
         let phc = try PHCString(Self.hash("m=19456,t=2,p=1"))

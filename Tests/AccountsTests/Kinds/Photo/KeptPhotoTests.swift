@@ -23,7 +23,7 @@ struct KeptPhotoTests {
 
             let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             #expect(try await self.photo(of: other, on: service) == nil)
-            // The same holds if the other draft's values refer to the photo.
+            // The other draft cannot read the photo even if its values refer to the photo.
             let stolen = try await service.signups.write(Change(values: kept.values), to: other)
             guard case .written(let thief) = stolen else { throw Unexpected() }
             #expect(try await self.photo(of: thief, on: service) == nil)
@@ -47,7 +47,7 @@ struct KeptPhotoTests {
             #expect(try session.number(of: "draft_photos") == 0)
             #expect(try await photo(of: removed, on: service) == nil)
             #expect(removed.values.json(of: "username") == "kim")
-            // Removing it again changes nothing.
+            // Removing the photo again changes nothing.
             #expect(
                 try await service.signups.removePhoto(of: field, at: step, of: removed).revision == removed.revision
             )
@@ -245,7 +245,7 @@ struct KeptPhotoTests {
             )
             let kept = try await keep("plain.png", of: draft, on: service, at: "picture")
             #expect(service.signups.progress(of: kept).isReady)
-            // The photo is already stored, so the step needs no other.
+            // The photo is already stored, so the submission needs no file.
             let again = try await service.submit([:], to: "picture", of: kept)
             #expect(again.values.json(of: "photo") == kept.values.json(of: "photo"))
         }

@@ -100,7 +100,7 @@ struct LeaseTests {
         }
     }
 
-    @Test func `a draft that is being changed keeps its lease`() async throws {
+    @Test func `each change of a draft extends its lease`() async throws {
         try await TestSignups.with(flow: Self.names) { service in
             let draft = try await service.start()
             #expect(await take("kim", for: draft, on: service) == "done")
