@@ -94,7 +94,7 @@ struct ClearTests {
         }
     }
 
-    @Test func `clearing the step invalidates a pending code`() async throws {
+    @Test func `clearing the step of a code invalidates a pending code`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             let code: Answers = try await ["code": .string(service.readCode(for: "kim@example.com"))]

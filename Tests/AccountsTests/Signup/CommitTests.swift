@@ -402,7 +402,7 @@ struct CommitTests {
         }
     }
 
-    /// Inserts an account with that identifier, in the open transaction of the session.
+    /// Inserts an account with this identifier, in the open transaction of the session.
     private func insertRival(_ kind: String, _ value: String, by rival: Session) throws {
         try rival.query(
             """
@@ -426,7 +426,7 @@ struct CommitTests {
             try insertRival(kind, value, by: rival)
             let before = try rival.dump()
             let commit = Task { await outcome { try await service.signups.commit(draft) } }
-            // The commit has passed the check, and waits for the primary key.
+            // The commit has found the identifier free, and waits for the uncommitted row with the same primary key.
             try await session.waitUntilSomebodyIsBlocked()
             try rival.run("COMMIT")
             #expect(await commit.value == "taken: \(kind)")
@@ -454,7 +454,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a refused commit because of a rate limit writes nothing`() async throws {
+    @Test func `a commit that a rate limit refuses writes nothing`() async throws {
         var limits = Limits.lavish
         limits.byName[.commits] = Limit(1, per: .seconds(3600))
         try await TestSignups.with(limits: limits) { service in

@@ -7,7 +7,7 @@ struct DraftTurnsTests {
     private let draft = ID<Draft>()
     private let turns = DraftTurns(waiting: 4)
 
-    /// A task that waits for the turn, and keeps it.
+    /// A task that waits for its turn on the draft, and does not end the turn.
     private func startWaiting() -> Task<Result<Bool, DraftTurns.Refusal>, Never> {
         Task { [turns, draft] in
             do throws(DraftTurns.Refusal) { return .success(try await turns.begin(draft)) } catch {
@@ -23,7 +23,7 @@ struct DraftTurnsTests {
     @Test func `four requests wait for a draft, and the fifth is refused`() async throws {
         #expect(try await turns.begin(draft) == false)
         let other = ID<Draft>()
-        #expect(try await turns.begin(other) == false, "another draft has turns of its own")
+        #expect(try await turns.begin(other) == false, "the turns of another draft are independent")
         var waiters: [Task<Result<Bool, DraftTurns.Refusal>, Never>] = []
         for number in 1...4 {
             waiters.append(startWaiting())
@@ -32,7 +32,7 @@ struct DraftTurnsTests {
         #expect(await startWaiting().value == .failure(.busy))
         for waiter in waiters {
             turns.end(draft)
-            #expect(await waiter.value == .success(true), "in the order of arrival")
+            #expect(await waiter.value == .success(true), "the turns are given in the order of arrival")
         }
         turns.end(draft)
         #expect(try await turns.begin(draft) == false)

@@ -228,7 +228,7 @@ struct FindTests {
     private static let otherKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
     private static let rotated = "\(otherKey),\(TestSignups.keys)"
 
-    /// The id of the key that sealed the only draft.
+    /// The id of the key with which the only draft is sealed.
     private func sealingKey() throws -> String {
         try session.query(
             "SELECT convert_from(substr(sealed, 3, get_byte(sealed, 1)), 'UTF8') FROM drafts"
@@ -237,10 +237,10 @@ struct FindTests {
 
     // MARK: - A changed database
 
-    @Test func `a draft is unreadable with the token hash of another draft`() async throws {
+    @Test func `a draft is unreadable if its token hash is replaced by that of another token`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
-            // Whoever can write the database puts the hash of a known token into the row of Kim.
+            // An attacker who can write to the database stores the hash of a known token in the row of Kim's draft.
             let token = Token(for: kim.id)
             try session.query("UPDATE drafts SET token_hash = \(token.hash) WHERE id = \(kim.id)")
             #expect(await outcome { try await service.signups.find(token) } == "unreadable")
@@ -259,7 +259,9 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft of a first-form key opens and moves to the second form with its next write`() async throws {
+    @Test func `a draft that a first-form key has sealed is readable, and its next write uses the second form`()
+        async throws
+    {
         let old = "old:" + Data(repeating: 11, count: 32).base64EncodedString()
         let draft = try await TestSignups.with(keys: old) { try await $0.fill($0.start(), through: "email") }
         #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 1") == 1)
@@ -271,7 +273,7 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft can be extended without being encrypted again`() async throws {
+    @Test func `a draft whose lifetime an operator extends stays readable`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(try await Operator(service.signups, name: "mina").extend(draft.id) != nil)

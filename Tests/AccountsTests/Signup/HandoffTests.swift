@@ -88,7 +88,7 @@ struct HandoffTests {
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
             let (moved, token) = try await service.signups.resume(service.link())
-            // The first device read the draft before the link was opened.
+            // The first device had read the draft before the link was opened.
             let late = try await service.signups.write(Change(values: Values()), to: draft)
             guard case .overtaken = late else {
                 Issue.record("the late write was accepted")
@@ -127,7 +127,7 @@ struct HandoffTests {
             }
             let token = opened[0].token
             #expect(try await service.signups.maskedAddress(of: link) == nil)
-            #expect(try await service.signups.maskedAddress(of: token) == nil, "a token is no link")
+            #expect(try await service.signups.maskedAddress(of: token) == nil, "the new token is not a link")
             #expect(await outcome { try await service.signups.resume(token) } == "expired")
             try session.letPass("1 minute")
             #expect(await outcome { try await service.signups.resume(link, openedBy: opening) } == "expired")
@@ -135,7 +135,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a server that has another first key meanwhile gives the same token again`() async throws {
+    @Test func `a server that has another first key since then gives the same token again`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -189,7 +189,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link and a write at the same time lose neither`() async throws {
+    @Test func `opening a link during a write loses no acknowledged value`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
@@ -276,7 +276,8 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link is refused before the address is proved and after the commit`() async throws {
+    @Test func `no link is mailed before the address is proved, and none can be opened after the commit`() async throws
+    {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             #expect(await outcome { try await service.signups.handOff(draft) } == "locked, next is code")
@@ -325,12 +326,12 @@ struct HandoffTests {
         }
     }
 
-    @Test func `a link that is opened too late for an answer moves nothing`() async throws {
+    @Test func `a link that is opened too short a time before the deadline moves nothing`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "password")
             try await service.signups.handOff(draft)
             let link = try await service.link()
-            // The move would have to be complete a second before the deadline.
+            // The service moves a draft only if more than a second is left until the deadline.
             let ending = await Deadline.$current.withValue(Deadline(in: .seconds(1))) {
                 await outcome { try await service.signups.resume(link) }
             }
@@ -341,7 +342,7 @@ struct HandoffTests {
         }
     }
 
-    @Test func `opening links counts against the limit of the network`() async throws {
+    @Test func `opening links counts against the limit of starts of the network`() async throws {
         var limits = Limits.lavish
         limits.byName[.starts] = Limit(3, per: .seconds(3600))
         try await TestSignups.with(limits: limits) { service in
@@ -354,7 +355,7 @@ struct HandoffTests {
 }
 
 extension TestSignups {
-    /// Delivers all due mail, and returns the token in the link of the last one.
+    /// Delivers all due mail, and returns the token in the link of the last mail.
     fileprivate func link() async throws -> Token<Draft> {
         try await deliver()
         let line = mailbox.mails.last?.text.split(separator: "\n").first { $0.hasPrefix("http") }

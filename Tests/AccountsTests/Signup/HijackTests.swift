@@ -51,7 +51,7 @@ struct HijackTests {
                 await outcome { try await service.submit(["code": .string(code)], to: "code", of: stranger) }
                     == "refused: code code_wrong (4 left)"
             )
-            // A new code does not exist either: the owner gets a notice.
+            // A request for another code sends no code either: the owner of the address gets a notice.
             try session.letPass("1 minute")
             let step = try #require(service.signups.flow.step(named: "code"))
             _ = try await service.signups.resend(step, of: service.signups.reread(stranger))
@@ -101,7 +101,7 @@ struct HijackTests {
     @Test func `non-verifying provider: an address without our own proof creates no account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
-            // As if another system had verified the address, and the service had not.
+            // Removes the proof, as if only another system had verified the address.
             try session.run("UPDATE proofs SET proved_at = NULL")
             #expect(await outcome { try await service.signups.commit(draft) } != "done")
             #expect(try session.number(of: "accounts") == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-/// Invariants of the rows after any sequence of actions.
+/// The invariants that the rows meet after any sequence of actions.
 @Suite("Invariants", .freshDatabase, .timeLimit(.minutes(5)))
 struct InvariantsTests {
     private let session: Session
@@ -179,7 +179,8 @@ private struct RandomUser {
         return ["code": .string(isGuess ? "000000" : try await code(for: draft) ?? "000000")]
     }
 
-    /// The last code that was mailed for this draft, unless it was withdrawn. Other drafts may use the same address.
+    /// The last code that was mailed for this draft; nil if there is none, or if it was withdrawn. The code is found by
+    /// its digest, because other drafts may use the same address.
     private func code(for draft: Draft) async throws -> String? {
         guard let address = draft.values.address(in: "email"), let proof = draft.proofs["code"] else { return nil }
         try await service.deliver()

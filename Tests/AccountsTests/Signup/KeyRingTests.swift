@@ -11,7 +11,7 @@ struct KeyRingTests {
     private static let nowhere = SealedPlace(table: "", row: [])
     static let plaintext = Array("an address, a name, a date of birth".utf8)
 
-    /// 32 ascending bytes from `first` on, in base64.
+    /// Ascending bytes from `first` on, in base64.
     static func key(_ first: UInt8, count: UInt8 = 32) -> String {
         Data((0..<count).map { first + $0 }).base64EncodedString()
     }
@@ -37,18 +37,18 @@ struct KeyRingTests {
         #expect(Set(boxes.map { $0[4..<16] }).count == 100)
     }
 
-    /// Sealed by another implementation of HKDF-SHA-256 and AES-256-GCM, with the nonce 00…0b.
+    /// Another implementation of HKDF-SHA-256 and AES-256-GCM has sealed the box, with the nonce 00…0b.
     @Test func `a box in the documented format opens`() throws {
         let box = try #require(Data(base64Encoded: "AQJrMQABAgMEBQYHCAkKCy/uQaLl6GBZ0AxQzxR7vZ0zFkxJEC71ryV3UNItGney"))
         #expect(try KeyRing(Self.old).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
     }
 
     @Test(arguments: ["", "a draf", "a draft ", "A draft", "b draft"])
-    func `a box opens only with its own context`(context: String) throws {
+    func `a box opens only for its own row`(row: String) throws {
         let ring = try KeyRing(Self.old)
         let box = ring.seal(Self.plaintext, for: Self.draft)
         #expect(throws: UnsealingError.self) {
-            try ring.open(box, for: SealedPlace(table: "drafts", row: Array(context.utf8)))
+            try ring.open(box, for: SealedPlace(table: "drafts", row: Array(row.utf8)))
         }
     }
 
@@ -98,7 +98,7 @@ struct KeyRingTests {
 
     // MARK: Digests
 
-    /// Computed by another implementation of HKDF-SHA-256 and HMAC-SHA-256.
+    /// Another implementation of HKDF-SHA-256 and HMAC-SHA-256 has computed the expected digest.
     @Test func `a digest is the HMAC of the parts with their lengths`() throws {
         let digest = try KeyRing(Self.old).digests(Array("address".utf8), Array("a@b.example".utf8))[0]
         #expect(Data(digest).base64EncodedString() == "ZWXMHpyTZV9thY0i4jbjVTotBpyzkEFYHL4WI6pD+lE=")
@@ -191,7 +191,7 @@ struct KeyRingTests {
         #expect(try ring.open(box, for: Self.draft) == plaintext)
     }
 
-    /// Sealed by another implementation of HKDF-SHA-256 and AES-256-GCM, with the salt 00…0f.
+    /// Another implementation of HKDF-SHA-256 and AES-256-GCM has sealed the box, with the salt 00…0f.
     @Test func `a box in the documented second format opens`() throws {
         let text = "AgJrMQABAgMEBQYHCAkKCwwNDg+yCaK45RzJkzHIICX6Z51g6wfZPF8hhQNeBjdnS8bARA=="
         let box = try #require(Data(base64Encoded: text))
@@ -235,12 +235,12 @@ struct KeyRingTests {
         #expect(throws: UnsealingError.self) { try ring.open(box + [0], for: Self.draft) }
     }
 
-    @Test func `a key opens only the format of its form`() throws {
+    @Test func `a key opens only boxes in the format of its own form`() throws {
         let (first, second) = (try KeyRing(Self.old), try KeyRing(Self.second))
         for (sealer, opener) in [(first, second), (second, first)] {
             var box = sealer.seal(Self.plaintext, for: Self.draft)
             #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
-            // Nobody can relabel it.
+            // The box does not open either if its version is changed to that of the other form.
             box[0] = 3 - box[0]
             #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
         }
@@ -259,13 +259,13 @@ struct KeyRingTests {
         }
     }
 
-    @Test func `only a key of the second form has a pepper, which another key has not`() throws {
+    @Test func `only a key of the second form has a pepper, and different keys have different peppers`() throws {
         #expect(try KeyRing(Self.old).pepper == nil)
         let pepper = try #require(try KeyRing(Self.second).pepper)
-        // Computed by another implementation of HKDF-SHA-256.
+        // Another implementation of HKDF-SHA-256 has computed the expected values.
         #expect(Data(pepper.id).base64EncodedString() == "2WECGmvGYkA=")
         #expect(Data(pepper.key).base64EncodedString() == "OQJO4RJx52AqurJgXKOFAx7Oehex/kwKESwIvU0xU40=")
-        // The same name with other bytes.
+        // This key has the same id and other bytes.
         let other = try #require(try KeyRing("k1:v2:" + Self.key(1)).pepper)
         #expect(other.id != pepper.id && other.key != pepper.key)
     }

@@ -14,7 +14,7 @@ struct KeySentinelTests {
         session = try Session()
     }
 
-    /// Why the ring does not fit the database of the test.
+    /// Why a key ring does not fit the database of the test; nil if it fits.
     private func mismatch(of keys: String) async throws -> KeyMismatch? {
         let ring = try KeyRing(keys)
         return try await withDatabase { try await ring.mismatch(with: $0) }
@@ -39,7 +39,7 @@ struct KeySentinelTests {
         #expect(try session.number(of: "key_sentinel") == 1)
     }
 
-    @Test func `of two rings that meet an empty database at the same time, one fits`() async throws {
+    @Test func `of two rings that servers check with an empty database at the same time, one fits`() async throws {
         let rings = [try KeyRing(TestSignups.keys), try KeyRing(Self.new)]
         let mismatches = try await withDatabase(connections: 6) { database in
             try await atOnce(20) { try await rings[$0 % 2].mismatch(with: database) }

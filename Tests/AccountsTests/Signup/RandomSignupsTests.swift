@@ -14,7 +14,7 @@ struct RandomSignupsTests {
             try await leaseTakenName(on: service)
             let first = Self.seed ?? .random(in: 0...UInt64(Int64.max))
             var runs = [await SignupRun(of: first, on: service)]
-            // With a given seed, the others follow only if that one succeeds.
+            // If a seed is given, the other sign-ups run only if the one with this seed succeeds.
             if Self.seed == nil || runs[0].failure == nil {
                 runs += await run(first &+ 1, count: 999, on: service)
             }
@@ -58,7 +58,7 @@ struct RandomSignupsTests {
     }
 }
 
-/// The log of one random sign-up, and its difference from the model if there is one.
+/// The log of one random sign-up. `failure` is the first difference from the model; nil if there is none.
 private struct SignupRun: CustomStringConvertible, Sendable {
     let seed: UInt64
     private(set) var lines: [String] = []
@@ -80,6 +80,8 @@ private struct SignupRun: CustomStringConvertible, Sendable {
         }
     }
 
+    /// Compares the delivered mails with those that the model expects.
+    ///
     /// - Parameter recipients: the addresses of all delivered mails, by the tag of the person.
     mutating func compare(_ recipients: [String: [String]]) {
         let delivered = recipients[RandomPerson.tag(of: seed), default: []].tally
@@ -92,7 +94,7 @@ private struct SignupRun: CustomStringConvertible, Sendable {
 }
 
 extension Signups {
-    /// The same service after its flow file was changed.
+    /// The same service with another flow, but with its own limits and without images.
     fileprivate func asking(_ flow: Flow) -> Signups {
         var flow = flow
         flow.limits = self.flow.limits
@@ -112,7 +114,7 @@ extension Signups {
 private struct RandomSignup {
     var chance: SeededChance
     private(set) var model: SignupModel
-    /// The flow, and the actions on it.
+    /// The flow file at the start, and then one line for each action.
     private(set) var log: [String]
     private let person: RandomPerson
     private let service: TestSignups
@@ -172,7 +174,7 @@ private struct RandomSignup {
                 digits: model.codes[field.name]?.digits,
                 using: &chance
             )
-            // Random answers would hardly ever repeat the password.
+            // A random confirmation would hardly ever equal the random password.
             if case .confirmation = field.rule, chance.happens(in: 85),
                 case .password(let password)? = answers.last?.1.meaning
             {
@@ -215,7 +217,7 @@ private struct RandomSignup {
         }
     }
 
-    /// Only for this draft, because other sign-ups use the same database concurrently.
+    /// Moves only the times of this draft into the past, because other sign-ups use the same database concurrently.
     private mutating func letPass(minutes: Int) async throws {
         model.letPass(seconds: 60 * minutes)
         let (database, id) = (signups.database, draft.id)
@@ -241,7 +243,7 @@ private struct RandomSignup {
     private mutating func changeFlow() async throws {
         for _ in 0..<Int.random(in: 1...3, using: &chance) { model.flow = model.flow.edited(using: &chance) }
         signups = signups.asking(try Flow(yaml: model.flow.yaml, file: "random.yaml"))
-        // The rules that have changed may refuse a nonsensical answer for another reason.
+        // The changed rules may refuse an invalid answer for another reason than the model expects.
         lastAnswers = lastAnswers.filter { !$0.value.contains { $0.answer.isNonsense } }
         try await compare("the flow is now\n\(model.flow.yaml)", "done") { nil }
     }
@@ -316,6 +318,6 @@ private struct RandomSignup {
 }
 
 extension Obstacle {
-    /// Only the database knows taken names, so the model ignores them.
+    /// True for a taken name. The comparison with the model ignores it, because only the database knows taken names.
     fileprivate var isTaken: Bool { if case .taken = reason { true } else { false } }
 }

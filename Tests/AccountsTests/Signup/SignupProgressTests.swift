@@ -35,8 +35,8 @@ private let steps = """
 
 @Suite("Progress of a sign-up")
 struct SignupProgressTests {
-    /// The values of a draft and the expected progress: the states of the steps, the next step, the missing fields, the
-    /// number of completed steps.
+    /// The values of a draft, and the expected progress: the states of the steps, the next step, the missing fields,
+    /// the number of completed steps, and whether the draft can be committed.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var values: [FieldName: JSON] = [:]
@@ -368,7 +368,7 @@ private struct RandomStep {
 
     static func some(using chance: inout SeededChance) -> [RandomStep] {
         (0..<Int.random(in: 1...6, using: &chance)).map { step in
-            // Mostly valid values: otherwise few drafts would get beyond their first step.
+            // Most values are valid: otherwise few drafts would get beyond their first step.
             let fields = (0..<Int.random(in: 1...3, using: &chance)).map { field in
                 RandomField(
                     name: "field-\(step)-\(field)",
@@ -402,35 +402,36 @@ private struct RandomStep {
     }
 }
 
-/// The rules of steps, written as simply as possible and without regard to speed.
+/// A second implementation of the rules of steps. It must be simple, and need not be fast.
 private struct Model {
     let steps: [RandomStep]
 
-    /// A field of the step has an invalid value.
+    /// True if a field of the step has an invalid value.
     func isInvalid(_ step: Int) -> Bool {
         steps[step].fields.contains { $0.holds == false }
     }
 
-    /// Every required field has a valid value. A step without required fields must have been submitted.
+    /// True if no field has an invalid value, and every required field has a valid one. A step without required fields
+    /// must have been submitted.
     func isFilled(_ step: Int) -> Bool {
         let required = steps[step].fields.filter(\.isRequired)
         if isInvalid(step) { return false }
         return required.isEmpty ? steps[step].isAnswered : required.allSatisfy { $0.holds == true }
     }
 
-    /// An optional step that was submitted without values.
+    /// True if the step is optional and was submitted without values.
     func isSkipped(_ step: Int) -> Bool {
         steps[step].isOptional && steps[step].isAnswered && steps[step].fields.allSatisfy { $0.holds == nil }
     }
 
     func isMet(_ step: Int) -> Bool { isFilled(step) || isSkipped(step) }
 
-    /// An earlier required step is incomplete.
+    /// True if an earlier step is incomplete and not optional.
     func isLocked(_ step: Int) -> Bool {
         (0..<step).contains { !steps[$0].isOptional && !isFilled($0) }
     }
 
-    /// The first step that is neither filled nor skipped.
+    /// The first step that must still be filled or skipped; nil if there is none.
     var next: Int? { steps.indices.first { !isMet($0) } }
 
     func state(_ step: Int) -> StepState {
@@ -441,7 +442,7 @@ private struct Model {
         return next == step ? .current : .open
     }
 
-    /// The required fields without a valid value. Fields of optional steps are not required.
+    /// The names of the required fields without a valid value. Fields of optional steps are not required.
     var missing: [String] {
         steps.filter { !$0.isOptional }.flatMap(\.fields).filter { $0.isRequired && $0.holds != true }.map(\.name)
     }
@@ -449,6 +450,6 @@ private struct Model {
     var done: Int { steps.indices.count { !steps[$0].isOptional && isFilled($0) } }
     var total: Int { steps.count { !$0.isOptional } }
 
-    /// Every required step is filled, and no value is invalid.
+    /// True if every step that is not optional is filled, and no value is invalid.
     var isReady: Bool { done == total && !steps.indices.contains(where: isInvalid) }
 }

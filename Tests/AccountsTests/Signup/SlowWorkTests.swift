@@ -14,7 +14,7 @@ struct SlowWorkTests {
         session = try Session()
     }
 
-    /// A hashing pool whose hashes are counted.
+    /// A hashing pool that counts its hashes.
     private struct CountingPool: ~Copyable {
         private let metrics = Metrics()
         let pool: HashingPool
@@ -58,7 +58,7 @@ struct SlowWorkTests {
             let draft = try await service.fill(service.start(), through: "password")
             let before = counting.hashes
             for number in 1...100 {
-                // Long enough to be the password, so it would be compared with the hash.
+                // The local part is long enough to be the password, so it would be compared with the hash.
                 let answers: Answers = ["email": .string("a.long.local.part.\(number)@example.com")]
                 #expect(await submit(answers, to: "email", of: draft, on: service) == "too many: mails_from_network")
             }
@@ -114,7 +114,7 @@ struct SlowWorkTests {
                     == "too many: password_hashes"
             )
             #expect(counting.hashes == before)
-            // A short name is not compared.
+            // A name that is too short for a password is not compared with the hash.
             draft = try await service.submit(["username": "kim"], to: "profile", of: draft)
             try session.letPass("1 hour")
             _ = try await service.submit(Self.password("a third pass phrase"), to: "password", of: draft)
@@ -167,7 +167,7 @@ struct SlowWorkTests {
         }
     }
 
-    @Test func `the check before slow work refuses exactly what the write would refuse`() throws {
+    @Test func `the check of rate limits before slow work gives the same refusal as the write`() throws {
         let arguments = "(ARRAY['\\x01', '\\x02']::bytea[], '{1, 2}'::bigint[], '{60, 3600}'::bigint[])"
         let (peek, take) = (
             SQL(stringLiteral: "SELECT number, wait FROM exceeded_limit\(arguments)"),
@@ -176,7 +176,7 @@ struct SlowWorkTests {
         #expect(try session.query(peek).isEmpty && session.query(peek).isEmpty)
         #expect(try session.number(of: "limits") == 0)
         #expect(try session.query(take).isEmpty)
-        // One transaction, because the wait depends on its time.
+        // Both statements run in one transaction, because the wait depends on the time of the transaction.
         try session.run("BEGIN")
         let predicted = try session.query(peek).only.decode(Int.self, Int.self)
         let refused = try session.query(take).only.decode(Int.self, Int.self)

@@ -121,7 +121,7 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a submission for a given revision is rejected if the draft is at another one`() async throws {
+    @Test func `a submission for a given revision is rejected if the draft has another revision`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
             let step = service.signups.flow.steps[0]
@@ -225,7 +225,8 @@ struct SubmitTests {
         }
     }
 
-    @Test func `a password whose hash exceeds the present cost is cleared with a new address`() async throws {
+    @Test func `a password whose hash costs more than the current parameters is cleared by a new address`() async throws
+    {
         let costly = try HashingPool(parameters: Argon2Parameters(), workers: 1, queue: 8)
         let draft = try await TestSignups.with(hashing: costly) { try await $0.fill($0.start(), through: "password") }
         try await TestSignups.with { service in
@@ -370,7 +371,7 @@ struct SubmitTests {
             }
             #expect(dump.contains(draft.id.description))
 
-            // The search would find plain text: after the commit it finds all canaries but the password.
+            // The search can find plain text: after the commit, it finds all canaries except the password.
             _ = try await service.signups.commit(draft)
             let afterwards = try session.dump()
             #expect(canaries.filter { holds(afterwards, $0) } == canaries.filter { $0 != "a pass phrase of mine" })

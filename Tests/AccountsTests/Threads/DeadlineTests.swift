@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Deadlines", .timeLimit(.minutes(3)))
 struct DeadlineTests {
-    @Test func `an extension gives the time back that a body took`() {
+    @Test func `an extension moves the deadline by its duration`() {
         let deadline = Deadline(in: .seconds(8))
         let before = deadline.instant
         deadline.extend(by: .seconds(5))
         #expect(deadline.instant == before + .seconds(5))
     }
 
-    @Test func `finding out whether a write took effect has a time of its own`() async {
+    @Test func `finding out whether a write took effect has its own deadline`() async {
         await Deadline.$current.withValue(Deadline(in: .seconds(-1))) {
             #expect(Deadline.hasPassed && Deadline.secondsLeft == 0)
             await Deadline.verifying { #expect(!Deadline.hasPassed) }

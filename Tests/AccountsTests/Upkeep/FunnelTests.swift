@@ -11,7 +11,7 @@ struct FunnelTests {
         session = try Session()
     }
 
-    /// The rows of the table, such as `email entered 2`.
+    /// The stored counts after this server has flushed its own, summed over all days, such as `email entered 2`.
     private func counts(_ service: TestSignups) async throws -> [String] {
         try await service.signups.funnel.flush(to: service.database)
         return try session.query(
@@ -131,7 +131,9 @@ struct FunnelTests {
         }
     }
 
-    @Test func `counts of servers and days add up, and are kept while the database refuses them`() async throws {
+    @Test func `counts of servers and days add up, and a server keeps them while the database refuses them`()
+        async throws
+    {
         try await TestSignups.with { one in
             try await TestSignups.with { other in
                 for service in [one, other, one] { _ = try await service.start() }

@@ -26,7 +26,8 @@ struct LimitTests {
 
     // MARK: - Counting
 
-    /// Hits two subjects: the first may be hit twice a minute, the second `count` times an hour.
+    /// Counts a hit of two subjects, and returns a row if a limit is exceeded. The limit of the first is 2 a minute,
+    /// that of the second is `count` an hour.
     private func take(_ count: Int) throws -> Rows {
         try session.query(
             """
@@ -157,7 +158,7 @@ struct LimitTests {
             let block = Array(repeating: "done", count: 4) + ["too many: starts"]
             let all = Array(repeating: block, count: 4).flatMap(\.self)
             #expect(outcomes == all + Array(repeating: "too many: starts", count: 5))
-            // A refused start counts in none of the three sizes.
+            // A refused start counts against none of the three block sizes.
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 1") == 16)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 4") == 4)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 16") == 1)
@@ -211,7 +212,7 @@ struct LimitTests {
             var (mails, guesses): ([String], [String]) = ([], [])
             for hour in 0..<8 {
                 for number in 0..<5 {
-                    // The stranger has a /48 of IPv6.
+                    // All networks of the stranger are in one /48 of IPv6.
                     let stranger = try network("2001:db8:7:\(hour)\(number)::1")
                     var draft = try await service.start()
                     mails.append(await submitAddress("kim@example.com", from: stranger, of: draft, on: service))
@@ -240,7 +241,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `the addresses of a mailbox with a tag share a limit, and leave that of the address without one`()
+    @Test func `addresses with different tags share a limit, and the address without a tag has its own`()
         async throws
     {
         let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
@@ -253,7 +254,7 @@ struct LimitTests {
             }
             #expect(outcomes == ["done", "done", "done", "too many: mails_to_address", "done"])
             try await service.deliver()
-            // The mail goes to the address as it was entered.
+            // The mails go to the addresses with their tags.
             let recipients = Set(service.mailbox.mails.map(\.to))
             #expect(recipients == Set(addresses.prefix(3) + ["kim@example.com"]))
         }
@@ -360,7 +361,7 @@ struct LimitTests {
         }
     }
 
-    @Test func `a waiting mail is replaced only by another mail to the same address`() async throws {
+    @Test func `a waiting mail is replaced by a newer mail to the same address`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             try session.letPass("1 minute")
@@ -371,7 +372,9 @@ struct LimitTests {
         }
     }
 
-    @Test func `a mail that counts is sent, even if its draft is cancelled or changes its address`() async throws {
+    @Test func `a mail that counts against a limit is sent, even if its draft is cancelled or changes its address`()
+        async throws
+    {
         try await TestSignups.with { service in
             var draft = try await service.start()
             for address in ["kim@example.com", "lee@example.com"] {

@@ -12,7 +12,7 @@ struct NetworkPseudonymTests {
         try KeyRing(ring).pseudonym(of: Network(#require(IPAddress(address))), at: time)
     }
 
-    /// Computed by another implementation of HKDF-SHA-256 and HMAC-SHA-256.
+    /// Another implementation of HKDF-SHA-256 and HMAC-SHA-256 has computed the expected value.
     @Test func `the pseudonym has the known value`() throws {
         #expect(try name("192.0.2.1") == "c1b59f0207476829")
     }
@@ -39,7 +39,7 @@ struct NetworkPseudonymTests {
         #expect(try self.name("192.0.2.1", ring: KeyRingTests.new) != name)
     }
 
-    @Test func `the pseudonym is no digest that the database has`() throws {
+    @Test func `a pseudonym differs from the digest of the same parts in the database`() throws {
         let ring = try KeyRing(KeyRingTests.old)
         let parts: [[UInt8]] = [[1, 2], [3]]
         #expect(ring.pseudonym(parts) != ring.digest(parts))

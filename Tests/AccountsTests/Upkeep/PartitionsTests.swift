@@ -71,7 +71,7 @@ struct PartitionsTests {
             let (draft, token) = try await service.signups.start(in: .english)
             let partitions = Partitions(database: service.database, logger: .silent)
             await #expect(throws: DatabaseError.self) { try await partitions.prepare() }
-            // A new day may begin between the draft and its partitions.
+            // Only the day of the draft has no partition. It is today, or yesterday if a new day has begun meanwhile.
             #expect(Set(try days()).isSuperset(of: 1...7))
             #expect(try await service.signups.find(token).id == draft.id)
         }
@@ -86,7 +86,7 @@ struct PartitionsTests {
             let today = try session.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')").only
             #expect(try table(daysAgo: 0) == "drafts_\(today.decode(String.self)) AS drafts")
             #expect(table(daysAgo: -100) == "drafts")
-            // The old partition may be dropped at any time.
+            // A server may drop the old partition at any time.
             #expect(table(daysAgo: 20) == "drafts")
         }
     }
@@ -100,7 +100,7 @@ struct PartitionsTests {
         }
     }
 
-    /// Simulates a week in which no server ran.
+    /// Drops all partitions except the default one, as if no server had run for a week.
     private func dropAllButTheDefault() throws {
         for row in try session.query(
             "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'drafts'::regclass"
@@ -116,7 +116,7 @@ struct PartitionsTests {
             .decode(String.self)
     }
 
-    /// The days from today that have a partition.
+    /// The days that have a partition, as numbers of days after today.
     private func days() throws -> [Int] {
         try session.query(
             """

@@ -172,7 +172,7 @@ struct ReaperTests {
             )
             try session.age("12 days")
             try session.run("UPDATE drafts SET ends_at = now() - interval '23 hours'")
-            // The draft of an account is kept for a day after its end.
+            // The committed draft is kept until a day after the end of its lifetime.
             #expect(try await service.sweep().partitions >= 10)
             #expect(try session.number(of: "drafts") == 1)
             try session.run("UPDATE drafts SET ends_at = now() - interval '25 hours'")
