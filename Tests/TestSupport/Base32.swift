@@ -1,5 +1,5 @@
 extension String {
-    /// The bytes that this text encodes in base32 (RFC 4648 §6), in capitals and without padding.
+    /// The bytes that this text encodes in base32 (RFC 4648 §6). The text must be in capitals and without padding.
     package var base32Bytes: [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
         let bits = flatMap { letter in

@@ -3,8 +3,8 @@ internal import Foundation
 /// A separate PostgreSQL cluster for tests that would disturb the shared server: killing a backend restarts the whole
 /// cluster.
 ///
-/// It has a Unix socket and no port. If the tests run as root, it runs as another user, because PostgreSQL refuses to
-/// run as root.
+/// It has a Unix socket and no port. If the tests run as root, the server runs as another user, because PostgreSQL
+/// refuses to run as root.
 package struct Cluster: Sendable {
     /// The folder of the data, the socket and the log.
     private let folder: URL
@@ -45,7 +45,7 @@ package struct Cluster: Sendable {
         let newest = try FileManager.default.contentsOfDirectory(atPath: versions.path).compactMap(Int.init).max()
         guard let newest else { throw Failure(description: "no PostgreSQL server is installed in \(versions.path)") }
         binaries = versions.appending(path: "\(newest)/bin")
-        // Not in the folder for temporary files, because the path of a socket has at most 107 bytes.
+        // The folder for temporary files may have a long path, and the path of a socket has at most 107 bytes.
         folder = URL(filePath: "/tmp/cluster-\(UUID().uuidString.prefix(13))")
         let defaults = [
             "listen_addresses=", "unix_socket_directories=\(folder.path)", "max_connections=50", "shared_buffers=16MB",

@@ -11,9 +11,11 @@ package struct FreshDatabase: Sendable {
 
     @TaskLocal fileprivate static var ofTest: FreshDatabase?
 
-    /// The database of the running test, which must have the trait `.freshDatabase`.
+    /// The database of the running test, which must have the trait `.freshDatabase` or `.emptyDatabase`.
     package static var current: FreshDatabase {
-        guard let ofTest else { preconditionFailure("the test has no trait .freshDatabase") }
+        guard let ofTest else {
+            preconditionFailure("the test has neither the trait .freshDatabase nor .emptyDatabase")
+        }
         return ofTest
     }
 }

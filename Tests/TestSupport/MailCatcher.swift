@@ -11,7 +11,7 @@ package final class MailCatcher: Sendable {
         package let subject: String
         package let text: String
         package let headers: [String: String]
-        /// Whether it was received over TLS.
+        /// Whether the mail was received over TLS.
         package let tls: Bool
     }
 

@@ -60,7 +60,8 @@ package final class Session: Sendable {
         )
     }
 
-    /// Moves all stored times into the past, as if `time` had passed. `time` is a PostgreSQL interval.
+    /// Moves the stored times of drafts, mail, sign-ins, sessions and rate limits into the past, as if `time` had
+    /// passed. `time` is a PostgreSQL interval.
     package func letPass(_ time: String) throws {
         func ages(_ table: String, _ columns: String...) -> String {
             let ages = columns.map { "\($0) = \($0) - interval '\(time)'" }

@@ -51,7 +51,7 @@ package final class TestClock: Clock {
         for sleeper in woken { sleeper.alarm.finish() }
     }
 
-    /// Waits until that many tasks sleep on this clock. Throws `WaitTimeout` after 30 seconds.
+    /// Waits until this many tasks sleep on this clock. Throws `WaitTimeout` after 30 seconds.
     package func waitForSleepers(_ count: Int) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while waits.count < count {

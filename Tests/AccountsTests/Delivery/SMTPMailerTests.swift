@@ -399,7 +399,7 @@ extension SMTPLimits {
     }
 }
 
-/// A server on a free port that accepts connections, and sends only what the test sends.
+/// A server on a free port that accepts connections, and sends only the lines that the test sends.
 final class SilentServer: Sendable {
     let url: String
     private let socket: Int32

@@ -176,7 +176,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.allCases, AccountNotice.allCases)
-    func `the mail about a change links to the account, unless it is erased`(
+    func `the mail about a change links to the account, unless the account is erased`(
         language: Language,
         notice: AccountNotice
     ) {

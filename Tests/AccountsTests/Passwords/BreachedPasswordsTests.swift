@@ -266,7 +266,7 @@ struct BreachedSignupTests {
     }
 }
 
-/// Writes the text to a file that exists while the body runs.
+/// Writes the text to a temporary file, and deletes the file after the body.
 private func withList<Value>(_ text: String, _ body: (String) throws -> Value) throws -> Value {
     let file = FileManager.default.temporaryDirectory.appending(path: "breached-\(UUID()).txt")
     try Data(text.utf8).write(to: file)

@@ -397,7 +397,7 @@ private final class HeldWork: Sendable {
         }
     }
 
-    /// Returns when the worker has begun another password.
+    /// Waits until the worker has begun to hash another password.
     func begun() async {
         for await _ in beginnings { return }
     }

@@ -74,7 +74,7 @@ extension Session {
 }
 
 extension Job {
-    /// The rows of the only statement.
+    /// The rows of the job's only statement.
     func rows() async throws(DatabaseError) -> Rows {
         try await outcome().get()[0]
     }

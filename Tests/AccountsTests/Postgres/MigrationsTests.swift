@@ -148,7 +148,7 @@ struct MigrationsTests {
         }
     }
 
-    /// A program whose second migration changes the table that the first one creates.
+    /// A program whose second migration changes the table that the first one creates. The first one is already applied.
     private func alteringProgram(_ lockWait: Migrations.LockWait) throws -> Migrations {
         let first = migration("0001-first", "CREATE TABLE first ()")
         _ = try Migrations([first]).apply(to: conninfo)

@@ -188,7 +188,7 @@ struct WaitingTests {
 }
 
 extension Waiting {
-    /// The jobs of the next group, which is closed immediately.
+    /// Takes the next group, closes it, and returns its jobs; no jobs if there is no group.
     fileprivate mutating func next() -> [Job] {
         guard let group = takeGroup() else { return [] }
         closeGroup(group.number)

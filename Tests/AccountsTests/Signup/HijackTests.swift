@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 
 /// Attacks that prepare an account before its owner signs up (Sudhodanan and Paverd, “Pre-hijacked accounts”, USENIX
-/// Security 2022), as far as they concern a sign-up.
+/// Security 2022), as far as they apply to a sign-up.
 @Suite("Pre-hijacking attacks", .freshDatabase, .timeLimit(.minutes(5)))
 struct HijackTests {
     private let session: Session

@@ -110,7 +110,7 @@ extension Signups {
     }
 }
 
-/// One person's sign-up, whose flow changes meanwhile, and the model that runs in parallel.
+/// One person's sign-up, during which the flow changes, and the model of it.
 private struct RandomSignup {
     var chance: SeededChance
     private(set) var model: SignupModel

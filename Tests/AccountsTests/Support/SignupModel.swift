@@ -132,7 +132,7 @@ extension SignupModel {
         return next == step ? .current : .open
     }
 
-    /// Everything that the library reports about a draft, as text that can be compared.
+    /// The expected state of the draft, as text that tests compare with the state that the library reports.
     var report: String {
         let required = flow.steps.filter { !$0.isOptional }
         let missing = required.flatMap(\.fields).filter { $0.isRequired && !holds($0) }.map(\.name)

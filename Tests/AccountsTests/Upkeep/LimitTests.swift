@@ -510,7 +510,7 @@ struct LimitTests {
             #expect(try session.number(of: "limits") == 9)
             #expect(try session.number(of: "limits WHERE cardinality(hits) = 2") == 1)
 
-            // Another draft has leased the name. Submitting it again is refused, but does not count.
+            // Another draft leases the name of this draft. Submitting the name again is refused, but does not count.
             try session.run("DELETE FROM leases")
             _ = try await service.submit(
                 ["username": "minji", "email": "park@example.com"],

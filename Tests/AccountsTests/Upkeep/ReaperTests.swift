@@ -213,7 +213,7 @@ struct ReaperTests {
     @Test func `expired drafts in the default partition are deleted`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(try await service.readyDraft())
-            // There is no partition for that day.
+            // The draft moves to the default partition, because the day of its new id has no partition.
             try session.age("40 days")
             #expect(try session.number(of: "drafts_other") == 1)
             #expect(try await service.sweep().rows > 0)
