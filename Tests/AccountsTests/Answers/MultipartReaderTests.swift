@@ -102,9 +102,7 @@ struct MultipartReaderTests {
         #expect { try read(body) } throws: { ($0 as? MalformedBody)?.reason == reason }
     }
 
-    @Test
-    func
-        `repeated names, invalid UTF-8, too many parts, too many header lines, and a too long header line are refused`()
+    @Test func `repeated names, invalid UTF-8, too many parts or header lines, and overlong header lines are refused`()
     {
         func reason(_ body: [UInt8], maximumValues: Int = .max) -> MalformedBody.Reason? {
             do throws(MalformedBody) {

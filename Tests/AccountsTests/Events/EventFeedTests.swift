@@ -141,7 +141,7 @@ struct EventFeedTests {
         }
     }
 
-    @Test func `a full list says whether more events follow`() async throws {
+    @Test func `a list of events says whether more events follow`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop])
             for _ in 1...3 { _ = try cause() }

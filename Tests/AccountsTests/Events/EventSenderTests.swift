@@ -170,7 +170,7 @@ struct EventSenderTests {
     }
 
     @Test(arguments: [301, 302, 307, 400, 404])
-    func `a redirect or an error of the client is a failure`(status: Int) async throws {
+    func `a redirect or a 4xx status is a failure`(status: Int) async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             transport.answer(Self.shopURL, with: .answered(status: status, retryAfter: 0))

@@ -11,7 +11,7 @@ struct KeyRingTests {
     private static let nowhere = SealedPlace(table: "", row: [])
     static let plaintext = Array("an address, a name, a date of birth".utf8)
 
-    /// Ascending bytes from `first` on, in base64.
+    /// This many ascending bytes from `first` on, in base64.
     static func key(_ first: UInt8, count: UInt8 = 32) -> String {
         Data((0..<count).map { first + $0 }).base64EncodedString()
     }

@@ -94,7 +94,7 @@ private struct SignupRun: CustomStringConvertible, Sendable {
 }
 
 extension Signups {
-    /// The same service with another flow, but with its own limits and without images.
+    /// The same service with another flow. It keeps its limits, and processes no images.
     fileprivate func asking(_ flow: Flow) -> Signups {
         var flow = flow
         flow.limits = self.flow.limits

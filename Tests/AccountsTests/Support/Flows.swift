@@ -66,7 +66,7 @@ struct AskedField {
         context = ValidationContext(in: flow)
     }
 
-    /// Parses an answer, and returns a value of the type that the kind of the field parses answers to.
+    /// The parsed answer. Its type depends on the kind of the field.
     func parse(_ answer: FieldAnswer) throws(Refusals) -> any Sendable {
         try field.kind.parse(answer, of: field.name, in: context)
     }

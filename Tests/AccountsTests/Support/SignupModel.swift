@@ -66,8 +66,8 @@ extension RandomFlow.Field {
 // MARK: - Progress
 
 extension SignupModel {
-    /// True if the field has a valid value. A consent is valid if it has the current version. A code field needs a
-    /// proved address instead, and a confirmation needs a stored password.
+    /// True if the field has a valid value; a consent must also have the current version. A code field needs a proved
+    /// address instead, and a confirmation needs a stored password.
     func holds(_ field: RandomFlow.Field) -> Bool {
         switch (field.rule, held[field.name]) {
         case (.code, _): return isProved(field.name)
