@@ -125,8 +125,8 @@ struct CanaryTests {
         ] + recovery
     }
 
-    /// Leads a sign-up through failures: an exhausted code, a taken username, an address that another account gets first
-    /// and a cancelled draft. Returns the secrets that occurred.
+    /// Leads a sign-up through failures: an exhausted code, a taken username, an address that another account gets
+    /// first, and a cancelled draft. Returns the codes, tokens and other secrets that occurred.
     private static func failSignup(_ lee: Visitor, _ site: TestServer, _ session: TestSupport.Session) async throws
         -> [String]
     {
@@ -146,7 +146,8 @@ struct CanaryTests {
         try await lee.put("profile", ["username": "leebird"])
         try await lee.put("contact", ["birth_date": .string(birthDate)])
         try await lee.put("terms", ["terms": true])
-        // Another account gets the address first. The address is a parameter, because the log contains the statement.
+        // Another account gets the address first. The address is a parameter, because PostgreSQL logs the statement
+        // without its parameters.
         try session.query("INSERT INTO identifiers SELECT 'email', \(address), id FROM accounts LIMIT 1")
         #expect(try await lee.commit().slug == "identifier-taken")
         #expect(try await lee.send(.delete, "/signup", headers: [.ifMatch: "\"1\""]).status == 412)
@@ -206,8 +207,8 @@ struct CanaryTests {
         return found.sorted()
     }
 
-    /// Whether the line contains the text. Six digits also occur by chance, in a digest or in the fraction of a second, so
-    /// digits count only if they stand alone.
+    /// True if the line contains the text. Six digits also occur by chance, in a digest or in the fraction of a second,
+    /// so they count only if no hexadecimal digit and no period is next to them.
     private static func occurs(_ text: String, in line: Substring) -> Bool {
         guard text.utf8.count == 6, text.allSatisfy(\.isNumber) else { return line.contains(text) }
         return line.ranges(of: text).contains { range in

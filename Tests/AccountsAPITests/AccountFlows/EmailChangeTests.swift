@@ -9,7 +9,7 @@ import Testing
 struct EmailChangeTests {
     private static let (old, new) = ("kim@example.com", "kim@example.net")
 
-    @Test func `an account moves to an address that was proved, and both hear of it`() async throws {
+    @Test func `an account moves to an address that was proved, and both addresses get a mail`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -19,8 +19,11 @@ struct EmailChangeTests {
             #expect(commit.status == 200 && commit.json["account"]?["email"] == .string(Self.new))
             #expect(commit.json["session"]?["amr"] == ["pwd"])
             #expect(try await kim.send(.get, "/session").json["account"]?["email"] == .string(Self.new))
-            #expect(try await other.send(.get, "/session").slug == "no-session", "all others have ended")
-            #expect(try await Browser(site).signIn(Self.old).slug == "sign-in-failed", "it finds the account no more")
+            #expect(try await other.send(.get, "/session").slug == "no-session", "all other sessions have ended")
+            #expect(
+                try await Browser(site).signIn(Self.old).slug == "sign-in-failed",
+                "the old address finds no account"
+            )
             let again = try await Browser(site).signIn(Self.new).status
             #expect(again == 201)
             try await site.service.deliver()
@@ -33,7 +36,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `the session gets a new token, which a repeated commit gives again`() async throws {
+    @Test func `the session gets a new token, and a repeated commit returns the same token`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -45,7 +48,7 @@ struct EmailChangeTests {
             #expect(try await kim.send(.get, "/session").slug == "no-session")
             let again = try await kim.send(.post, "/email-change/commit")
             #expect(again.json["session"] == first.json["session"] && kim["session"] == after)
-            #expect(try await kim.signIn(Self.new).status == 201, "the device is known still")
+            #expect(try await kim.signIn(Self.new).status == 201, "the device is still known")
         }
     }
 
@@ -62,7 +65,9 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `the old address restores itself, and nothing of the thief stays`() async throws {
+    @Test func `the link in the mail restores the old address, and removes the thief's session, password and app`()
+        async throws
+    {
         try await TestServer.with { site in
             try await Browser(site).signUp()
             let thief = Browser(site)
@@ -90,11 +95,14 @@ struct EmailChangeTests {
             )
             let lee = Browser(site)
             try await lee.signUp(Self.new, "lee")
-            #expect(try await lee.send(.get, "/session").json["account"]?["email"] == .string(Self.new), "it is free")
+            #expect(
+                try await lee.send(.get, "/session").json["account"]?["email"] == .string(Self.new),
+                "the address is free"
+            )
         }
     }
 
-    @Test func `an app that a thief has added shortly before the change goes, too`() async throws {
+    @Test func `restoring the address also removes an app that was added shortly before the change`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp()
             let thief = Browser(site)
@@ -110,7 +118,9 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `an older authenticator stays with its recovery codes, and is asked for`() async throws {
+    @Test func `restoring the address keeps an older app and its recovery codes, and a recovery asks for it`()
+        async throws
+    {
         try await TestServer.with { site in
             let kim = Browser(site)
             let person = try await kim.signUp(hasAuthenticator: true)
@@ -129,7 +139,9 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `for a day the account neither moves again nor is erased`() async throws {
+    @Test func `for a day after a change, the person can neither change the address again nor erase the account`()
+        async throws
+    {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -144,7 +156,9 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `of a chain of changes, the first address wins`() async throws {
+    @Test func `after two changes both links work, and the link to the first address restores it for good`()
+        async throws
+    {
         try await TestServer.with { site in
             let thief = Browser(site)
             try await thief.signUp()
@@ -166,7 +180,9 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `an address of another account is refused as in a sign-up`() async throws {
+    @Test func `an address of another account gets the same answer as a free one, and its owner gets a mail`()
+        async throws
+    {
         try await TestServer.with { site in
             try await site.readyAccount("lee@example.com", "lee")
             let kim = Browser(site)
@@ -181,7 +197,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `an address that becomes an account meanwhile is reported only now`() async throws {
+    @Test func `a commit fails if another account has got the address meanwhile`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -205,7 +221,9 @@ struct EmailChangeTests {
             "UPDATE accounts SET credentials_version = 9", "DELETE FROM accounts",
         ]
     )
-    func `a change ends with the session or the account`(change: String) async throws {
+    func `a change ends when its session ends, or its account is disabled, changed or deleted`(change: String)
+        async throws
+    {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -218,7 +236,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `a left address is reserved for a week`() async throws {
+    @Test func `a former address is reserved, and is free after the reservation has ended`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -285,7 +303,7 @@ struct EmailChangeTests {
         }
     }
 
-    @Test func `a page asks for the password first`() async throws {
+    @Test func `the page of a change asks for the password if the last proof is too old`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")

@@ -37,7 +37,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `a commit whose answer was lost is repeated`() async throws {
+    @Test func `a repeated commit returns the same session`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -57,7 +57,9 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `the answers are the same without an account, and nobody gets mail`() async throws {
+    @Test func `the answers do not reveal whether there is an enabled account, and only such an account gets mail`()
+        async throws
+    {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.readyAccount("away@example.com", "away")
@@ -101,20 +103,27 @@ struct RecoveryTests {
             #expect(try await kim.send(.put, path, [:]).refusals == ["second_factor:required"])
             let code = person.code
             #expect(try await kim.send(.put, path, ["second_factor": .string(code)]).nextStep == "password")
-            #expect(try await kim.send(.put, path, ["second_factor": .string(code)]).status == 200, "a double click")
+            #expect(
+                try await kim.send(.put, path, ["second_factor": .string(code)]).status == 200,
+                "the form was sent twice"
+            )
             let other = try await kim.send(.put, path, ["second_factor": .string(person.wrongCode)])
             #expect(other.refusals == ["second_factor:code_wrong"])
-            #expect(try await kim.send(.get, "/recovery").nextStep == "password", "the right code stays")
+            #expect(try await kim.send(.get, "/recovery").nextStep == "password", "the right code still counts")
             try await kim.send(.put, "/recovery/password", .passwords(Self.new))
             let commit = try await kim.send(.post, "/recovery/commit")
             #expect(commit.json["session"]?["assurance"] == "aal2" && commit.json["session"]?["amr"] == ["otp", "mfa"])
             let again = Browser(site)
             #expect(try await again.signIn(Self.email, Self.new).json["session"] == ["state": "second-factor"])
-            #expect(try await again.send(.put, "/session/totp", ["code": .string(code)]).status == 422, "it is used up")
+            #expect(
+                try await again.send(.put, "/session/totp", ["code": .string(code)]).status == 422,
+                "the code is used up"
+            )
         }
     }
 
-    @Test func `a recovery code replaces the app once, and is replaced itself`() async throws {
+    @Test func `a recovery code replaces a code of the app once, and a new recovery code takes its place`() async throws
+    {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             let kim = Browser(site)
@@ -133,7 +142,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `guesses at the second factor are limited, without harm to the sign-in`() async throws {
+    @Test func `guesses at the second factor are limited, and the owner can still sign in`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -150,14 +159,17 @@ struct RecoveryTests {
             let right = try await thief.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
             #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
             let code: JSON = ["second_factor": .string(person.recoveryCodes[0])]
-            #expect(try await thief.send(.put, "/recovery/second-factor", code).status == 200, "nobody guesses these")
+            #expect(
+                try await thief.send(.put, "/recovery/second-factor", code).status == 200,
+                "a recovery code has no limit"
+            )
             let kim = Browser(site)
             _ = try await kim.signIn()
             #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
         }
     }
 
-    @Test func `the token of a recovery opens no sign-up, and the reverse`() async throws {
+    @Test func `the token of a recovery opens no sign-up, and the token of a sign-up opens no recovery`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -173,7 +185,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `of two recoveries, the one that is finished ends the other`() async throws {
+    @Test func `of two recoveries of an account, the first commit ends the other`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let (kim, other) = (Browser(site), Browser(site))
@@ -193,7 +205,9 @@ struct RecoveryTests {
             "UPDATE accounts SET credentials_version = credentials_version + 1",
         ]
     )
-    func `a recovery ends if its account has changed meanwhile`(change: String) async throws {
+    func `a recovery ends if its account is deleted, disabled or gets new credentials meanwhile`(change: String)
+        async throws
+    {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -202,13 +216,13 @@ struct RecoveryTests {
             try Session().run(change)
             let commit = try await kim.send(.post, "/recovery/commit")
             #expect(commit.slug == "draft-expired" && commit.json["reason"] == "superseded")
-            #expect(try await kim.send(.post, "/recovery", [:]).nextStep == "email", "it can begin again")
+            #expect(try await kim.send(.post, "/recovery", [:]).nextStep == "email", "another recovery can begin")
             let rows = try Session().number(of: "sessions")
             #expect(rows == 0)
         }
     }
 
-    @Test func `a change of the password ends the recovery of somebody who reads the mail`() async throws {
+    @Test func `a change of the password ends a recovery that somebody else has begun`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -222,7 +236,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `a factor that was given does not count after the app was removed`() async throws {
+    @Test func `the removal of the app ends a recovery, whether or not its second factor was entered`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             let person = try await kim.signUp(hasAuthenticator: true)
@@ -234,11 +248,11 @@ struct RecoveryTests {
             #expect(try await kim.send(.delete, "/account/totp").status == 200)
             #expect(try await given.send(.post, "/recovery/commit").slug == "draft-expired")
             let late = try await asked.send(.put, "/recovery/second-factor", ["second_factor": "123456"])
-            #expect(late.slug == "draft-expired", "nothing that is typed could be right")
+            #expect(late.slug == "draft-expired", "no code could be right any more")
         }
     }
 
-    @Test func `a repeated commit shows nothing once the session has ended`() async throws {
+    @Test func `a repeated commit is refused after the session has ended`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -256,7 +270,9 @@ struct RecoveryTests {
             ("kim+shop@example.com", ["kim+a@example.com", "kim@example.com"]),
         ]
     )
-    func `other writings of the address use up none of its mails`(address: String, others: [String]) async throws {
+    func `other spellings of an address do not use up its limit of mails`(address: String, others: [String])
+        async throws
+    {
         let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
         try await TestServer.with(limits: limits) { site in
             try await site.readyAccount(address, "kim")
@@ -272,7 +288,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: ["kim@example.com", "nobody@example.com"])
-    func `strangers have fifty guesses at the codes for an address, and the reader of its mail gets in`(
+    func `strangers have fifty guesses at the codes for an address, and a ticket still lets its owner in`(
         address: String
     ) async throws {
         try await TestServer.with { site in
@@ -308,7 +324,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `an expired recovery is erased within an hour, and a live one is not`() async throws {
+    @Test func `the reaper erases an expired recovery, and keeps a live one`() async throws {
         try await TestServer.with(flow: standardFlow(with: "draft: {idle: 1m, absolute: 30d}")) { site in
             let reaper = Reaper(signups: site.service.signups, logger: site.log.logger)
             let kim = Browser(site)
@@ -337,7 +353,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: ["kim@example.com", "kim-the-username"])
-    func `the new password is not a name of the account`(password: String) async throws {
+    func `the address and the username of the account are refused as the new password`(password: String) async throws {
         try await TestServer.with { site in
             try await site.readyAccount(Self.email, "kim-the-username")
             let kim = Browser(site)
@@ -347,7 +363,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `another address begins the proof again`() async throws {
+    @Test func `another address must be proved again, and needs the second factor of its account`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await Browser(site).signUp("lee@example.com", "lee", hasAuthenticator: true)
@@ -363,7 +379,9 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `mails of sign-ups and recoveries have separate limits, and their tickets separate uses`() async throws {
+    @Test func `sign-ups and recoveries have separate limits of mails, and do not accept each other's tickets`()
+        async throws
+    {
         let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
         try await TestServer.with(limits: limits) { site in
             try await site.readyAccount()
@@ -384,11 +402,14 @@ struct RecoveryTests {
             #expect(redeemed.status == 201 && redeemed.nextStep == "code")
             let code = try await site.service.readCode(for: Self.email)
             #expect(try await other.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "password")
-            #expect(try await other.send(.post, "/recovery/ticket", ["ticket": ticket]).status == 422, "it works once")
+            #expect(
+                try await other.send(.post, "/recovery/ticket", ["ticket": ticket]).status == 422,
+                "a ticket works once"
+            )
         }
     }
 
-    @Test func `a recovery ends after an hour`() async throws {
+    @Test func `a recovery expires half an hour after its last change`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             let start = try await kim.send(.post, "/recovery", [:])
@@ -408,14 +429,14 @@ struct RecoveryTests {
             """,
         ]
     )
-    func `without an address or a password there is nothing to recover`(steps: String) async throws {
+    func `a flow without an address or without a password has no recovery`(steps: String) async throws {
         try await TestServer.with(flow: "flow: f\nversion: 1\nsteps:\n\(steps)") { site in
             let start = try await Browser(site).send(.post, "/recovery", [:])
             #expect(start.slug == "not-found")
         }
     }
 
-    @Test func `a person without script goes through the pages`() async throws {
+    @Test func `a person without script recovers the account`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -442,7 +463,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `the page shows the recovery code that takes the place of the used one`() async throws {
+    @Test func `the page shows the recovery code that replaces the used one`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             let kim = PageVisitor(site)
@@ -458,7 +479,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `a person gives up`() async throws {
+    @Test func `a person cancels a recovery`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.post("/recovery")
@@ -481,7 +502,7 @@ extension Browser {
 }
 
 extension Response {
-    /// The status and the body without what differs between two drafts.
+    /// The status and the body, without the address and without the members that differ between two drafts.
     fileprivate func comparable(_ address: String) -> String {
         let variable: Set<String> = ["id", "expires_at", "expires_in", "request_id", "message"]
         guard case .object(let members) = json else { return "\(status) \(body)" }

@@ -24,7 +24,7 @@ struct BoardTests {
         )
     }
 
-    // MARK: - Once
+    // MARK: - Without --watch
 
     @Test func `each step is a column, with a card for each draft`() async throws {
         try await TestSignups.with { service in
@@ -55,7 +55,7 @@ struct BoardTests {
     }
 
     @Test
-    func `the text shows every card, with columns that do not fit below the others, and the screen fills its window`()
+    func `the text has every card, and columns that do not fit are below the others; the screen fills its window`()
         throws
     {
         func card(_ name: String) -> DraftSummary {

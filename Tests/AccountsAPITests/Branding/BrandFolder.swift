@@ -2,7 +2,7 @@ import Foundation
 
 @testable import accounts_api
 
-/// A folder with a file of each type that a brand file can name. It exists as long as the object.
+/// A temporary folder with a file of each type that a brand file can name. It is deleted together with this object.
 final class BrandFolder: Sendable {
     static let svg = Array(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 4 1\"><path d=\"M0 0h4\"/></svg>".utf8

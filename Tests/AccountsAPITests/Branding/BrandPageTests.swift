@@ -13,8 +13,8 @@ struct BrandPageTests {
 
     init() throws { folder = try BrandFolder() }
 
-    /// The path that the pattern finds on the page, and the answer to a request for it. The contract does not describe
-    /// these paths.
+    /// Finds a path on the page with the pattern. Returns the path and the answer to a request for it. The request
+    /// bypasses the OpenAPI document, which does not describe these paths.
     private static func load(
         _ pattern: Regex<(Substring, Substring)>,
         of page: PageVisitor.Page,
@@ -75,7 +75,7 @@ struct BrandPageTests {
         }
     }
 
-    @Test func `a logo cannot run a script, also if somebody opens it`() async throws {
+    @Test func `a logo cannot run a script, even if a browser opens it as a page`() async throws {
         let brand = try folder.brand("logo: {light: logo.svg}")
         try await TestServer.with(brand: brand) { site in
             let page = try await PageVisitor(site).open("/signup")
@@ -99,7 +99,7 @@ struct BrandPageTests {
         }
     }
 
-    @Test func `the style follows the style sheet in the same answer`() async throws {
+    @Test func `the style of the brand follows the built-in style sheet in one file`() async throws {
         let brand = try folder.brand()
         try await TestServer.with(brand: brand) { site in
             let page = try await PageVisitor(site).open("/signup")

@@ -36,7 +36,7 @@ struct BrandReaderTests {
         #expect(brand.themeColours.mapValues { "\($0)" } == [.light: "#ffffff", .dark: "#0d0f12"])
     }
 
-    @Test func `what is missing is as before`() throws {
+    @Test func `a missing key leaves the built-in look`() throws {
         let brand = try Brand("name: Tea", file: "brand.yaml")
         #expect(brand.logo == nil && brand.favicon == nil && brand.font == nil && brand.radius == nil)
         #expect(brand.links.isEmpty && brand.themeColours.isEmpty)
@@ -110,7 +110,7 @@ struct BrandReaderTests {
     }
 
     @Test(arguments: ["http://a.example", "https:///help", "https://kim@a.example", "javascript:alert(1)", "/help"])
-    func `a link is an https or a mailto URL`(url: String) {
+    func `a link that is neither a valid https nor a mailto URL is refused`(url: String) {
         #expect(mistakes(in: "links: {terms: '\(url)'}").count == 1)
     }
 

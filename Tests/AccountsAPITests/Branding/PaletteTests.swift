@@ -10,7 +10,7 @@ struct PaletteTests {
         ("#000", "#fff", 21.0), ("#ffffff", "#FFF", 1.0), ("#767676", "#ffffff", 4.54), ("#777777", "#ffffff", 4.47),
         ("#f00", "#fff", 3.99), ("#00f", "#fff", 8.59), ("#949494", "#fff", 3.03), ("#0a0a0a", "#fff", 19.79),
     ])
-    func `the contrast of two colours is that of WCAG`(one: String, other: String, ratio: Double) throws {
+    func `the contrast of two colours follows the formula of WCAG`(one: String, other: String, ratio: Double) throws {
         let (one, other) = (try #require(Colour(one)), try #require(Colour(other)))
         #expect(one.contrast(with: other).roundedRatio == ratio)
         #expect(one.contrast(with: other) == other.contrast(with: one))

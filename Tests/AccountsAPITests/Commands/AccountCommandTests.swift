@@ -20,7 +20,7 @@ struct AccountCommandTests {
         try TestSupport.Session().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
     }
 
-    @Test func `an account is disabled with its sessions, and enabled without them`() async throws {
+    @Test func `disabling an account ends its sessions, and enabling it restores none of them`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -33,7 +33,7 @@ struct AccountCommandTests {
                 try await command("accounts", "show", "kim@example.com").output.contains("disabled  by an operator")
             )
             #expect(try await command("accounts", "enable", "kim@example.com").output.hasPrefix("enabled account "))
-            #expect(try await kim.send(.get, "/session").slug == "no-session", "the session does not live again")
+            #expect(try await kim.send(.get, "/session").slug == "no-session", "the session stays ended")
             #expect(try await Browser(site).signIn().status == 201)
             let acts = try audit().filter { $0 != "find account" }
             #expect(acts == ["disable account", "enable account"])
@@ -63,14 +63,14 @@ struct AccountCommandTests {
         }
     }
 
-    /// The support case of docs/operating.md: somebody else has changed the address.
+    /// Follows a support case of docs/operating.md: somebody else has changed the address.
     @Test func `the owner of the old address gets back an account that was disabled meanwhile`() async throws {
         try await TestServer.with { site in
             let (kim, thief) = (Browser(site), Browser(site))
             try await kim.signUp()
             _ = try await thief.signIn()
             try await thief.moveAddress(to: "kim@example.net")
-            #expect(try await command("accounts", "show", "kim@example.com").status == 1, "it has left this address")
+            #expect(try await command("accounts", "show", "kim@example.com").status == 1, "this is a former address")
             let id = try TestSupport.Session().query(
                 "SELECT account FROM identifiers WHERE kind = 'email' AND value = 'kim@example.com'"
             ).only.decode(ID<Account>.self)
@@ -104,7 +104,7 @@ struct AccountCommandTests {
         }
     }
 
-    @Test func `a recovery that has begun before an account is disabled ends with it`() async throws {
+    @Test func `disabling an account ends its open recovery`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)

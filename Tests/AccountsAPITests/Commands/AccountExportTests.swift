@@ -28,7 +28,7 @@ struct AccountExportTests {
         return members.map(\.name)
     }
 
-    @Test func `it is what the person gets, with an audit record`() async throws {
+    @Test func `the command exports what the person can export, and writes an audit record`() async throws {
         try await withAccount { kim in
             let own = try await kim.send(.get, "/account/export").json
             let run = try await CommandRun.byMina("accounts", "export", "kim@example.com")
@@ -43,7 +43,7 @@ struct AccountExportTests {
         }
     }
 
-    @Test func `photos become files that are never overwritten`() async throws {
+    @Test func `photos are written to files, and existing files are never overwritten`() async throws {
         try await withAccount { _ in
             try await withFile("") { file in
                 let folder = "\(file).photos/new"
@@ -63,7 +63,7 @@ struct AccountExportTests {
         }
     }
 
-    @Test func `nothing is read if the record cannot be written`() async throws {
+    @Test func `nothing is printed if the audit record cannot be written`() async throws {
         try await withAccount { _ in
             try TestSupport.Session().run("ALTER TABLE audit ADD CHECK (act <> 'export account')")
             let run = try await CommandRun.byMina("accounts", "export", "kim")

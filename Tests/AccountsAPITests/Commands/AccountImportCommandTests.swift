@@ -55,7 +55,7 @@ struct AccountImportCommandTests {
         }
     }
 
-    @Test func `more lines than one transaction are all imported`() async throws {
+    @Test func `more lines than fit into one transaction are all imported`() async throws {
         try await TestSignups.with { _ in
             let lines = (1...600).map { "{\"username\": \"kim\($0)\", \"created_at\": \"2024-05-01T12:00:00Z\"}" }
             let run = try await run(lines.joined(separator: "\n"))

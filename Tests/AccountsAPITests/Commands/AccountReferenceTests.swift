@@ -17,7 +17,7 @@ struct AccountReferenceTests {
             for reference in [id, "\(id.prefix(13))", "\(digits.prefix(6))", digits.uppercased()] {
                 #expect(try await CommandRun.byMina("accounts", "show", reference, "--json").json["id"]?.string == id)
             }
-            #expect(try audit() == [], "ids are no search")
+            #expect(try audit() == [], "a lookup by id is not recorded")
             for reference in ["Kim@Example.COM", "kim", "KIM"] {
                 #expect(try await CommandRun.byMina("accounts", "show", reference, "--json").json["id"]?.string == id)
             }
@@ -26,7 +26,7 @@ struct AccountReferenceTests {
         }
     }
 
-    @Test func `digits that begin several ids are refused`() async throws {
+    @Test func `digits with which several ids begin are refused`() async throws {
         try await TestSignups.with { _ in
             try TestSupport.Session().run(
                 """
@@ -42,7 +42,7 @@ struct AccountReferenceTests {
         }
     }
 
-    @Test func `a username that looks like digits is found`() async throws {
+    @Test func `a username that looks like the first digits of an id is found`() async throws {
         try await TestSignups.with { service in
             let account = try await service.signups.commit(service.readyDraft(username: "facade")).account
             let run = try await CommandRun.byMina("accounts", "show", "facade", "--json")
@@ -51,7 +51,7 @@ struct AccountReferenceTests {
         }
     }
 
-    @Test func `digits need the name of an operator only if they begin no id`() async throws {
+    @Test func `digits need the name of an operator only if no id begins with them`() async throws {
         try await TestSignups.with { service in
             let id = "\(try await service.signups.commit(service.readyDraft()).account.id)"
             let settings = ["USER": ""]
@@ -61,7 +61,7 @@ struct AccountReferenceTests {
         }
     }
 
-    @Test func `an address that the account has left does not find it`() async throws {
+    @Test func `a former address of an account does not find it`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()

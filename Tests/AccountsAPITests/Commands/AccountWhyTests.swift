@@ -27,7 +27,7 @@ struct AccountWhyTests {
         return reasons.map { "\($0["code"]?.string ?? "")\($0["obstacle"] == true ? "!" : "")" }
     }
 
-    @Test func `without an obstacle it says how to sign in`() async throws {
+    @Test func `without an obstacle the command says how to sign in`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             #expect(try await why() == "Nothing stands in the way of a sign-in with the password.\n")
@@ -46,7 +46,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `a disabled account`() async throws {
+    @Test func `a disabled account is an obstacle`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp()
             _ = try await CommandRun.byMina("accounts", "disable", "kim")
@@ -55,7 +55,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `an account without a password, and then without an address`() async throws {
+    @Test func `a missing password is an obstacle, with and without an address`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             try session.run("DELETE FROM credentials")
@@ -70,7 +70,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `fifty wrong passwords of strangers, until a mailed code or a month later`() async throws {
+    @Test func `fifty wrong passwords of strangers are an obstacle for a month`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             func guess(_ numbers: Range<Int>) async throws {
@@ -90,13 +90,13 @@ struct AccountWhyTests {
 
                     """
             )
-            #expect(try await Browser(site).signIn().status == 201, "the address has a count of its own")
+            #expect(try await Browser(site).signIn().status == 201, "the address has a separate count")
             try session.letPass("31 days")
             #expect(try await codes() == [])
         }
     }
 
-    @Test func `wrong mailed codes and wrong codes of the app`() async throws {
+    @Test func `fifty wrong mailed codes, or fifty wrong codes of the app, are an obstacle`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp(hasAuthenticator: true)
             let kim = Browser(site)
@@ -113,7 +113,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `wrong codes in a recovery`() async throws {
+    @Test func `fifty wrong codes in a recovery are an obstacle`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -125,7 +125,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `an authenticator without recovery codes, or without its key`() async throws {
+    @Test func `an authenticator is an obstacle without recovery codes, or if it cannot be decrypted`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp(hasAuthenticator: true)
             #expect(try await why().contains("a code of its authenticator app, or one of 10 recovery codes."))
@@ -136,7 +136,7 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `an account that has moved`() async throws {
+    @Test func `a change of the address is an obstacle`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -146,14 +146,14 @@ struct AccountWhyTests {
         }
     }
 
-    @Test func `mail that the mail server does not take`() async throws {
+    @Test func `a mail that the mail server has refused is an obstacle`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.service.deliver()
             site.service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
             try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
             try await Browser(site).send(.post, "/session/code", ["identifier": "lee@example.com"])
-            #expect(try await codes() == [], "it was not tried yet")
+            #expect(try await codes() == [], "no mail has been sent yet")
             try await site.service.deliver()
             #expect(try await codes() == ["mail_waits!"])
             let text = try await why()

@@ -74,7 +74,9 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `the claims are those of the flow, and PUBLIC_URL decides on http://localhost`() async throws {
+    @Test func `claims must be fields of the flow, and an https PUBLIC_URL does not allow http://localhost`()
+        async throws
+    {
         let local = """
             applications:
               - {id: a, name: {en: A, ko: 가}, redirect_uris: ['http://localhost:3000/'], claims: [email]}

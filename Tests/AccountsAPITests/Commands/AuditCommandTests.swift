@@ -30,7 +30,7 @@ struct AuditCommandTests {
                 "2 h ago mina mina flush", "3 d ago mina reveal account \(Self.subject)", "3 of 3 audit records",
             ]
         )
-        #expect(try TestSupport.Session().number(of: "audit") == 3, "reading writes none")
+        #expect(try TestSupport.Session().number(of: "audit") == 3, "the list adds no record")
     }
 
     @Test func `records are selected and printed in pages`() async throws {

@@ -52,7 +52,7 @@ struct CommandFailureTests {
         #expect(try away.status == 69 && away.errorJSON["error"]?["code"] == "unavailable")
     }
 
-    @Test func `help and a text after two dashes are no request for JSON`() async throws {
+    @Test func `--help wins over --json, and after two dashes --json is the name of an account`() async throws {
         let help = try await CommandRun.byMina("accounts", "list", "--help", "--json")
         #expect(help.status == 0 && help.output.contains("USAGE"))
         let run = try await CommandRun.byMina("accounts", "show", "--", "--json")

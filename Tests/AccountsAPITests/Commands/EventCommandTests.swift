@@ -19,7 +19,7 @@ struct EventCommandTests {
         )
     }
 
-    /// Writes events of accounts of their own, and returns their ids.
+    /// Writes events, each of another account, and returns their ids, oldest first.
     private func cause(_ count: Int, _ type: String = "account.updated") throws -> [String] {
         for _ in 1...count { try session.query("SELECT write_event(gen_random_uuid(), \(type))") }
         return try session.query("SELECT id::text FROM events ORDER BY xid DESC LIMIT \(count)").map {
@@ -27,7 +27,8 @@ struct EventCommandTests {
         }.reversed()
     }
 
-    /// Writes an event that shop waits for, and returns its id. The first ten digits of the ids are the same.
+    /// Writes an event that is not yet delivered to the application `shop`, and returns its id. The ids differ in one
+    /// digit.
     private func addEvent(_ number: Int) throws -> String {
         let id = "01a1fdb2-1117-7906-a197-0\(number)af84022e4d"
         try session.run(
@@ -54,7 +55,7 @@ struct EventCommandTests {
 
     // MARK: - list
 
-    @Test func `events are listed, newest first, with those who wait for them`() async throws {
+    @Test func `events are listed, newest first, with the applications that have not received them`() async throws {
         #expect(try await CommandRun.byMina("events", "list").output == "no events\n")
         let (delivered, failed, waiting) = (try addEvent(1), try addEvent(2), try addEvent(3))
         try session.run(
@@ -85,7 +86,8 @@ struct EventCommandTests {
 
     // MARK: - retry
 
-    @Test func `a retry of an application switches its webhook on, and delivers everything`() async throws {
+    @Test func `a retry for an application switches its webhook on, and makes its undelivered events due`() async throws
+    {
         _ = try cause(2)
         try session.run(
             """
@@ -118,7 +120,7 @@ struct EventCommandTests {
         #expect(try audit() == ["mina: retry events \(ids[1])", "mina: retry events \(ids[2])"])
     }
 
-    @Test func `a retry of one event says why it is none`() async throws {
+    @Test func `a retry of one event says why it is impossible`() async throws {
         let (id, delivered) = (try addEvent(1), try addEvent(2))
         try session.run("DELETE FROM deliveries WHERE event = '\(delivered)'")
         for (arguments, status, code, message) in [
@@ -144,7 +146,7 @@ struct EventCommandTests {
 
     // MARK: - replay
 
-    @Test func `a replay delivers what was delivered`() async throws {
+    @Test func `a replay makes delivered events due again`() async throws {
         _ = try cause(2)
         try session.run("DELETE FROM deliveries")
         let run = try await CommandRun.byMina("events", "replay", "shop", "--since", "1h")
@@ -179,7 +181,7 @@ struct EventCommandTests {
         #expect(try audit() == [])
     }
 
-    @Test func `tail of an application prints what it wants to hear of, as JSON`() async throws {
+    @Test func `tail of an application prints the events that it subscribes to, as JSON`() async throws {
         _ = try cause(2)
         let tail = try RunningCommand(byMina: "events", "tail", "blog", "--json")
         let (first, second) = (try cause(1, "account.erased")[0], try cause(1, "account.erased")[0])
@@ -192,7 +194,7 @@ struct EventCommandTests {
         #expect(try await tail.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tail ends when nobody reads it any more`() async throws {
+    @Test func `tail ends when its output is closed`() async throws {
         let id = try cause(1)[0]
         let conninfo = FreshDatabase.current.conninfo
         let (status, line) = try await onThread {
@@ -213,7 +215,7 @@ struct EventCommandTests {
         #expect(status == 0 && line.contains(id))
     }
 
-    @Test func `tail refuses an application that nobody has stored`() async throws {
+    @Test func `tail refuses an unknown application`() async throws {
         let run = try await CommandRun.byMina("events", "tail", "wiki")
         #expect(run.status == 1 && run.errorOutput == "no application wiki\n")
         #expect(try await CommandRun.byMina("events", "tail", "--lines", "10001").status == 2)

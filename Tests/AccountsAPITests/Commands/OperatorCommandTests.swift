@@ -270,7 +270,7 @@ struct OperatorCommandTests {
             )
             let missing = try await command("accounts", "show", "lee@example.com")
             #expect(missing.status == 1 && missing.output.isEmpty)
-            #expect(try audit().last == "mina: find account", "that there is no account is an answer, too")
+            #expect(try audit().last == "mina: find account", "a search without a result is recorded, too")
             let invalid = try await command("accounts", "show", "no address@")
             #expect(invalid.status == 2 && invalid.errorOutput.contains("invalid e-mail address \"no address@\""))
         }

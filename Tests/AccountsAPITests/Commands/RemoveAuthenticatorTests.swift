@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-/// The support case of docs/operating.md: a person has lost the app and the recovery codes.
+/// Follows a support case of docs/operating.md: a person has lost the app and the recovery codes.
 @Suite("Removing a lost authenticator", .freshDatabase)
 struct RemoveAuthenticatorTests {
     private let session: TestSupport.Session
@@ -30,14 +30,14 @@ struct RemoveAuthenticatorTests {
         try session.query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
     }
 
-    /// Mails a code to the browser and enters it.
+    /// Asks for a mailed code and enters it.
     private func proveMailbox(_ kim: Browser) async throws -> Response {
         try await kim.send(.post, "/session/code", ["identifier": "kim@example.com"])
         let code = try await kim.site.service.readCode(for: "kim@example.com")
         return try await kim.send(.put, "/session/code", ["code": .string(code)])
     }
 
-    @Test func `the password signs in after a mailed code, and another app is set up`() async throws {
+    @Test func `the password then signs in after a mailed code, and another app can be set up`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)
@@ -51,7 +51,7 @@ struct RemoveAuthenticatorTests {
             for identifier in ["kim@example.com", "kim"] {
                 #expect(
                     try await kim.signIn(identifier).slug == "code-required",
-                    "the lost phone may know the password"
+                    "the lost phone may have stored the password"
                 )
             }
             let proved = try await proveMailbox(kim)
@@ -80,7 +80,7 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    @Test func `a sign-in and a recovery that have begun end`() async throws {
+    @Test func `the removal ends sign-ins and recoveries that have begun`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -97,7 +97,7 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    @Test func `each address of the account is told`() async throws {
+    @Test func `the current and the former address get a mail about the removal`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)
@@ -116,7 +116,7 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    @Test func `without an address, the password alone signs in`() async throws {
+    @Test func `if the account has no address, the password alone signs in`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp(hasAuthenticator: true)
             try session.run("DELETE FROM identifiers WHERE kind = 'email'; UPDATE accounts SET email = NULL")
@@ -126,7 +126,7 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    @Test func `an account without an app stays as it is`() async throws {
+    @Test func `for an account without an app the command changes nothing`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -142,7 +142,7 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    @Test func `the command asks, or needs --yes`() async throws {
+    @Test func `the command needs --yes if it cannot ask in a terminal`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)

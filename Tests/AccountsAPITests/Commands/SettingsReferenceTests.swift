@@ -23,7 +23,7 @@ struct SettingsReferenceTests {
         #expect(!help.contains("--accounts-keys"))
     }
 
-    @Test func `the defaults are those of the reference`() throws {
+    @Test func `settings that are not given have the defaults of the reference`() throws {
         let settings = try Settings(
             SettingSource(environment: ["DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys])
         )
@@ -125,7 +125,7 @@ struct SettingsReferenceTests {
         #expect(mistakes?.description.contains("hunter2") == false)
     }
 
-    @Test func `the settings have the values of the environment`() throws {
+    @Test func `the settings have the values that the environment gives`() throws {
         let settings = try Settings(
             SettingSource(environment: [
                 "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "METRICS_LISTEN": "off",

@@ -12,7 +12,7 @@ struct APIDocumentTests {
         try String(contentsOf: Repository.root.appending(path: "docs/api.md"), encoding: .utf8)
     }
 
-    /// The JSON examples, in order.
+    /// The JSON examples of the document, in order.
     private static func examples() throws -> [JSON] {
         try text().matches(of: /(?m)^```json\n((?:.*\n)*?)```$/).map { try JSON.read(Array($0.1.utf8)) }
     }
@@ -71,7 +71,7 @@ struct APIDocumentTests {
 }
 
 extension JSON {
-    /// The names of its members, in order.
+    /// The names of the members of this object, in order; empty if it is no object.
     fileprivate var names: [String] {
         if case .object(let members) = self { members.map(\.name) } else { [] }
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-/// The YAML of `docs/flow.md`, in order.
+/// The YAML examples of `docs/flow.md`, in order.
 private let blocks = Result {
     let text = try String(contentsOf: Repository.root.appending(path: "docs/flow.md"), encoding: .utf8)
     return text.components(separatedBy: "```yaml\n").dropFirst().map {
@@ -102,7 +102,9 @@ struct FlowDocumentTests {
         return (String(text[..<range.lowerBound]), String(text[range.lowerBound...]))
     }
 
-    @Test func `an edited file changes what is asked, checked, described and committed`() async throws {
+    @Test func `an edited flow file changes the fields of a draft, the descriptions, the checks and the account`()
+        async throws
+    {
         let token = Mutex<String?>(nil)
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
@@ -114,14 +116,14 @@ struct FlowDocumentTests {
             let kim = site.visitor(.bearer)
             kim.tokenText = token.withLock { $0 }
 
-            // Asked: valid answers are not asked again, and removed fields are not shown.
+            // The draft: valid answers are not asked for again, and removed fields are not shown.
             let draft = try await kim.send(.get, "/signup")
             #expect(draft.json["state"] == "open" && draft.nextStep == "source" && draft.missing == ["heard_from"])
             #expect(draft.json["values"]?["username"] == "kim" && draft.json["values"]?["terms"] == nil)
             #expect(draft.states == ["complete", "complete", "complete", "complete", "current", "locked", "locked"])
             #expect(try await kim.send(.get, "/signup/terms").slug == "unknown-step")
 
-            // Described.
+            // The schema and the OpenAPI document.
             let schema = try await kim.send(.get, "/signup/schema", headers: [.acceptLanguage: "ko"])
             let field = try #require(schema.fields.first { $0["name"] == "heard_from" })
             #expect(
@@ -134,13 +136,13 @@ struct FlowDocumentTests {
             let paths = try await kim.send(.get, "/openapi.json").json["paths"]
             #expect(paths?["/signup/source"] != nil && paths?["/signup/terms"] == nil)
 
-            // Checked.
+            // The checks.
             let check = try await kim.send(.post, "/signup/source/check", ["heard_from": "radio"])
             #expect(check.refusals == ["heard_from:not_allowed"])
             #expect(try await kim.commit().slug == "incomplete")
             #expect(try await kim.put("source", ["heard_from": "friend"]).json["state"] == "ready")
 
-            // Committed.
+            // The account.
             let account = try await kim.commit().json["account"]
             #expect(account?["heard_from"] == "friend" && account?["username"] == "kim")
             #expect(try Session().query("SELECT flow FROM accounts").only.decode(String.self) == "default@2")

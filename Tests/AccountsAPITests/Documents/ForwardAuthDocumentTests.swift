@@ -16,7 +16,7 @@ struct ForwardAuthDocumentTests {
         #expect(document.contains("```\(language)\n\(try ForwardProxy.text(of: file))```"))
     }
 
-    @Test func `all proxies know the same paths of the service`() throws {
+    @Test func `the files of all proxies have the same list of paths of the service`() throws {
         let nginx = try ForwardProxy.text(of: "nginx.conf")
         let paths = try #require(nginx.firstMatch(of: /location ~ \^\/(\(.*?\))\(\/\|\$\) \{/)).1
         #expect(paths.contains("|sign-in|"))
@@ -24,7 +24,7 @@ struct ForwardAuthDocumentTests {
         #expect(try ForwardProxy.text(of: "envoy.yaml").contains(" /\(paths)(/.*)?\n"))
     }
 
-    @Test func `Envoy asks for every request that is not for the service, and lets none through without an answer`()
+    @Test func `Envoy checks every request that is not for the service, and refuses it if the check gets no answer`()
         throws
     {
         let file = try #require(try Yams.compose(yaml: ForwardProxy.text(of: "envoy.yaml")))
@@ -49,6 +49,6 @@ struct ForwardAuthDocumentTests {
         #expect(routes.map { $0["typed_per_filter_config"] != nil } == [true, true, false])
     }
 
-    /// The exact names in a list of matchers.
+    /// The names in a list of Envoy's string matchers; nil for a matcher that is not `exact`.
     private static func names(_ list: Node?) -> [String?]? { list?["patterns"]?.sequence?.map { $0["exact"]?.string } }
 }

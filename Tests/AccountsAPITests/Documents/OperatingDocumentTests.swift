@@ -101,7 +101,7 @@ struct OperatingDocumentTests {
                 SELECT write_event(id, 'account.created') FROM accounts
                 """
             )
-            // In one order, because the commands change what others show.
+            // The order is always the same, because some commands change the output of others.
             for (command, members) in documented.sorted(by: { $0.key < $1.key }) {
                 var arguments = command.split(separator: " ").map(String.init) + ["--json"]
                 switch command {
@@ -127,7 +127,8 @@ struct OperatingDocumentTests {
                     arguments.append("\(account.id)")
                 case "accounts remove-authenticator": arguments += ["\(account.id)", "--yes"]
                 case "accounts erase":
-                    // Not by a sign-up, whose code would be delivered together with the mail above.
+                    // The test inserts this account, because the code of a sign-up would be delivered together with
+                    // the mail above.
                     let other = try TestSupport.Session().query(
                         """
                         INSERT INTO accounts (id, profile, locale, flow)

@@ -25,7 +25,7 @@ struct SecurityDocumentTests {
         }
     }
 
-    /// The clauses that apply to sign-in, sessions and recovery, under the headings of their tables.
+    /// The clauses that each table of the document must have, by the heading of its section.
     private static let clauses = [
         "Sign-in beside NIST SP 800-63B-4": """
         2.1.3 2.2.2 2.2.3 3.1.1.2 3.1.3.1 3.2.2 3.2.5 4.1.2.1 4.2.1.1 4.2.1.2 4.2.2.2 4.2.3 4.3 4.5 4.6 5.1 5.1.1 5.1.2
@@ -50,7 +50,7 @@ struct SecurityDocumentTests {
     ]
 
     @Test(arguments: clauses.keys.sorted())
-    func `every clause of a standard has a suite, or says that it has none`(heading: String) throws {
+    func `every clause has its row, which names a suite or says that there is none`(heading: String) throws {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/security.md"), encoding: .utf8)
         let section = try #require(document.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
         let lines = section.components(separatedBy: "\n## ")[0].split(separator: "\n")

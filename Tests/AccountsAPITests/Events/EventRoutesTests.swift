@@ -15,7 +15,7 @@ struct EventRoutesTests {
         return try await shop.site.send(.get, "/events\(query)", [.authorization: "Basic \(basic)"])
     }
 
-    @Test func `an application reads the events that it wants, once each`() async throws {
+    @Test func `an application reads each event that it subscribes to once`() async throws {
         try await RelyingParty.with { shop in
             let registry = try RelyingParty.registry(shop.site.service.signups.flow, publicURL: "http://localhost:8080")
             try await shop.site.service.database.store(registry.current.subscribers)
@@ -35,7 +35,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test func `nobody reads them without the secret, or with a cursor of another form`() async throws {
+    @Test func `a request without the secret, or with a malformed cursor or limit, is refused`() async throws {
         try await RelyingParty.with { shop in
             let refused = [
                 try await list(shop, secret: "wrong"), try await list(shop.reader, secret: ""),

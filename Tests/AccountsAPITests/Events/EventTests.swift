@@ -17,14 +17,14 @@ struct EventTests {
         try await site.service.database.store([EventSubscriber(id: "shop", events: types)])
     }
 
-    /// The events since the last call, in their order.
+    /// Returns the types of the events since the last call, in the order of their numbers, and deletes the events.
     private func events() throws -> [String] {
         let types = try session.query("SELECT type FROM events ORDER BY sequence").map { try $0.decode(String.self) }
         try session.run("DELETE FROM events")
         return types
     }
 
-    @Test func `each change of an account is one event`() async throws {
+    @Test func `each change of an account or its sessions causes the right events`() async throws {
         try await TestServer.with { site in
             try await listen(site)
             let kim = Browser(site)
@@ -57,7 +57,7 @@ struct EventTests {
         }
     }
 
-    @Test func `an address that is changed and restored is told`() async throws {
+    @Test func `a change of the address and its restoration cause events`() async throws {
         try await TestServer.with { site in
             try await listen(site)
             let kim = Browser(site)
@@ -90,7 +90,7 @@ struct EventTests {
         }
     }
 
-    @Test func `a better hash of the same password is no event`() async throws {
+    @Test func `a better hash of the same password causes no event`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp()
             try await listen(site, to: ["password.changed"])
@@ -101,7 +101,7 @@ struct EventTests {
         }
     }
 
-    @Test func `a commit that is undone leaves no event, and its number is given again`() async throws {
+    @Test func `a commit that is undone leaves no event, and uses no number of an event`() async throws {
         try await TestServer.with { site in
             try await listen(site)
             try session.run(
@@ -118,7 +118,7 @@ struct EventTests {
         }
     }
 
-    @Test func `nothing is written that no application wants`() async throws {
+    @Test func `events that no application subscribes to are not written`() async throws {
         try await TestServer.with { site in
             try await listen(site, to: ["account.erased"])
             let kim = Browser(site)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Servers with different applications", .freshDatabase)
 struct SubscriptionCheckTests {
-    @Test func `a difference that lasts is one warning, and the next one another`() async throws {
+    @Test func `a difference that lasts causes one warning, and the next difference another one`() async throws {
         try await withDatabase { database in
             let (shop, blog) = (EventSubscriber(id: "shop"), EventSubscriber(id: "blog"))
             let log = CapturedLog()
@@ -17,7 +17,7 @@ struct SubscriptionCheckTests {
 
             try await database.store([shop])
             await check.check()
-            #expect(log.lines.isEmpty, "the servers may just be reloading")
+            #expect(log.lines.isEmpty, "other servers may be reloading at this moment")
             for _ in 1...3 { await check.check() }
             #expect(log.lines.count == 1)
             #expect(log.lines.first?["level"] == "warning" && log.lines.first?["applications"] == "blog")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import accounts_api
 
-/// Sends what Envoy sends (`RawHttpClientImpl::check` in its ext_authz_http_impl.cc): the method and `Host` of the
-/// browser, the prefix before the path, `content-length: 0`, and of the other headers those that envoy.yaml allows.
+/// Sends the requests that Envoy sends (`RawHttpClientImpl::check` in its ext_authz_http_impl.cc): the browser's method
+/// and `Host`, the prefix before the path, `content-length: 0`, and the browser's headers that envoy.yaml allows.
 @Suite("Forward-auth for Envoy", .freshDatabase)
 struct EnvoyTests {
     private static let navigation = ["sec-fetch-mode: navigate"]
@@ -27,7 +27,7 @@ struct EnvoyTests {
 
     private struct Reply {
         let status: Int
-        /// By the name in lower case.
+        /// The values of the headers, by their names in lower case.
         let headers: [String: String]
         let body: String
 
@@ -65,7 +65,7 @@ struct EnvoyTests {
         return try Reply(await onThread { try RawClient(port: port).exchange(request) })
     }
 
-    /// The header with the session of Kim.
+    /// The `Cookie` header of Kim's browser, with a new session between two other cookies.
     private static func cookie(_ site: TestServer) async throws -> String {
         try await site.readyAccount()
         let kim = Browser(site)
@@ -108,7 +108,7 @@ struct EnvoyTests {
                 "GET", "/session/check?a=b", navigation, 303,
                 "return_to=https%3A%2F%2Fapp.example%2Fsession%2Fcheck%3Fa%3Db"
             ),
-            // A page whose address is ambiguous is not returned to.
+            // The sign-in does not return to an ambiguous address.
             ("GET", "/a|b", navigation, 303, ""), ("GET", "/orders", [], 401, nil),
             ("GET", "/orders", ["sec-fetch-mode: cors"], 401, nil), ("HEAD", "/orders", navigation, 401, nil),
             ("POST", "/orders", navigation, 401, nil), ("OPTIONS", "/orders", navigation, 401, nil),
@@ -134,14 +134,14 @@ struct EnvoyTests {
     }
 
     @Test(arguments: ["evil.example", "app.example.evil.example", "app.example:444", "app.example@evil.example", ""])
-    func `nothing is said about other hosts`(host: String) async throws {
+    func `requests for other hosts learn nothing about the person`(host: String) async throws {
         try await Self.with { site in
             let answer = try await Self.ask(site, "GET", "/orders", [try await Self.cookie(site)], host: host)
             #expect([400, 404].contains(answer.status) && answer.namesNobody)
         }
     }
 
-    @Test func `what a client invents has no influence`() async throws {
+    @Test func `headers that a client forges have no influence`() async throws {
         try await Self.with { site in
             let cookie = try await Self.cookie(site)
             let invented = [
@@ -166,7 +166,9 @@ struct EnvoyTests {
         }
     }
 
-    @Test func `a token in Authorization is for the application`() async throws {
+    @Test func `a session token in Authorization does not count, because the application uses this header`()
+        async throws
+    {
         try await Self.with { site in
             let cookie = try await Self.cookie(site)
             let match = try #require(cookie.firstMatch(of: /__Host-session=([^;]+)/))

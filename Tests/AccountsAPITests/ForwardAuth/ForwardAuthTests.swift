@@ -96,7 +96,7 @@ struct ForwardAuthTests {
         }
     }
 
-    /// The signed header of an answer, with its claims.
+    /// Asks about a session. Returns the signed identity header of the answer, and its claims.
     private static func identity(
         _ site: TestServer,
         host: String = Self.host,
@@ -109,7 +109,7 @@ struct ForwardAuthTests {
         return (text, try JSON.read(#require([UInt8].fromBase64URL(Array(parts[1].utf8)))))
     }
 
-    @Test func `a header is repeated for half a minute, only while all that it says is true`() async throws {
+    @Test func `the same identity header is sent for half a minute, unless one of its claims changes`() async throws {
         try await Self.with([Self.host, "other.example"]) { site in
             let token = try await Self.token(site)
             let first = try await Self.identity(site, session: token)
@@ -143,7 +143,7 @@ struct ForwardAuthTests {
         }
     }
 
-    @Test func `applications get the keys that verify the header`() async throws {
+    @Test func `the published keys verify the identity header`() async throws {
         try await Self.with { site in
             let token = try await Self.token(site)
             let identity = try #require(try await Self.ask(site, Self.nginx, session: token).headers[.identity])
@@ -168,11 +168,11 @@ struct ForwardAuthTests {
             (nginx, [.originalMethod: "POST"], 401, nil), (traefik, [.forwardedMethod: "POST"], 401, nil),
             (nginx, [.accept: "text/html"], 401, signIn), (traefik, [.accept: "text/html"], 303, signIn),
             (traefik, [.accept: "image/png", .secFetchMode: "no-cors"], 401, nil),
-            // A page whose address is ambiguous is not returned to.
+            // The sign-in does not return to an ambiguous address.
             (nginx, [.originalURL: "https://app.example/a b"], 401, "/sign-in"),
             (traefik, [.forwardedURI: "/\\evil.example"], 303, "/sign-in"),
             (traefik, [.forwardedURI: "/" + String(repeating: "a", count: 3000)], 303, "/sign-in"),
-            // Without a slash, the address would be of another host.
+            // Without a slash, the path would become part of the host.
             (traefik, [.forwardedURI: ".evil.example/"], 303, "/sign-in"),
             (nginx, [.originalURL: "http://APP.example"], 401, "/sign-in?return_to=https%3A%2F%2Fapp.example"),
         ] as [(HTTPFields, HTTPFields, Int, String?)]
@@ -204,11 +204,14 @@ struct ForwardAuthTests {
             ([.originalURL: "https://app.example.evil.example/"], 404),
             ([.originalURL: "https://"], 404), ([.forwardedHost: "evil.example"], 404),
             ([.forwardedHost: "app.example, evil.example"], 404),
-            // What nginx says takes precedence over what a client sends through it.
+            // The header of nginx takes precedence over a header that a client sends through nginx.
             ([.originalURL: "https://evil.example/", .forwardedHost: "app.example"], 404),
         ] as [(HTTPFields, Int)]
     )
-    func `nothing is said about other hosts, even to those who are signed in`(headers: HTTPFields, status: Int)
+    func `requests for other hosts learn nothing about the person, even with a session`(
+        headers: HTTPFields,
+        status: Int
+    )
         async throws
     {
         try await Self.with { site in
@@ -219,7 +222,7 @@ struct ForwardAuthTests {
         }
     }
 
-    @Test func `the answer is about the session as it is now, and does not prolong it`() async throws {
+    @Test func `the answer follows the current state of the session, and does not prolong the session`() async throws {
         try await Self.with { site in
             let token = try await Self.token(site)
             let session = try TestSupport.Session()
@@ -270,7 +273,7 @@ struct ForwardAuthTests {
         ("https://[app.example]/", false), ("javascript:alert(1)//https://app.example/", false), ("", false),
         ("https://app.example/" + String(repeating: "a", count: 2000), false),
     ])
-    func `a person returns to the listed hosts only`(url: String, isAllowed: Bool) {
+    func `the sign-in returns only to https URLs of listed hosts`(url: String, isAllowed: Bool) {
         let hosts = ForwardAuthHosts([Self.host, "app.example:8443"], publicURL: "https://accounts.example")
         #expect(hosts.allowed(url) == (isAllowed ? url : nil))
     }

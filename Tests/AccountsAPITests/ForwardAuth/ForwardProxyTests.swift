@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The proxies of docs/forward-auth.md", .freshDatabase, .timeLimit(.minutes(3)))
 struct ForwardProxyTests {
-    /// Runs a proxy in front of the service, with the cookie of Kim's session.
+    /// Runs a proxy in front of the service. The body gets the proxy, and the cookie of a session of Kim.
     private static func with(
         _ program: ForwardProxy.Program,
         _ body: (ForwardProxy, _ session: String) async throws -> Void
@@ -27,7 +27,9 @@ struct ForwardProxyTests {
     }
 
     @Test(arguments: ForwardProxy.Program.allCases)
-    func `the proxy sends people to the sign-in, and nobody past it`(program: ForwardProxy.Program) async throws {
+    func `without a session the proxy sends navigations to the sign-in, and refuses other requests`(
+        program: ForwardProxy.Program
+    ) async throws {
         try await Self.with(program) { proxy, _ in
             let page = try await proxy.send("GET /orders?page=2", ["Sec-Fetch-Mode: navigate"]).lowercased()
             let location = "/sign-in?return_to=http%3A%2F%2Fapp.example%2Forders%3Fpage%3D2"
@@ -77,7 +79,8 @@ struct ForwardProxyTests {
     }
 
     @Test(arguments: ForwardProxy.Program.allCases)
-    func `only the proxy asks`(program: ForwardProxy.Program) async throws {
+    func `a client cannot reach the check of the service through the proxy`(program: ForwardProxy.Program) async throws
+    {
         try await Self.with(program) { proxy, session in
             let headers = [
                 "Cookie: \(session)", "X-Original-URL: http://app.example/", "X-Forwarded-Host: app.example",
@@ -97,7 +100,9 @@ struct ForwardProxyTests {
     }
 
     @Test(arguments: ForwardProxy.Program.allCases)
-    func `without an answer of the service, the application gets nothing`(program: ForwardProxy.Program) async throws {
+    func `if the service gives no answer or does not know the host, the application gets no request`(
+        program: ForwardProxy.Program
+    ) async throws {
         try await Self.with(program) { proxy, session in
             let cookie = "Cookie: \(session)"
             let answer = try await proxy.send("GET /orders", [cookie], host: "other.example")
@@ -112,7 +117,7 @@ struct ForwardProxyTests {
     }
 
     @Test(arguments: [
-        // In bytes, each in a line of its own, as browsers send cookies over HTTP/2.
+        // The lengths of cookies in bytes. Each has its own header line, as browsers send cookies over HTTP/2.
         ([7000, 7500], "200"), ([7900, 7900], "200"),
         // The service refuses more than 16 KiB, and nginx a line of more than 8 KiB.
         ([7000, 7000, 7000], "431"), ([9000], "400"),
@@ -130,7 +135,7 @@ struct ForwardProxyTests {
         }
     }
 
-    @Test func `HAProxy leaves nothing of what a client says about the person`() async throws {
+    @Test func `HAProxy removes every header in which a client says who the person is`() async throws {
         try await Self.with(.haproxy) { proxy, session in
             let names = ["Remote_User", "REMOTE_EMAIL", "Remote.Name", "RemoteUser", "X_Identity", "X.Identity"]
             let answer = try await proxy.send("GET /orders", ["Cookie: \(session)"] + names.map { "\($0): evil" })
@@ -145,11 +150,11 @@ struct ForwardProxyTests {
 
     @Test(arguments: [
         ("Connection: close, Remote-User, X-Identity", "", " connection= upgrade= "),
-        // After a change to HTTP/2, HAProxy would see no requests.
+        // After an upgrade to HTTP/2, HAProxy would not see the requests.
         ("Connection: Upgrade, HTTP2-Settings", "h2c", " connection= upgrade= "),
         ("Connection: Upgrade, Remote-User", "websocket", " connection=Upgrade upgrade=websocket "),
     ])
-    func `HAProxy passes on the opening of a WebSocket, and no other wish of a client about the connection`(
+    func `HAProxy passes on the upgrade to a WebSocket, and no other Connection or Upgrade header`(
         connection: String,
         upgrade: String,
         shown: String
@@ -168,7 +173,9 @@ struct ForwardProxyTests {
         }
     }
 
-    @Test func `HAProxy refuses requests that programs understand differently`() async throws {
+    @Test func `HAProxy refuses ambiguous requests, TRACE, CONNECT and long headers, and checks every request`()
+        async throws
+    {
         try await Self.with(.haproxy) { proxy, session in
             let cookie = "Cookie: \(session)"
             let refused = [
@@ -181,7 +188,7 @@ struct ForwardProxyTests {
                 let answer = try await proxy.send(line, headers)
                 #expect(answer.hasPrefix("HTTP/1.1 4") && !answer.contains("user="), "\(line): \(answer)")
             }
-            // Each request of a connection is asked about.
+            // HAProxy checks each request of a connection.
             let long = "Cookie: \(session); long=\(String(repeating: "a", count: 10_000))"
             let second = "GET /second HTTP/1.1\r\nHost: app.example\r\nConnection: close\r\n\r\n"
             let answers = try await proxy.send("GET /orders", ["Connection: keep-alive", long, "", second])

@@ -65,7 +65,7 @@ struct AuthenticatorTests {
         }
     }
 
-    /// The text that another program reads from the picture.
+    /// Returns the text that another program reads from the QR code.
     private static func decodeQRCode(_ svg: String) async throws -> String {
         let size = try #require(svg.firstMatch(of: #/viewBox="0 0 ([0-9]+) /#).flatMap { Int($0.1) })
         var isDark = [[Bool]](repeating: .init(repeating: false, count: size), count: size)

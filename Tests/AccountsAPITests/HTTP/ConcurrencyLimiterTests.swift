@@ -7,7 +7,7 @@ import Testing
 struct ConcurrencyLimiterTests {
     private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
 
-    /// A network for each number: 256 of them are in one /56, and all in one /48.
+    /// The /64 with this number in one /48. The numbers from 0 to 255 are in one /56.
     private func subnet(_ number: Int) throws -> Network { try network("2001:db8:7:\(String(number, radix: 16))::1") }
 
     @Test func `a /56 of IPv6 has four times the operations of a /64, and a /48 sixteen times`() throws {
@@ -15,9 +15,9 @@ struct ConcurrencyLimiterTests {
         let first = try subnet(0)
         #expect((0..<3).map { _ in limiter.acquire(for: first) } == [true, true, false])
         for number in 1...6 { #expect(limiter.acquire(for: try subnet(number))) }
-        #expect(!limiter.acquire(for: try subnet(7)), "eight in the /56")
+        #expect(!limiter.acquire(for: try subnet(7)), "the /56 has eight already")
         for number in 1...24 { #expect(limiter.acquire(for: try subnet(256 + 32 * number))) }
-        #expect(!limiter.acquire(for: try subnet(0xFFFF)), "thirty-two in the /48")
+        #expect(!limiter.acquire(for: try subnet(0xFFFF)), "the /48 has thirty-two already")
         #expect(limiter.acquire(for: try network("2001:db8:8::1")))
         #expect(limiter.acquire(for: try network("192.0.2.1")))
         limiter.release(of: first)

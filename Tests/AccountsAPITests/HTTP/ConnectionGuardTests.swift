@@ -108,7 +108,7 @@ struct ConnectionGuardTests {
     @Test(arguments: [false, true])
     func `the connections of a client are limited, but not those of a trusted proxy`(isTrusted: Bool) async throws {
         var limits = ConnectionLimits()
-        // The test client of the server holds one of them.
+        // The test client of the server holds one of the three connections.
         limits.connectionsOfClient = 3
         let proxies = try isTrusted ? [#require(IPBlock("127.0.0.1"))] : []
         try await TestServer.with(.socket, trustedProxies: proxies, connections: limits) { site in
@@ -128,7 +128,7 @@ struct ConnectionGuardTests {
                 }
                 let third = try exchange()
                 for client in clients { client.finish() }
-                // The server may take a moment to notice that the two have closed their connections.
+                // The server may take a moment to notice that both clients have closed their connections.
                 var last = ""
                 while last.isEmpty { last = try exchange() }
                 return (held, third, last)
@@ -207,7 +207,10 @@ struct ConnectionGuardTests {
     }
 
     @Test(arguments: [("h2c", [1, 2, 2]), (nil, [1, 2, 3])])
-    func `nothing is read after a request with Upgrade, whose answer may take long`(upgrade: String?, reads: [Int])
+    func `the connection is not read between the end of a request with Upgrade and its answer`(
+        upgrade: String?,
+        reads: [Int]
+    )
         throws
     {
         final class ReadCounter: ChannelOutboundHandler {
@@ -270,7 +273,7 @@ struct ConnectionGuardTests {
                         "POST /signup \(request)Content-Type: application/json\r\nContent-Length: \(count)\r\n\r\n"
                     )
                     let response = client.readResponse()
-                    // The buffers of the system do not hold this much.
+                    // This is more than the buffers of the operating system hold, so the server must read it.
                     try client.send(String(repeating: "x", count: count))
                     return (response, client.readAll())
                 }

@@ -23,7 +23,7 @@ struct RequestDeadlineTests {
                 #expect(response.status == 503 && response.slug == "unavailable")
                 #expect(response.headers[.retryAfter] != nil)
             }
-            // The lock is released only now, after all answers.
+            // The lock is released only after all answers.
             try holder.run("COMMIT")
             var response = try await kim.send(.get, "/signup")
             while response.status == 503 { response = try await kim.send(.get, "/signup") }
@@ -40,7 +40,8 @@ struct RequestDeadlineTests {
             kim.tokenText = try await site.service.signups.start(in: .english).token.text
             let holder = try TestSupport.Session()
             try holder.run("BEGIN; LOCK TABLE drafts")
-            // A lane gives up a lock after a while. Whoever asks in that moment finds it free.
+            // A connection of the server to the database gives up the wait for a lock after a while. The server is
+            // ready if a request arrives at that moment.
             var ready: Response
             repeat {
                 _ = try await Self.crowd(of: kim)
@@ -54,7 +55,7 @@ struct RequestDeadlineTests {
         }
     }
 
-    /// The responses to 20 requests at once that read or start a sign-up.
+    /// Sends 20 requests at once that read or start a sign-up, and returns the responses.
     private static func crowd(of kim: Visitor) async throws -> [Response] {
         try await withThrowingTaskGroup(of: Response.self) { group in
             for number in 0..<20 {
@@ -77,13 +78,13 @@ struct RequestDeadlineTests {
             while turns.waiting(for: draft.id) < 4 { await Task.yield() }
             let refused = try await kim.put("email", ["email": "kim@example.com"])
             #expect(refused.status == 503 && refused.slug == "unavailable" && refused.headers[.retryAfter] == "1")
-            #expect(try await kim.send(.get, "/signup").status == 200, "reads take no turn")
+            #expect(try await kim.send(.get, "/signup").status == 200, "a read does not wait for writes")
             turns.end(draft.id)
             for request in waiting { #expect(try await request.value.status == 200) }
         }
     }
 
-    @Test func `the listener of the metrics tells that the process is alive`() async throws {
+    @Test func `the listener of the metrics also serves /health/live`() async throws {
         try await TestSignups.with { service in
             let routes = MetricsRoutes(monitor: Monitor(of: service.signups, version: "1"))
             try await Application(router: routes.router()).test(.router) { client in

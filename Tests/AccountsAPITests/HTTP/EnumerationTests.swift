@@ -102,7 +102,7 @@ struct EnumerationTests {
     }
 
     @Test(arguments: [false, true])
-    func `a stranger's draft does not show when the owner of its address creates an account`(isDelivered: Bool)
+    func `a stranger's draft does not reveal that the owner of its address creates an account`(isDelivered: Bool)
         async throws
     {
         try await TestServer.with { site in

@@ -149,7 +149,7 @@ struct HandoffTests {
 }
 
 extension TestServer {
-    /// Path and fragment of the link in the last mail.
+    /// The path and the fragment of the link in the last mail.
     func link() async throws -> String {
         try await service.deliver()
         let lines = try #require(service.mailbox.mails.last).text.split(separator: "\n")

@@ -26,12 +26,12 @@ struct HostTests {
         "[::1]:x",
         "[::g]", "[fe80::1%25eth0]", "[192.0.2.1]", "a[::1]", "http://a",
     ])
-    func `any other text is invalid`(host: String) {
+    func `any other Host is invalid`(host: String) {
         #expect(!isValid([host]))
         #expect(!isValid([host], version: .http1_0))
     }
 
-    @Test func `exactly one is needed; with HTTP/1.0 there may be none`() {
+    @Test func `a request needs exactly one Host; with HTTP/1.0 it may have none`() {
         #expect(!isValid([]))
         #expect(isValid([], version: .http1_0))
         for version in [HTTPVersion.http1_0, .http1_1] {

@@ -118,7 +118,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `what applications have not received is counted for each of them`() async throws {
+    @Test func `undelivered events and logouts are counted for each application`() async throws {
         try await TestSignups.with { service in
             let session = try TestSupport.Session()
             try session.run(

@@ -148,7 +148,7 @@ struct PhotoRouteTests {
         try await TestServer.with(limits: limits) { site in
             let early = site.visitor(.bearer)
             try await early.start()
-            // The form is cut off, which the server must not notice.
+            // The form is cut off. The server refuses it without parsing it, so it must not notice this.
             let form = Array(Multipart(["username": "kim"], photo: try image("plain.png")).bytes.dropLast(9))
             for response in [
                 try await early.send(.put, Self.path, bytes: image("moves.gif"), headers: Self.jpeg),
@@ -251,7 +251,7 @@ struct PhotoRouteTests {
                 response = try await put(picture)
             }
             #expect(response.slug == "busy" && response.headers[.retryAfter] != nil)
-            // A small body needs none of the places for large ones.
+            // A small body needs no slot for large uploads.
             #expect(try await put(image("plain.png")).status == 204)
             let form = try Multipart(["username": "kim"], photo: image("plain.png")).bytes
             #expect(try await kim.send(.post, "/signup/profile", bytes: form, headers: Self.form).status == 200)
@@ -286,17 +286,17 @@ struct PhotoRouteTests {
         for step in ["email", "code", "password"] { try await kim.step(step, at: server.port) }
         _ = try await kim.put(image("plain.png"), in: Self.path, at: server.port)
         let before = try server.maximumMemory()
-        // Five kilobytes with 6,300 by 6,300 pixels, which need 159 MB when they are decoded.
+        // The image has five kilobytes and 6,300 by 6,300 pixels, which need 159 MB when they are decoded.
         for _ in 0..<3 {
             let response = try await kim.put(image("vast.png"), in: Self.path, at: server.port)
-            // A busy machine may not decode one before the deadline of the request. The memory counts in either case.
+            // A busy machine may not decode the image before the deadline of the request, which then gets 503.
             #expect([204, 503].contains(response.status))
         }
         #expect(try server.maximumMemory() - before < 32 << 20)
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
-    /// The head of an upload, without its length.
+    /// The header lines of an upload, without its length.
     private static func head(of visitor: Visitor) -> String {
         """
         PUT \(path) HTTP/1.1\r

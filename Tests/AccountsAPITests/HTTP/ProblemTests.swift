@@ -427,7 +427,7 @@ struct ProblemTests {
         }
     }
 
-    @Test func `a password whose pepper the server lacks is 503, and is kept`() async throws {
+    @Test func `a server without the pepper of a stored password answers 503, and keeps the password`() async throws {
         let old = "old:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await TestServer.with(keys: old) { site in
             let kim = site.visitor()
@@ -543,7 +543,7 @@ struct ProblemTests {
                 var response = try await kim.send(.get, "/signup")
                 for _ in 0..<100_000 where response.status == 503 { response = try await kim.send(.get, "/signup") }
                 #expect(response.status == 200)
-                // The connections for ungrouped statements may recover later.
+                // The other connections of the server to the database may recover later.
                 var ready = try await kim.send(.get, "/health/ready")
                 for _ in 0..<100_000 where ready.status == 503 { ready = try await kim.send(.get, "/health/ready") }
                 #expect(ready.status == 200)

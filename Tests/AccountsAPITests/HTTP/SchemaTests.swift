@@ -127,7 +127,7 @@ extension Response {
         return steps
     }
 
-    /// The fields of a schema, of all steps.
+    /// The fields of all steps of a schema.
     var fields: [JSON] {
         steps.flatMap { step -> [JSON] in
             guard case .array(let fields)? = step["fields"] else { return [] }

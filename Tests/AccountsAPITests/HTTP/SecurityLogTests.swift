@@ -13,7 +13,7 @@ struct SecurityLogTests {
         site.log.lines.filter { $0["message"] == "request" && $0["status"] == .integer(status) }
     }
 
-    /// The log lines that are about abuse, with `event` and the members that depend on it.
+    /// The level, event, problem, limit and step of each log line that has the member `event`.
     private static func events(of site: TestServer) -> [[String?]] {
         site.log.lines.filter { $0["event"] != nil }.map { line in
             ["level", "event", "problem", "limit", "step"].map { line[$0]?.string }
@@ -49,7 +49,7 @@ struct SecurityLogTests {
         }
     }
 
-    @Test func `a busy server leaves one line`() async throws {
+    @Test func `a request that is refused because the server is busy leaves one line`() async throws {
         let none = try HashingPool(
             parameters: Argon2Parameters(memoryKiB: 7168, iterations: 5),
             workers: 0,
@@ -125,7 +125,8 @@ struct SecurityLogTests {
                 for _ in 0..<2 { try await site.visitor(headers: [.forwardedFor: client]).start() }
             }
             let names = Self.lines(429, of: site).compactMap { $0["network"]?.string }
-            // The first client starts once, and the second never, because they share a network.
+            // Each network may start once. The first two clients share a network, so both starts of the second client
+            // are refused, and one start of each other client.
             #expect(names.count == 4)
             #expect(Set(names.prefix(3)).count == 1 && Set(names).count == 2)
             let network = Network(try #require(IPAddress(clients[0])))

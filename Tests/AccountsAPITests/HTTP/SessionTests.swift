@@ -23,7 +23,7 @@ struct SessionTests {
             let cookie = try #require(response.headers[.setCookie])
             #expect(cookie.hasPrefix(name))
             #expect(cookie.hasSuffix("; " + attributes))
-            // As long as the draft may live. A sign-up continues after the browser was closed.
+            // The cookie lives as long as the draft may live, so a sign-up continues after the browser was closed.
             let age = try #require(cookie.firstMatch(of: #/Max-Age=([0-9]+); /#).flatMap { Int($0.1) })
             #expect((604_700...604_800).contains(age))
             #expect(!response.body.contains(cookie.dropFirst(name.count).prefix(64)))
@@ -124,7 +124,7 @@ struct SessionTests {
 
     @Test(
         arguments: [
-            // Sec-Fetch-Site, Origin, content type, cookie, bearer, passes
+            // Sec-Fetch-Site, Origin, Content-Type, has a cookie, has a bearer token, is accepted
             ("same-origin", nil, "application/json", true, false, true),
             ("none", nil, "application/json", true, false, true),
             ("cross-site", "https://evil.example", "application/json", true, false, false),

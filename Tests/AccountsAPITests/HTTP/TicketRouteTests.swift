@@ -134,7 +134,7 @@ struct TicketRouteTests {
         }
     }
 
-    @Test func `a used link says so, and starts nothing`() async throws {
+    @Test func `the page of a used link says that it was used, and starts no sign-up`() async throws {
         try await TestServer.with(limits: Self.limits) { site in
             let ticket = try await site.floodedTicket()
             let kim = PageVisitor(site)

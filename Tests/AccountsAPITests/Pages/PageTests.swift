@@ -81,7 +81,7 @@ struct PageTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "totp")
-            // A browser leaves out the box; the script sends its value.
+            // A browser omits a box that is not ticked; the script sends `false`.
             for form in ["", "terms=false"] {
                 let page = try await kim.post("/signup/terms", form)
                 #expect(page.status == 422 && page.has(">Check this box to continue.</p>"))
@@ -185,7 +185,7 @@ struct PageTests {
             _ = try await kim.post("/signup/profile", "username=kim&display_name=\(typed)&introduction=\(typed)")
             for path in ["/signup/profile", "/signup/review"] {
                 let html = try await kim.open(path).html
-                // A search by characters would not find them, because they are joined with marks.
+                // The test searches bytes, because a search by characters would not find a sign next to a mark.
                 #expect(Data(html.utf8).range(of: Data(text.utf8)) == nil)
                 #expect(Data(html.utf8).range(of: Data(escaped.utf8)) != nil)
             }
@@ -224,7 +224,7 @@ struct PageTests {
         }
     }
 
-    @Test func `phones learn what to capitalize and what their Enter key does`() async throws {
+    @Test func `fields tell phones what to capitalize and what the Enter key does`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             let page = try await kim.fill(through: "password")
@@ -315,7 +315,7 @@ struct PageTests {
         }
     }
 
-    @Test func `the page tells who has used up the codes of an address about the link in the mail`() async throws {
+    @Test func `a page that can request no more codes mentions the link in the mail`() async throws {
         let limits = Limits(byName: [.mailsToAddressFromNetwork: Limit(1, per: .seconds(3600))], revisions: 600)
         try await TestServer.with(limits: limits) { site in
             let kim = PageVisitor(site)
@@ -326,7 +326,7 @@ struct PageTests {
         }
     }
 
-    @Test func `the sign-up continuing this sign-up on another device`() async throws {
+    @Test func `a person without script continues the sign-up on another device`() async throws {
         try await TestServer.with { site in
             let desk = PageVisitor(site)
             _ = try await desk.fill(through: "code")
@@ -364,7 +364,7 @@ struct PageTests {
             let page = try await kim.post("/signup/resume", "code=\(code)")
             #expect(page.has("s•••@example.org") && page.has("You have another unfinished sign-up in this browser"))
             #expect(try await kim.open("/signup").path == "/signup/password", "nothing has changed")
-            // The password of the stranger is gone, so the next step is the password and not the profile.
+            // The move has removed the stranger's password, so the next step is the password and not the profile.
             let moved = try await kim.post("/signup/resume", "code=\(code)&confirmed=yes")
             #expect(moved.path == "/signup/password")
         }

@@ -21,7 +21,8 @@ struct ApplicationsReloadTests {
 
     private static let reloaded = #""message":"applications reloaded""#
 
-    /// Replaces the text of the file, and returns what the server has logged then, up to the line with that text.
+    /// Replaces the applications file and sends SIGHUP. Waits until the server logs a line that contains `line`, and
+    /// returns everything that it has logged since the change.
     private static func reload(
         _ server: ServerProcess,
         _ file: String,
@@ -66,7 +67,7 @@ struct ApplicationsReloadTests {
             try client.send(
                 "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{"
             )
-            // The server has the unfinished request when it responds to a later one.
+            // The server has received the unfinished request when it responds to a later one.
             let live = try RawClient(port: server.port)
             try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(live.readResponse().hasPrefix("HTTP/1.1 200"))
@@ -103,10 +104,10 @@ struct ApplicationsReloadTests {
         }
     }
 
-    @Test func `without the file, SIGHUP ends the server as it ends other programs`() async throws {
+    @Test func `a server without an applications file ends at SIGHUP, as other programs do`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
-            // The tests may run in a session that ignores the signal.
+            // The server would inherit the setting if the tests run in a session that ignores the signal.
             by: ["/usr/bin/env", "--default-signal=HUP"]
         )
         #expect(await server.end(by: SIGHUP) == -SIGHUP)

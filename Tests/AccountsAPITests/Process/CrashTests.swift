@@ -84,7 +84,7 @@ struct CrashTests {
             )
                 == 0
         )
-        // The other drafts are those whose token reached no client. They have no proofs and no leases.
+        // The remaining drafts are those whose token did not reach its client. They have no proofs and no leases.
         #expect(try count("SELECT count(*) FROM proofs") == 0)
         #expect(try count("SELECT count(*) FROM leases") == 0)
         #expect(try count("SELECT count(*) FROM outbox WHERE template = 'account-created'") == 100)

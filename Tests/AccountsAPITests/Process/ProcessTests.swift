@@ -117,7 +117,7 @@ struct ProcessTests {
         try stalled.send(
             "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-        // The server has the stalled request when it responds to a later one.
+        // The server has received the stalled request when it responds to a later one.
         #expect(
             try RawClient(port: server.port).exchange(
                 "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -138,7 +138,7 @@ struct ProcessTests {
         try stalled.send(
             "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-        // The server has the stalled request when it responds to a later one.
+        // The server has received the stalled request when it responds to a later one.
         let live = try RawClient(port: server.port)
         try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(live.readResponse().hasPrefix("HTTP/1.1 200"))
@@ -221,7 +221,7 @@ struct ProcessTests {
             #expect(try await kim.put("password", body, at: server.port).status == 200)
         }
         let memory = try Memory(of: server.pid)
-        // These prove that the search works.
+        // These texts are in the memory, so the search works.
         #expect(try memory.contains("signup.yaml"))
         #expect(memory.hasStack)
         for password in passwords { #expect(try !memory.contains(password), "\(password) is still there") }
@@ -233,7 +233,8 @@ struct ProcessTests {
 private struct Memory {
     private let pid: pid_t
     private let regions: [Range<UInt64>]
-    /// True if the stack is in the list. It is one of the last regions, so the list is complete.
+    /// True if the list of memory regions contains the stack. The stack is one of the last regions, so the list is then
+    /// complete.
     let hasStack: Bool
 
     init(of pid: pid_t) throws {

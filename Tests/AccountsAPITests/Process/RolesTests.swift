@@ -27,7 +27,7 @@ struct RolesTests {
             }
         }
 
-        /// The statements of the two SQL blocks of that section.
+        /// The statements of the first two SQL blocks in the section "A role for each task" of docs/operating.md.
         private static func setup() throws -> [[String]] {
             let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
             let section = try #require(text.split(separator: "\n### A role for each task\n").dropFirst().first)
@@ -128,7 +128,7 @@ struct RolesTests {
                 #expect(try await browser.send(.delete, "/account").status == 204)
                 try await site.service.signups.funnel.flush(to: site.service.database)
             }
-            // Deletes only what the same transaction has inserted.
+            // This deletes no account, because no account was inserted by the same transaction.
             try installation.session(as: "accounts_server").run("SELECT undo_account(id) FROM accounts")
             let tables = [
                 "accounts", "authenticators", "recovery_codes", "photos", "endings", "funnel_daily", "outbox",
@@ -318,7 +318,8 @@ struct RolesTests {
         }
     }
 
-    /// An operator stops an account, and opens none, except by the function that removes a lost authenticator.
+    /// An operator can disable an account, but can give nobody access to it, except with the function that removes a
+    /// lost authenticator.
     @Test func `the operating role cannot let anybody into an account`() async throws {
         try await Installation.with { installation in
             let mina = try installation.session(as: "mina")
@@ -369,13 +370,13 @@ struct RolesTests {
         }
     }
 
-    @Test func `migrating again gives exactly the privileges of the roles, whatever they were`() async throws {
+    @Test func `another migration gives the roles exactly their privileges, whatever they had before`() async throws {
         try await Installation.with(isMigrated: false) { installation in
             let administrator = try installation.session(as: "accounts")
             try administrator.run(
                 "ALTER ROLE accounts_serve RENAME TO later; ALTER ROLE accounts_operate RENAME TO other"
             )
-            // The owner may not create roles, so nobody gets anything.
+            // The roles are missing, and the owner may not create roles, so the migration grants nothing.
             try await installation.migrate()
             let server = try installation.session(as: "accounts_server")
             #expect(isRefused("SELECT FROM migrations", server))

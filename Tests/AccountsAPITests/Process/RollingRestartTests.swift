@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Stopping while people sign up", .freshDatabase, .timeLimit(.minutes(5)))
 struct RollingRestartTests {
-    /// Signs up one person after the other until the flag is set. A missing or unexpected response throws.
+    /// Signs up one person after the other until the flag is set, and returns how many. Throws if a response is missing
+    /// or unexpected.
     private static func signUpPeople(
         _ number: Int,
         at port: Int,
@@ -93,8 +94,8 @@ struct RollingRestartTests {
         let (started, program) = (Pipe(), ServerProcess.program.path)
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        // The kernel delivers no signal without a handler to process 1. Signals that the shell ignores, and that the
-        // program inherits, have the same effect.
+        // The kernel delivers a signal to process 1 only if that process handles it. Here the program inherits from
+        // the shell that it ignores the signals, so they also have an effect only if the program handles them.
         process.arguments = ["-c", "trap '' TERM INT; exec \(program) migrate"]
         process.environment = ["DATABASE_URL": FreshDatabase.current.conninfo]
         process.standardError = started

@@ -9,7 +9,7 @@ import Testing
 struct ApplicationSignOutTests {
     private func url(_ parameters: [String: String]) -> String { "/oauth/logout?\(RelyingParty.form(parameters))" }
 
-    @Test func `with a hint of the session it is done at once`() async throws {
+    @Test func `with a hint of the current session the person is signed out at once`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -25,7 +25,7 @@ struct ApplicationSignOutTests {
         }
     }
 
-    @Test func `a hint that has expired counts, and one whose key is deleted names the application`() async throws {
+    @Test func `an expired hint is accepted, and with a hint whose key is deleted the person is asked`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -48,7 +48,7 @@ struct ApplicationSignOutTests {
         }
     }
 
-    @Test func `without a hint, or with that of another session, the person is asked`() async throws {
+    @Test func `without a hint, or with a hint of another session, the person is asked`() async throws {
         try await RelyingParty.with { shop in
             let (kim, lee) = (Browser(shop.site), Browser(shop.site))
             try await kim.signUp()
@@ -71,7 +71,8 @@ struct ApplicationSignOutTests {
         }
     }
 
-    @Test func `a target that is not registered, and a hint of somebody else, are refused`() async throws {
+    @Test func `an unregistered target, and a hint that is no ID token for the application, are refused`() async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -93,7 +94,7 @@ struct ApplicationSignOutTests {
         }
     }
 
-    @Test func `a form cannot lead anywhere else`() async throws {
+    @Test func `the form of the question leads to no unregistered address`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()

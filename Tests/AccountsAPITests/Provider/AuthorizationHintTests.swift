@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The person whom an application expects", .freshDatabase)
 struct AuthorizationHintTests {
-    /// Two people, and the ID token that the shop has of the first one.
+    /// Signs up two people. Returns their browsers, and the ID token that the shop has got for the first person.
     private func people(_ shop: RelyingParty) async throws -> (kim: Browser, lee: Browser, hint: String) {
         let (kim, lee) = (Browser(shop.site), Browser(shop.site))
         try await kim.signUp()
@@ -35,14 +35,14 @@ struct AuthorizationHintTests {
             let asked = try await shop.authorize(lee, ["id_token_hint": hint])
             let back = try #require(asked.query["return_to"])
             #expect(asked.address == "/sign-in" && asked.query["anew"] != nil)
-            // Without the sign-in the person goes no further.
+            // The request does not continue before the sign-in.
             #expect(try await RelyingParty.Redirect(lee.send(.get, back)).address == "/sign-in")
             #expect(try await lee.signIn().status == 201)
             #expect(try await RelyingParty.Redirect(lee.send(.get, back)).query["code"] != nil)
         }
     }
 
-    @Test func `who signs in as somebody else goes back with an error`() async throws {
+    @Test func `a person who signs in as somebody else goes back with an error`() async throws {
         try await RelyingParty.with { shop in
             let (_, lee, hint) = try await people(shop)
             try await lee.send(.delete, "/session")
@@ -57,7 +57,9 @@ struct AuthorizationHintTests {
     }
 
     @Test(arguments: [nil, "none", "login", "select_account"])
-    func `what is no ID token for the application is an error, also in a pushed request`(prompt: String?) async throws {
+    func `a hint that is no ID token for the application is an error, also in a pushed request`(prompt: String?)
+        async throws
+    {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
             let tokens = try await shop.signIn(kim)
@@ -85,7 +87,7 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `an ID token counts after it has expired, and after its session`() async throws {
+    @Test func `an ID token that has expired or names no session is accepted as a hint`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, _) = try await people(shop)
             let subject = try #require(try await shop.signIn(kim).claims()["sub"]?.string)
@@ -99,7 +101,7 @@ struct AuthorizationHintTests {
         }
     }
 
-    // MARK: Hints that nobody can verify any more
+    // MARK: Hints whose key is deleted
 
     @Test func `with prompt=none, a hint whose key is deleted is login_required, also in a pushed request`()
         async throws
@@ -116,7 +118,9 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `otherwise the person signs in again, and goes back only as the one whom the hint names`() async throws {
+    @Test func `without prompt=none the person signs in again, and gets a code only as the person of the hint`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let (kim, lee, hint) = try await people(shop)
             try TestSupport.Session().letPass("5 minutes")
@@ -133,7 +137,7 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `a text that only looks like such a token is an error`() async throws {
+    @Test func `a hint with an unknown key and wrong claims is an error`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
             let foreign = try #require(try await shop.reader.signIn(kim).json["id_token"]?.string)
@@ -151,7 +155,7 @@ struct AuthorizationHintTests {
 
     // MARK: Signing up
 
-    @Test func `prompt=create makes a new account, whomever the hint names`() async throws {
+    @Test func `prompt=create makes a new account, whichever person the hint names`() async throws {
         try await RelyingParty.with { shop in
             let (_, _, hint) = try await people(shop)
             let new = Browser(shop.site)
@@ -166,7 +170,9 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `the sign-in for an expected person offers no sign-up, and nothing else begins one`() async throws {
+    @Test func `the sign-in for an expected person offers no sign-up, and a changed link or form begins none`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let (_, _, hint) = try await people(shop)
             let visitor = PageVisitor(shop.site)
@@ -176,7 +182,7 @@ struct AuthorizationHintTests {
             #expect(!page.has("sign-up=1") && !page.has("\"/signup\"") && page.has("recover=1"))
             let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/).map { String($0.1) })
             #expect(try await visitor.open("\(target)&sign-up=1").path.hasPrefix("/sign-in?return_to="))
-            // The request in a form that was kept: the sign-up is one without an application.
+            // A form from before sends the ticket of the request. Its sign-up does not continue at the application.
             let ticket = try #require(target.split(separator: "=").last)
             let new = Browser(shop.site)
             try await new.send(.post, "/signup", ["request": .string(String(ticket))])
@@ -198,9 +204,9 @@ struct AuthorizationHintTests {
 }
 
 extension String {
-    /// The same token, as if it had been signed by a key that is deleted.
+    /// Returns this token with the id of an unknown key, as if its key had been deleted.
     ///
-    /// - Parameter payload: other claims, in base64url.
+    /// - Parameter payload: claims in base64url that replace those of the token.
     fileprivate func signedByDeletedKey(payload: String? = nil) throws -> String {
         let parts = split(separator: ".").map(String.init)
         let header = try #require([UInt8].fromBase64URL(parts[0].utf8).map { String(decoding: $0, as: UTF8.self) })
@@ -212,7 +218,7 @@ extension String {
 
 @Suite("The page that asks for an account", .freshDatabase)
 struct AccountChoiceTests {
-    @Test func `who signs in as someone else goes back with that account`() async throws {
+    @Test func `a person who signs in as somebody else goes back with that account`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -222,7 +228,10 @@ struct AccountChoiceTests {
             let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Use another account</)?.1)
             let path = String(link).replacing("&amp;", with: "&")
             let signIn = try await kim.send(.get, path)
-            #expect(signIn.status == 200 && signIn.body.contains("action=\"/sign-in\""), "also for who is signed in")
+            #expect(
+                signIn.status == 200 && signIn.body.contains("action=\"/sign-in\""),
+                "also if somebody is signed in"
+            )
             let target = try #require(signIn.body.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
             #expect(try await kim.signIn("lee@example.com").status == 201)
             let redirect = try await RelyingParty.Redirect(kim.send(.get, String(target)))
@@ -241,7 +250,7 @@ struct AccountChoiceTests {
         }
     }
 
-    @Test func `with prompt=select_account login the person chooses once, and proves once`() async throws {
+    @Test func `with prompt=select_account login the person chooses once, and enters the password once`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -257,7 +266,7 @@ struct AccountChoiceTests {
         }
     }
 
-    @Test func `a choice is that of one session`() async throws {
+    @Test func `the link of a choice counts only in its own session`() async throws {
         try await RelyingParty.with { shop in
             let (kim, lee) = (Browser(shop.site), Browser(shop.site))
             try await kim.signUp()
@@ -266,7 +275,7 @@ struct AccountChoiceTests {
             let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
             let chosen = try #require(RelyingParty.choice(on: page))
             for path in [chosen, "\(chosen)&chosen=1"] {
-                #expect(try await lee.send(.get, path).body.contains("lee@example.com"), "asked again")
+                #expect(try await lee.send(.get, path).body.contains("lee@example.com"), "the person is asked again")
             }
         }
     }

@@ -14,7 +14,10 @@ struct AuthorizationLanguageTests {
             ("ko", "ko"), ("tlh ko-KR en", "ko"), ("KO", "ko"), ("en ko", "en"), ("tlh", "en"), ("-- ko", "ko"),
         ]
     )
-    func `the first one that the flow has counts more than that of the browser`(locales: String, shown: String)
+    func `the first language of ui_locales that the flow has takes precedence over that of the browser`(
+        locales: String,
+        shown: String
+    )
         async throws
     {
         try await RelyingParty.with { shop in
@@ -26,7 +29,7 @@ struct AuthorizationLanguageTests {
         }
     }
 
-    @Test func `all pages of the sign-in have it, also after a mistake`() async throws {
+    @Test func `all pages of the sign-in are in this language, also after a mistake`() async throws {
         try await RelyingParty.with { shop in
             try await Browser(shop.site).signUp()
             let kim = PageVisitor(shop.site, language: "en")
@@ -51,7 +54,7 @@ struct AuthorizationLanguageTests {
         }
     }
 
-    @Test func `the metadata tells which languages there are`() async throws {
+    @Test func `the metadata lists the languages of the flow`() async throws {
         try await RelyingParty.with { shop in
             let metadata = try await shop.site.send(.get, "/.well-known/openid-configuration")
             #expect(metadata.strings("ui_locales_supported") == ["en", "ko"])

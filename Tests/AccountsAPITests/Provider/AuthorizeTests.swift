@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Authorization requests of applications", .freshDatabase)
 struct AuthorizeTests {
-    @Test func `who is signed in goes straight back with a code`() async throws {
+    @Test func `a person who is signed in goes straight back with a code`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -19,7 +19,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a redirect URI with a query keeps it`() async throws {
+    @Test func `a redirect URI keeps its query`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -32,7 +32,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `who is not signed in signs in first, and comes back`() async throws {
+    @Test func `a person who is not signed in signs in first, and then goes back with a code`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -54,7 +54,7 @@ struct AuthorizeTests {
             let kim = PageVisitor(shop.site)
             let page = try await kim.open(shop.url(["login_hint": "kim@example.com"]))
             #expect(page.path.hasPrefix("/sign-in?return_to=") && page.has("value=\"kim@example.com\""))
-            // Browsers check the redirects that follow a form, too.
+            // Browsers apply `form-action` also to the redirects after a form.
             let policy = page.headers[.contentSecurityPolicy]
             #expect(policy?.contains("form-action 'self' https://shop.example;") == true)
             #expect(page.has("&amp;sign-up=1"))
@@ -67,7 +67,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a new proof leads back to the application, too`() async throws {
+    @Test func `a confirmation of the password leads back to the application, too`() async throws {
         try await RelyingParty.with { shop in
             let kim = PageVisitor(shop.site)
             _ = try await kim.fill(through: "terms")
@@ -82,7 +82,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `by POST it goes on as by GET`() async throws {
+    @Test func `a request by POST is redirected to the same request by GET`() async throws {
         try await RelyingParty.with { shop in
             let form = RelyingParty.form(shop.parameters())
             let headers: HTTPFields = [
@@ -94,7 +94,9 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a wrong application or redirect URI is answered here, and never redirected`() async throws {
+    @Test func `a wrong application, redirect URI, prompt or request URI gets an error without a redirect`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -134,7 +136,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `parameters that are unknown, or only wishes, are no error`() async throws {
+    @Test func `unknown parameters, and preferences that the service cannot satisfy, are no error`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -147,7 +149,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a parameter without a value counts as left out, and none may occur twice`() async throws {
+    @Test func `a parameter without a value counts as missing, and no parameter may occur twice`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -168,7 +170,7 @@ struct AuthorizeTests {
 
     // MARK: Prompts
 
-    @Test func `prompt=none shows nothing`() async throws {
+    @Test func `prompt=none shows no page`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             let refused = try await shop.authorize(kim, ["prompt": "none"])
@@ -182,7 +184,7 @@ struct AuthorizeTests {
     }
 
     @Test(arguments: [["prompt": "login"], ["max_age": "60"], ["max_age": "0"]])
-    func `a new proof is asked for, once`(change: [String: String]) async throws {
+    func `prompt=login and a small max_age ask for the password once`(change: [String: String]) async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -190,7 +192,7 @@ struct AuthorizeTests {
             let asked = try await shop.authorize(kim, change.mapValues { $0 })
             #expect(asked.address == "/account/confirm")
             let back = try #require(asked.query["return_to"])
-            // Without it the person goes no further.
+            // The request does not continue before the confirmation.
             #expect(try await RelyingParty.Redirect(kim.send(.get, back)).address == "/account/confirm")
             try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
             let code = try #require(try await RelyingParty.Redirect(kim.send(.get, back)).query["code"])
@@ -200,7 +202,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a program on the person's device gets nothing without the person`() async throws {
+    @Test func `a public application on the person's device gets no code before the person agrees`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -227,7 +229,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a ticket of another key, a changed one, or one of yesterday is over`() async throws {
+    @Test func `a changed, a shortened and a missing ticket are refused`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             let back = try #require(try await shop.authorize(kim).query["return_to"])
@@ -246,7 +248,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `no answer of the provider can be framed or kept`() async throws {
+    @Test func `no answer of the provider can be framed or cached`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -258,7 +260,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `the list of sessions shows which applications they hold`() async throws {
+    @Test func `the list of sessions shows the applications that each session is used for`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -270,7 +272,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `a page cannot fill the table by asking again`() async throws {
+    @Test func `sixty requests of one session leave ten authorizations and one grant`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()

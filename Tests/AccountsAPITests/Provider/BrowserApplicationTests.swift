@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Applications in a browser", .freshDatabase)
 struct BrowserApplicationTests {
-    /// The origin of the public application of the test file.
+    /// The origin of the public application in `RelyingParty.file`.
     private static let origin = "http://127.0.0.1"
     private static let resourcePolicy = HTTPField.Name("Cross-Origin-Resource-Policy")!
     private static let endpoints = [
@@ -18,7 +18,7 @@ struct BrowserApplicationTests {
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
-    /// What a browser asks before the request of a script.
+    /// Sends the preflight that a browser sends before the request of a script.
     private func preflight(_ site: TestServer, _ path: String, _ origin: String) async throws -> Response {
         let headers: HTTPFields = [
             .origin: origin, .accessControlRequestMethod: "POST", .accessControlRequestHeaders: "content-type",
@@ -27,7 +27,7 @@ struct BrowserApplicationTests {
         return try await site.client.execute(uri: path, method: .options, headers: headers) { Response($0) }
     }
 
-    @Test func `its script may send requests to the endpoints for tokens`() async throws {
+    @Test func `the script of an application may send requests to the endpoints for tokens`() async throws {
         try await RelyingParty.with { shop in
             for (path, methods) in Self.endpoints {
                 let answer = try await preflight(shop.site, path, Self.origin)
@@ -42,7 +42,7 @@ struct BrowserApplicationTests {
         }
     }
 
-    @Test func `it signs in, reads the person, and ends its token, and can read errors`() async throws {
+    @Test func `the script signs in, reads the person's data, revokes its token, and can read errors`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -80,7 +80,9 @@ struct BrowserApplicationTests {
     }
 
     @Test(arguments: ["https://shop.example", "https://evil.example", "null", "http://127.0.0.1:5173", "*"])
-    func `no other origin may, and that of an application with a secret neither`(origin: String) async throws {
+    func `no other origin may send these requests, not even that of an application with a secret`(origin: String)
+        async throws
+    {
         try await RelyingParty.with { shop in
             for path in Self.endpoints.keys {
                 let answer = try await preflight(shop.site, path, origin)
@@ -112,7 +114,7 @@ struct BrowserApplicationTests {
     }
 
     @Test(arguments: ["/oauth/authorize", "/oauth/par", "/oauth/introspect", "/oauth/logout", "/session", "/signup"])
-    func `nothing else can be read from its origin`(path: String) async throws {
+    func `the origin of the application can read no other answers`(path: String) async throws {
         try await RelyingParty.with { shop in
             let asked = try await preflight(shop.site, path, Self.origin)
             #expect(asked.status == 405 && asked.headers[.accessControlAllowOrigin] == nil)

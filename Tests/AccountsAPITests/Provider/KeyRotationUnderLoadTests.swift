@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Signing keys that rotate under load", .freshDatabase, .timeLimit(.minutes(5)))
 struct KeyRotationUnderLoadTests {
-    /// The clock by which the server reads its keys again.
+    /// The clock by which the server decides to read its signing keys again.
     private final class Clock: Sendable {
         private let time = Mutex(ContinuousClock.now)
 
@@ -19,8 +19,8 @@ struct KeyRotationUnderLoadTests {
         func advance(by duration: Duration) { time.withLock { $0 += duration } }
     }
 
-    /// A client that reads the keys first, signs in, refreshes, and asks for the person. Returns the ids of the keys that
-    /// have signed its tokens.
+    /// Reads the published keys, then signs in, refreshes the tokens and reads the person's data. Returns the ids of
+    /// the keys that have signed the tokens.
     private func visit(_ shop: RelyingParty, _ browser: Browser) async throws -> Set<String> {
         let keys = try await shop.site.send(.get, "/oauth/keys").json
         let first = try await shop.signIn(browser)
@@ -56,7 +56,9 @@ struct KeyRotationUnderLoadTests {
         return isValid ? kid : nil
     }
 
-    @Test func `every token verifies by the keys that its client has read before, and none is refused`() async throws {
+    @Test func `the keys that a client has read before verify each of its tokens, and no token is refused`()
+        async throws
+    {
         let clock = Clock()
         try await TestServer.with(
             hasApplications: true,

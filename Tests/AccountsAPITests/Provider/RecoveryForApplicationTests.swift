@@ -9,7 +9,7 @@ import Testing
 struct RecoveryForApplicationTests {
     private static let password = "password=another+pass+phrase&confirmation=another+pass+phrase"
 
-    /// The ticket of the request, by the link of the sign-in for a forgotten password.
+    /// Opens the link for a forgotten password on the sign-in page. Returns the ticket of the application's request.
     private func ticket(_ shop: RelyingParty, _ kim: PageVisitor) async throws -> String {
         let signIn = try await kim.open(shop.url(["login_hint": "kim@example.com"]))
         let link = try #require(signIn.html.firstMatch(of: /href="(\/oauth[^"]+;recover=1)"/)?.1)
@@ -17,21 +17,21 @@ struct RecoveryForApplicationTests {
         return try #require(start.html.firstMatch(of: /name="request" value="([^"]+)"/).map { String($0.1) })
     }
 
-    /// Answers the steps of the open recovery.
+    /// Submits the steps of the open recovery. Returns the page of the review.
     private func recover(_ shop: RelyingParty, _ kim: PageVisitor) async throws -> PageVisitor.Page {
         _ = try await kim.post("/recovery/email", "email=kim%40example.com")
         _ = try await kim.post("/recovery/code", "code=\(try await shop.site.service.readCode(for: "kim@example.com"))")
         return try await kim.post("/recovery/password", Self.password)
     }
 
-    @Test func `who chooses another password ends signed in at the application`() async throws {
+    @Test func `a person who chooses another password is then signed in at the application`() async throws {
         try await RelyingParty.with { shop in
             try await Browser(shop.site).signUp()
             let kim = PageVisitor(shop.site)
             let ticket = try await ticket(shop, kim)
             _ = try await kim.post("/recovery", "locale=en&request=\(ticket)")
             let review = try await recover(shop, kim)
-            // Browsers check the redirects after the form, too.
+            // Browsers apply `form-action` also to the redirects after a form.
             let policy = review.headers[.contentSecurityPolicy]
             #expect(review.path == "/recovery/review" && policy?.contains(" https://shop.example;") == true)
             let commit = try await kim.send(.post, "/recovery/commit", "")
@@ -44,7 +44,7 @@ struct RecoveryForApplicationTests {
         }
     }
 
-    @Test func `a recovery that is open already goes on, and leads there`() async throws {
+    @Test func `an open recovery continues, and leads to the application`() async throws {
         try await RelyingParty.with { shop in
             try await Browser(shop.site).signUp()
             let kim = PageVisitor(shop.site)
@@ -57,7 +57,8 @@ struct RecoveryForApplicationTests {
         }
     }
 
-    /// Browsers check the redirects after the form. On another device it leads to where the application begins a sign-in.
+    /// Browsers apply `form-action` also to the redirects after a form. On another device the commit redirects to the
+    /// application's `initiate_login_uri`.
     @Test func `the form of the review may lead to both addresses of the application`() async throws {
         try await RelyingParty.with { shop in
             try await Browser(shop.site).signUp()
@@ -70,7 +71,7 @@ struct RecoveryForApplicationTests {
         }
     }
 
-    @Test func `an old account need not prove more, whatever the application asks`() async throws {
+    @Test func `a recovery satisfies prompt=login and max_age=0, also for an old account`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -89,7 +90,7 @@ struct RecoveryForApplicationTests {
         }
     }
 
-    @Test func `without an application it ends at the account`() async throws {
+    @Test func `a recovery without an application leads to the account page`() async throws {
         try await RelyingParty.with { shop in
             try await Browser(shop.site).signUp()
             let kim = PageVisitor(shop.site)

@@ -6,12 +6,13 @@ import Testing
 
 @Suite("Refresh tokens of many tabs", .freshDatabase)
 struct RefreshRotationTests {
-    /// Several tabs send this refresh token at the same time. Returns the refresh tokens that they get.
+    /// Sends this refresh token from several tabs at once. Returns the refresh tokens that they get, with nil if a tab
+    /// gets none.
     private func refreshed(_ shop: RelyingParty, _ token: String, tabs: Int) async throws -> Set<String?> {
         Set(try await atOnce(tabs) { _ in try await shop.refresh(token).json["refresh_token"]?.string })
     }
 
-    @Test func `fifty tabs refresh at once, and get one token`() async throws {
+    @Test func `fifty tabs refresh at once, and get the same token`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -24,7 +25,7 @@ struct RefreshRotationTests {
         }
     }
 
-    /// Each rotation is asked for by two tabs at once, and by one that still has the token before.
+    /// In each rotation two tabs send the newest token at once, and then a third tab sends the token before it.
     @Test func `after a thousand rotations nobody is signed out, and one token lives`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
@@ -42,7 +43,7 @@ struct RefreshRotationTests {
             #expect(try session.query("SELECT FROM authorizations WHERE refresh_tokens LIKE '1000 %'").count == 1)
             #expect(try session.query("SELECT FROM authorizations").count == 1)
             #expect(try await shop.refresh(tokens[1000]).status == 200)
-            // One that was replaced long ago is a sign of theft.
+            // The use of a token that was replaced long ago is a sign of theft.
             #expect(try await shop.refresh(tokens[500]).json["error"] == "invalid_grant")
             #expect(try session.query("SELECT FROM authorizations").isEmpty)
         }

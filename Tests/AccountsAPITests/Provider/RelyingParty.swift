@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import accounts_api
 
-/// An application that uses the provider over HTTP, written from the specifications.
+/// An application that uses the OpenID provider over HTTP, written from the specifications.
 struct RelyingParty: Sendable {
     let site: TestServer
     var id = "shop"
@@ -17,7 +17,7 @@ struct RelyingParty: Sendable {
 
     static let webhookSecret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
 
-    /// A confidential application, and a public one.
+    /// An applications file with a confidential and a public application.
     static let file = """
         applications:
           - id: shop
@@ -55,7 +55,7 @@ struct RelyingParty: Sendable {
         }
     }
 
-    /// The public application, on a port of its own.
+    /// The public application, with a port in its redirect URI that is not registered.
     var reader: RelyingParty {
         RelyingParty(site: site, id: "reader", secret: nil, redirectURI: "http://127.0.0.1:5173/callback")
     }
@@ -65,7 +65,7 @@ struct RelyingParty: Sendable {
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-    /// The parameters of a request. A value of nil takes one out.
+    /// The parameters of an authorization request. A nil in `changes` removes the parameter.
     func parameters(_ changes: [String: String?] = [:]) -> [String: String] {
         var all = [
             "client_id": id, "redirect_uri": redirectURI, "response_type": "code", "scope": "openid email",
@@ -82,7 +82,7 @@ struct RelyingParty: Sendable {
 
     func url(_ changes: [String: String?] = [:]) -> String { "/oauth/authorize?\(Self.form(parameters(changes)))" }
 
-    /// Where the browser is sent, with the parameters of the query.
+    /// The target of a redirect: its address without the query, and the parameters of the query.
     struct Redirect {
         let address: String
         let query: [String: String]
@@ -101,12 +101,12 @@ struct RelyingParty: Sendable {
         return try await Redirect(browser.send(.get, chosen))
     }
 
-    /// The link with which the person goes on with the account that is signed in; nil on any other page.
+    /// The link that continues with the signed-in account; nil if the page does not ask for the choice of an account.
     static func choice(on page: Response) -> String? {
         page.body.firstMatch(of: /class="button main" href="(\/oauth\/authorize\/continue[^"]+)"/).map { String($0.1) }
     }
 
-    /// The code for the session of the browser.
+    /// Gets an authorization code for the session of the browser.
     func code(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> String {
         guard let code = try await authorize(browser, changes).query["code"] else { throw Missing() }
         return code
@@ -141,14 +141,14 @@ struct RelyingParty: Sendable {
         try await site.send(.get, "/oauth/userinfo", [.authorization: "Bearer \(accessToken)"])
     }
 
-    /// The tokens for the session of the browser.
+    /// Gets tokens for the session of the browser.
     func signIn(_ browser: Browser, _ changes: [String: String?] = [:]) async throws -> Response {
         try await redeem(code(browser, changes))
     }
 }
 
 extension Response {
-    /// The claims of a token in the body, not verified.
+    /// The claims of a token in the body, without a check of its signature; null if the member has no token.
     func claims(of member: String = "id_token") -> JSON {
         let parts = json[member]?.string?.split(separator: ".") ?? []
         guard parts.count == 3 else { return .null }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-/// People whose account was imported, or whose lost app an operator has removed.
+/// Accounts lack the app that the flow requires if they were imported, or if an operator has removed a lost app.
 @Suite("An app that the flow requires", .freshDatabase)
 struct RequiredAuthenticatorTests {
     private static let password = "a+pass+phrase+of+mine"
@@ -23,7 +23,7 @@ struct RequiredAuthenticatorTests {
         )
     }
 
-    /// A visitor who has signed in with the password alone.
+    /// Makes an account that lacks the app. Returns a visitor who has signed in to it with the password alone.
     private static func visitor(_ site: TestServer) async throws -> PageVisitor {
         try await makeAccount(site)
         let kim = PageVisitor(site)
@@ -63,7 +63,7 @@ struct RequiredAuthenticatorTests {
         }
     }
 
-    @Test func `a confirmation in between leads back to the page, and then to the application`() async throws {
+    @Test func `a confirmation of the password leads back to the page, and then to the application`() async throws {
         try await RelyingParty.with(flow: Self.flow()) { shop in
             let kim = try await Self.visitor(shop.site)
             let first = try await kim.open(shop.url())
@@ -85,7 +85,7 @@ struct RequiredAuthenticatorTests {
         }
     }
 
-    @Test func `prompt=none is answered with an error, and the own account works`() async throws {
+    @Test func `prompt=none gets an error, and the account page works`() async throws {
         try await RelyingParty.with(flow: Self.flow()) { shop in
             let kim = try await Self.visitor(shop.site)
             let silent = try await RelyingParty.Redirect(kim.send(.get, shop.url(["prompt": "none"])))
@@ -103,7 +103,7 @@ struct RequiredAuthenticatorTests {
         }
     }
 
-    @Test func `a sign-up without a password leads on with the app that it has set up`() async throws {
+    @Test func `the app that a sign-up without a password has set up is enough for the application`() async throws {
         var flow = try Self.flow() + "sign_in: [code]\n"
         let start = try #require(flow.firstRange(of: "  - name: password\n")).lowerBound
         let end = try #require(flow.firstRange(of: "  - name: profile\n")).lowerBound
@@ -147,7 +147,9 @@ struct RequiredAuthenticatorTests {
         .forwardedHost: "app.example", .forwardedURI: "/orders", .forwardedMethod: "GET", .secFetchMode: "navigate",
     ]
 
-    @Test func `a proxy learns nothing of the person before, and sends the browser to the page`() async throws {
+    @Test func `a proxy learns nothing of the person before the app is set up, and sends the browser to the page`()
+        async throws
+    {
         try await Self.behindProxy { site in
             try await Self.makeAccount(site)
             let kim = Browser(site)

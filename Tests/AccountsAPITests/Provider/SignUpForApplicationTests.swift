@@ -8,14 +8,14 @@ import Testing
 
 @Suite("Sign-ups that an application begins", .freshDatabase)
 struct SignUpForApplicationTests {
-    /// The request of the application, as the hidden field of the sign-up's first page has it.
+    /// Asks for a new account. Returns the ticket of the request, which the sign-up's first page has in a hidden field.
     private func request(_ shop: RelyingParty, _ browser: Browser) async throws -> String {
         let asked = try await shop.authorize(browser, ["prompt": "create"])
         #expect(asked.address == "/signup")
         return try #require(asked.query["request"])
     }
 
-    @Test func `the person ends signed in at the application`() async throws {
+    @Test func `after the sign-up the person is signed in at the application`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
@@ -31,7 +31,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `a repeated commit and a reload of the end page lead there, too`() async throws {
+    @Test func `a repeated commit and a reload of the last page lead to the application, too`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
@@ -43,7 +43,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `a second sign-in is not a new account`() async throws {
+    @Test func `a later sign-in does not report a new account`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -54,7 +54,8 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `a sign-up that is open already keeps its answers, and the last request`() async throws {
+    @Test func `an open sign-up keeps its answers, and continues at the application of the last request`() async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.send(.post, "/signup", [:])
@@ -75,7 +76,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `the pages lead back, without script`() async throws {
+    @Test func `the pages lead back to the application without script`() async throws {
         try await RelyingParty.with { shop in
             let kim = PageVisitor(shop.site)
             let first = try await kim.open(shop.url(["prompt": "create"]))
@@ -91,7 +92,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `whoever finishes on another device begins a sign-in there`() async throws {
+    @Test func `a person who finishes on another device begins a sign-in at the application there`() async throws {
         try await RelyingParty.with { shop in
             let (kim, phone) = (Browser(shop.site), Browser(shop.site))
             try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
@@ -111,7 +112,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    /// The token of the draft after a hand-off.
+    /// Moves the draft to another device. Returns its new token.
     private func moved(_ browser: Browser) async throws -> String {
         #expect(try await browser.send(.post, "/signup/handoff").status == 202)
         let resume: JSON = [
@@ -136,7 +137,7 @@ struct SignUpForApplicationTests {
         }
     }
 
-    @Test func `a request that is forged or over is left out, and the sign-up goes on`() async throws {
+    @Test func `a forged request is ignored, and the sign-up goes on`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             #expect(try await kim.send(.post, "/signup", ["request": "forged"]).status == 201)

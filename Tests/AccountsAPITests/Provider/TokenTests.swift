@@ -9,12 +9,12 @@ import Testing
 
 @Suite("Tokens for applications", .freshDatabase)
 struct TokenTests {
-    @Test func `a code buys tokens that say who has signed in, and how`() async throws {
+    @Test func `a code is exchanged for tokens that say who has signed in, and how`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             let commit = try #require(await kim.signUp(hasAuthenticator: true).commit)
             let answer = try await shop.signIn(kim)
-            // The account was not made for the shop.
+            // The sign-up of this account was not begun by the shop.
             #expect(answer.claims()["account_created"] == nil)
             #expect(answer.status == 200 && answer.json["token_type"] == "Bearer" && answer.json["expires_in"] == 300)
             #expect(answer.json["scope"] == "openid email")
@@ -34,7 +34,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `the person's data come by userinfo, too, and only as long as the session`() async throws {
+    @Test func `userinfo returns the person's data, too, until the session ends`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -56,7 +56,7 @@ struct TokenTests {
 
     // MARK: Codes
 
-    @Test func `a code that is used again ends what it has bought`() async throws {
+    @Test func `a second use of a code revokes its tokens`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -72,7 +72,9 @@ struct TokenTests {
         }
     }
 
-    @Test func `of two exchanges at the same time one wins, and then nothing lives`() async throws {
+    @Test func `of two exchanges of a code at the same time one succeeds, and then its tokens are revoked`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -88,7 +90,8 @@ struct TokenTests {
         }
     }
 
-    @Test func `a code is bound to its application, redirect URI and verifier, and to a minute`() async throws {
+    @Test func `a code is bound to its application, redirect URI and verifier, and is valid for a minute`() async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -99,7 +102,7 @@ struct TokenTests {
             for change in changes {
                 let code = try await shop.code(kim)
                 #expect(try await shop.redeem(code, change).json["error"] == "invalid_grant", "\(change)")
-                // Such a code was stolen, so it is worth nothing any more.
+                // The wrong exchange ends the code, because somebody may have stolen it.
                 #expect(try await shop.redeem(code).json["error"] == "invalid_grant")
             }
             for verifier in ["", "short", String(repeating: "a", count: 129), String(repeating: "é", count: 43)] {
@@ -119,7 +122,7 @@ struct TokenTests {
 
     // MARK: Applications
 
-    @Test func `an application proves who it is in one way`() async throws {
+    @Test func `an application authenticates in exactly one way`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -165,7 +168,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `malformed requests are answered in the words of OAuth`() async throws {
+    @Test func `malformed requests get the error codes of OAuth`() async throws {
         try await RelyingParty.with { shop in
             #expect(try await shop.post("/oauth/token", [:]).json["error"] == "invalid_request")
             let password = try await shop.post("/oauth/token", ["grant_type": "password"])
@@ -193,7 +196,7 @@ struct TokenTests {
             let stolen = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
             let next = try #require(try await shop.refresh(stolen).json["refresh_token"]?.string)
             let newest = try await shop.refresh(next)
-            // As if all that had been a minute ago.
+            // Moves all rotations to the year 1970, so the repeated token does not count as a retry.
             try TestSupport.Session().run(
                 """
                 UPDATE authorizations SET refresh_tokens = regexp_replace(refresh_tokens, '@[0-9]+', '@0', 'g')
@@ -211,7 +214,9 @@ struct TokenTests {
         }
     }
 
-    @Test func `refresh tokens cannot be made up, and belong to one application`() async throws {
+    @Test func `a forged refresh token, one of another application, and a scope that was not granted are refused`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -226,7 +231,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `a refresh may ask for less, and never for more`() async throws {
+    @Test func `a refresh may ask for fewer scopes, and never for more`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -240,7 +245,7 @@ struct TokenTests {
             }
             let steps = [
                 ("email openid", "openid email"), ("openid", "openid"), ("", "openid profile email"),
-                // The refresh token keeps what was granted.
+                // The refresh token keeps all granted scopes.
                 ("openid profile email", "openid profile email"),
             ]
             for (asked, given) in steps {
@@ -298,7 +303,7 @@ struct TokenTests {
     }
 
     @Test(arguments: ["access_token", "refresh_token"])
-    func `a revoked token takes the others with it`(kind: String) async throws {
+    func `the revocation of one token ends the other tokens of its authorization`(kind: String) async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -316,7 +321,7 @@ struct TokenTests {
 
     // MARK: Pushed requests
 
-    @Test func `a pushed request is used once, within a minute, by its application`() async throws {
+    @Test func `a pushed request can be used once, within a minute, by its application`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
@@ -339,7 +344,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `mistakes in a pushed request are told the application at once`() async throws {
+    @Test func `mistakes in a pushed request are reported to the application at once`() async throws {
         try await RelyingParty.with { shop in
             for (change, error) in [
                 (["redirect_uri": "https://evil.example/"], "invalid_request"), (["scope": "email"], "invalid_scope"),
@@ -356,7 +361,7 @@ struct TokenTests {
 
     // MARK: Documents
 
-    @Test func `both documents are equal, and say what there is`() async throws {
+    @Test func `both metadata documents are equal, and the published keys have no private part`() async throws {
         try await RelyingParty.with { shop in
             let one = try await shop.site.send(.get, "/.well-known/openid-configuration")
             let other = try await shop.site.send(.get, "/.well-known/oauth-authorization-server")

@@ -27,7 +27,9 @@ struct BreachedPasswordsSettingTests {
         }
     }
 
-    @Test func `a list, or one of first digits with its hash, is accepted, and none is set by default`() async throws {
+    @Test func `a list of whole digests, or of first digits with the prefix sha1, is accepted, and no list is needed`()
+        async throws
+    {
         try await withFile("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:9\r\n", named: "list.txt") { file in
             #expect(Self.mistakes(["BREACHED_PASSWORDS_FILE": file]) == [])
         }

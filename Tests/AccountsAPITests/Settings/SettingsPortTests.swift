@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The check of the ports", .timeLimit(.minutes(3)))
 struct SettingsPortTests {
-    @Test func `a client cannot connect while a port is checked, and would wait for an answer in vain`() async throws {
-        // Outside of the range from which the system takes the port of a client, which could connect to itself.
+    @Test func `a client cannot connect to a port while the server checks it`() async throws {
+        // The operating system gives clients no port of this range. A client with the port could connect to itself.
         let port = Int.random(in: 20_000..<30_000)
         let settings = try Settings(
             SettingSource(environment: [

@@ -120,7 +120,7 @@ struct SettingsTransportTests {
     @Test(arguments: [
         ("host=db.example password=hunter2", "\"db.example\""),
         ("postgresql://kim:hunter2@db.example,192.0.2.1/accounts", "\"db.example,192.0.2.1\""),
-        // libpq takes the part after the first @ for the host.
+        // libpq reads the text after the first @ as the host.
         ("postgresql://kim:a@hunter2@db.example/accounts", "another machine"),
     ])
     func `a remote database without sslmode is refused`(url: String, host: String) {
@@ -146,7 +146,7 @@ struct SettingsTransportTests {
         #expect(!mistakes.joined().contains("hunter2"))
     }
 
-    /// The address 0.0.0.0 counts as remote, and no server has port 1 of this machine.
+    /// The address 0.0.0.0 counts as remote, and no server of this machine listens on port 1.
     @Test(
         arguments: [
             (["DATABASE_URL": "host=0.0.0.0 port=1", "PGSSLMODE": "verify-full"], 69),
@@ -156,7 +156,9 @@ struct SettingsTransportTests {
             (["DATABASE_URL": "service=unverified sslmode=prefer"], 69),
         ] as [([String: String], Int32)]
     )
-    func `environment and service files of libpq apply`(environment: [String: String], status: Int32) async throws {
+    func `the environment variables and the service file of libpq apply`(environment: [String: String], status: Int32)
+        async throws
+    {
         let services = """
             [verified]
             host=0.0.0.0

@@ -50,7 +50,7 @@ struct AccountChangeTests {
 
     // MARK: The password
 
-    @Test func `a new password ends the other sessions and is told by mail`() async throws {
+    @Test func `a new password ends the other sessions and causes a mail`() async throws {
         try await TestServer.with { site in
             let (kim, other, pending) = (Browser(site), Browser(site), Browser(site))
             let person = try await kim.signUp(hasAuthenticator: true)
@@ -64,7 +64,10 @@ struct AccountChangeTests {
             #expect(try await kim.send(.get, "/session").status == 200)
             let thief = Browser(site)
             thief["session"] = token
-            #expect(try await thief.send(.get, "/session").slug == "no-session", "a copy of the old token")
+            #expect(
+                try await thief.send(.get, "/session").slug == "no-session",
+                "a copy of the old token does not work"
+            )
             #expect(try TestSupport.Session().query("SELECT FROM devices").count == 1)
             #expect(try await other.send(.get, "/session").slug == "no-session")
             let code: JSON = ["code": .string(person.recoveryCodes[0])]
@@ -103,11 +106,11 @@ struct AccountChangeTests {
         }
     }
 
-    /// SHA-1 of `an unusual but leaked pass phrase`, as a list of breached passwords has it.
+    /// A password, and its line in a list of breached passwords: its SHA-1 and the number of breaches.
     private static let leaked = ("an unusual but leaked pass phrase", "D92A2C6461684A5BA27BF1137C1237B0748D78D2:2\n")
 
     @Test(arguments: ["/account/password", "/recovery/password"])
-    func `a breached password is refused, and a long one is not`(path: String) async throws {
+    func `a breached password is refused, and another long one is accepted`(path: String) async throws {
         try await withFile(Self.leaked.1, named: "list.txt") { file in
             let breached = BreachedPasswords(try BreachedList(file), logger: .silent)
             defer { breached.shutdown() }
@@ -132,7 +135,7 @@ struct AccountChangeTests {
             let commit = try await kim.send(.post, "/signup/commit")
             #expect(commit.json["session"]?["amr"] == [], "the person has proved nothing")
             #expect(try await kim.send(.get, "/session").status == 200)
-            #expect(try await kim.send(.put, "/account/password", [:]).slug == "not-found", "the flow has none")
+            #expect(try await kim.send(.put, "/account/password", [:]).slug == "not-found", "the flow has no password")
         }
     }
 
@@ -216,7 +219,7 @@ struct AccountChangeTests {
         }
     }
 
-    /// NIST SP 800-63B-4 §4.1.2.1. Such a session does not begin, but the rule must not rest on that.
+    /// NIST SP 800-63B-4 §4.1.2.1. No sign-in starts such a session, but the rule must not depend on that.
     @Test func `a session of one factor changes nothing about the authenticator of the account`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
@@ -247,7 +250,7 @@ struct AccountChangeTests {
         }
     }
 
-    /// Otherwise a sign-in that began before would leave a session of one factor.
+    /// Otherwise a sign-in that began before the change would leave a session of one factor.
     @Test func `no session of one factor begins while an authenticator is added`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The consents of an account", .freshDatabase)
 struct AccountConsentTests {
-    /// The consents of the only account with the former ones, such as `marketing: accepted 2026-11`.
+    /// The rows of `consents` or `past_consents`, such as `marketing: accepted 2026-11`.
     private func rows(of table: String) throws -> [String] {
         try TestSupport.Session().query(
             SQL(
@@ -20,7 +20,7 @@ struct AccountConsentTests {
         ).map { try $0.decode(String.self) }
     }
 
-    @Test func `a person gives a consent and withdraws it, and what was agreed to stays on record`() async throws {
+    @Test func `a person gives a consent and withdraws it, and the former answer stays on record`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -28,7 +28,7 @@ struct AccountConsentTests {
             #expect(try await kim.send(.put, "/account/terms", both).status == 200)
             let now = try rows(of: "consents")
             #expect(now == ["marketing: accepted 2026-11", "terms: accepted 2026-11"])
-            #expect(try rows(of: "past_consents").isEmpty, "the terms are as they were")
+            #expect(try rows(of: "past_consents").isEmpty, "the answer to the terms is the same")
 
             #expect(try await kim.send(.put, "/account/terms", both).status == 200)
             #expect(try rows(of: "past_consents").isEmpty, "the same answer records nothing")
@@ -47,7 +47,7 @@ struct AccountConsentTests {
         }
     }
 
-    @Test func `a consent that is left out is withdrawn, and one that was never given stays so`() async throws {
+    @Test func `a consent that is left out is withdrawn, and one that was never given is not recorded`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -96,7 +96,7 @@ struct AccountConsentTests {
         }
     }
 
-    @Test func `the account shows the consents of now, and the export also those of before`() async throws {
+    @Test func `the account shows the current consents, and the export also the former ones`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -152,7 +152,7 @@ struct AccountConsentTests {
         }
     }
 
-    @Test func `a form shows no ticked box for a text that nobody has agreed to`() async throws {
+    @Test func `the form ticks no box for a version that the person has not accepted`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")

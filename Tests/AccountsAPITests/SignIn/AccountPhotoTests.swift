@@ -76,7 +76,9 @@ struct AccountPhotoTests {
         }
     }
 
-    @Test func `what is no image, and a reference to another photo, is refused and changes nothing`() async throws {
+    @Test func `an unsupported or too large image, and a reference to another photo, are refused and change nothing`()
+        async throws
+    {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -89,7 +91,7 @@ struct AccountPhotoTests {
             #expect(try await kim.send(.put, "/account/profile", large).refusals == ["photo:too_large"])
             let larger = Multipart(photo: long + [UInt8](repeating: 0, count: BodyReader.maximumBytes))
             #expect(try await kim.send(.put, "/account/profile", larger).slug == "too-large")
-            // A photo of a draft has an id; nobody can take it by its id.
+            // Photos of drafts have ids, but an account cannot take over a photo by its id.
             let reference: JSON = ["username": "kim", "photo": ["photo": .string("\(ID<Photo>())"), "bytes": 3]]
             #expect(try await kim.send(.put, "/account/profile", reference).refusals == ["photo:wrong_type"])
             #expect(try stored() == before)

@@ -20,7 +20,7 @@ struct CommitSessionTests {
         }
     }
 
-    @Test func `with an authenticator it is a session of two factors`() async throws {
+    @Test func `with an authenticator the commit starts a session of two factors`() async throws {
         try await TestServer.with { site in
             let commit = try #require(await Browser(site).signUp(hasAuthenticator: true).commit)
             #expect(commit.json["session"]?["assurance"] == "aal2")
@@ -62,7 +62,7 @@ struct CommitSessionTests {
         }
     }
 
-    @Test func `another token of the draft's row does not give the session`() async throws {
+    @Test func `a repeated commit with a later token of the draft does not return the session`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -77,7 +77,7 @@ struct CommitSessionTests {
         }
     }
 
-    @Test func `a client with a bearer token gets one for the session`() async throws {
+    @Test func `a client with a bearer token gets a bearer token for the session`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
             try await kim.start()
@@ -100,7 +100,7 @@ struct CommitSessionTests {
         }
     }
 
-    @Test func `a page commit signs in, too`() async throws {
+    @Test func `a commit on a page signs in, too`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             _ = try await site.service.fill(site.service.start())

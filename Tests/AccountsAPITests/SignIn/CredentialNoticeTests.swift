@@ -6,12 +6,12 @@ import Testing
 
 @testable import accounts_api
 
-/// NIST SP 800-63B-4 §4.6, and OWASP ASVS 5.0, 6.3.7.
+/// NIST SP 800-63B-4 §4.6, and OWASP ASVS 5.0, 6.3.7, require these mails.
 @Suite("Mails about changes of an account", .freshDatabase)
 struct CredentialNoticeTests {
     private static let (old, new) = ("kim@example.com", "kim@example.net")
 
-    /// What was mailed since then, without mails with a code.
+    /// Delivers the queued mail. Returns the mails after the first `count`, without mails that contain a code.
     private static func notices(after count: Int, _ site: TestServer) async throws -> [Mail] {
         try await site.service.deliver()
         return site.service.mailbox.mails.dropFirst(count).filter { Mailbox.code(in: $0.text) == nil }
@@ -24,7 +24,7 @@ struct CredentialNoticeTests {
         ("recovery code", "A recovery code was used: Acme"), ("username", "Your username was changed: Acme"),
         ("erasure", "Your account was deleted: Acme"),
     ])
-    func `a change is told once at the address, with what to do if it was somebody else`(
+    func `a change causes one mail, which says what to do if somebody else has made the change`(
         change: String,
         subject: String
     ) async throws {
@@ -64,7 +64,7 @@ struct CredentialNoticeTests {
         }
     }
 
-    @Test func `a refused change is not told`() async throws {
+    @Test func `a refused change causes no mail`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -82,7 +82,7 @@ struct CredentialNoticeTests {
         }
     }
 
-    @Test func `the old and the new address hear of a change, and of its undoing`() async throws {
+    @Test func `the old and the new address get a mail about a change, and about its restoration`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Imported accounts", .freshDatabase, .timeLimit(.minutes(5)))
 struct ImportedPasswordTests {
-    /// A hash of the lowest cost.
+    /// A bcrypt hash of `HashOfOtherTool.password` with cost 5.
     private static let bcrypt = "$2b$05$f/UELHl5XkxHPtse1qz0YuV/ITUtFW/fm1vwh1Rozp3ARCGiralJu"
 
     private func line(
@@ -38,7 +38,7 @@ struct ImportedPasswordTests {
         try TestSupport.Session().query(SQL(stringLiteral: "SELECT count(*) FROM \(table)")).only.decode(Int.self)
     }
 
-    @Test func `an imported password signs in, and is then hashed as all others`() async throws {
+    @Test func `an imported password signs in, and is then hashed with Argon2id as all others`() async throws {
         try await TestServer.with { site in
             #expect(try await run([line()], on: site) == [.imported])
             #expect(try secret().hasPrefix("crypt,$2b$05$|"))
@@ -69,7 +69,7 @@ struct ImportedPasswordTests {
             _ = try await run([line()], on: site)
             let (kim, imported) = (Browser(site), try secret())
             _ = try await kim.signIn("kim", HashOfOtherTool.password)
-            // As if the sign-in had not been able to hash the password again.
+            // Restores the imported hash, as if the sign-in had not been able to hash the password again.
             try TestSupport.Session().query("UPDATE credentials SET secret = \(imported)")
             let confirmed = try await kim.send(
                 .put,
@@ -80,7 +80,7 @@ struct ImportedPasswordTests {
         }
     }
 
-    @Test func `an import runs again without doubles`() async throws {
+    @Test func `a repeated import makes no account twice`() async throws {
         try await TestServer.with { site in
             let lines = (1...5).map { line("kim\($0)@example.com", "kim\($0)") }
             #expect(try await run(Array(lines.prefix(3)), on: site) == [.imported, .imported, .imported])
@@ -97,7 +97,7 @@ struct ImportedPasswordTests {
         }
     }
 
-    @Test func `an identifier that somebody has is refused, and nothing is left of the line`() async throws {
+    @Test func `a line with an identifier of another account is refused, and nothing of it is stored`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp()
             let outcomes = try await run(
@@ -117,7 +117,7 @@ struct ImportedPasswordTests {
         }
     }
 
-    @Test func `a trial says the same and writes nothing`() async throws {
+    @Test func `a trial returns the outcomes of the import, and writes nothing`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp("lee@example.com", "lee")
             let lines = [line(), line("lee@example.com", "mina"), Array("{".utf8)]
@@ -127,7 +127,7 @@ struct ImportedPasswordTests {
         }
     }
 
-    @Test func `the kinds of the flow judge the values`() async throws {
+    @Test func `the field kinds of the flow validate the values`() async throws {
         try await TestServer.with { site in
             let profile: JSON = [
                 "display_name": "Kim", "birth_date": "2001-02-30", "terms": true, "nickname": "K", "password": "x",
@@ -208,7 +208,7 @@ struct ImportedPasswordTests {
         }
     }
 
-    @Test func `of an import and a sign-up with one name, one gets it`() async throws {
+    @Test func `if an import and a sign-up want the same username, one of them gets it`() async throws {
         try await TestServer.with { site in
             for number in 1...10 {
                 let name = "kim\(number)"

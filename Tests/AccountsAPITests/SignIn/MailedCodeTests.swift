@@ -9,7 +9,7 @@ import Testing
 struct MailedCodeTests {
     private static let email = "kim@example.com"
 
-    /// The built-in flow, in which a mailed code signs in.
+    /// The built-in flow, but a mailed code can sign in, too.
     private static func flow() throws -> String { try standardFlow(with: "sign_in: [password, code]") }
 
     @Test(arguments: ["kim@example.com", "kim"])
@@ -31,7 +31,7 @@ struct MailedCodeTests {
         }
     }
 
-    @Test func `a password does not sign in where the flow lets only codes in`() async throws {
+    @Test func `a password does not sign in where the flow allows only codes`() async throws {
         try await TestServer.with(flow: standardFlow(with: "sign_in: [code]")) { site in
             try await site.readyAccount()
             #expect(try await Browser(site).signIn().slug == "sign-in-failed")
@@ -52,7 +52,7 @@ struct MailedCodeTests {
         }
     }
 
-    @Test func `the answer is the same without an account, and nobody gets mail`() async throws {
+    @Test func `the answers are the same with and without an account, and only the account gets mail`() async throws {
         try await TestServer.with(flow: Self.flow()) { site in
             try await site.readyAccount()
             try await site.service.deliver()
@@ -133,7 +133,7 @@ struct MailedCodeTests {
     }
 
     /// A stranger uses up the mails of an address; the owner uses the ticket in one of them.
-    @Test func `a ticket buys one more code outside of the limits of the address`() async throws {
+    @Test func `a ticket is good for one more code outside of the limits of the address`() async throws {
         var limits = Limits.lavish
         limits.byName[.mailsToAddress] = Limit(1, per: .seconds(86_400))
         limits.byName[.guessesForAddress] = Limit(1, per: .seconds(86_400))
@@ -161,7 +161,7 @@ struct MailedCodeTests {
         }
     }
 
-    /// Sign-ups with the address of an account bring its owner at most one mail a day, and none with a ticket for this.
+    /// Sign-ups with the address of an account cause at most one mail a day to its owner, without a ticket to sign in.
     @Test func `mails of sign-ups do not use up those of sign-ins`() async throws {
         var limits = Limits.lavish
         limits.byName[.mailsToAddress] = Limit(1, per: .seconds(86_400))
@@ -177,7 +177,7 @@ struct MailedCodeTests {
         }
     }
 
-    @Test func `fifty wrong codes leave only the codes of tickets`() async throws {
+    @Test func `after fifty wrong codes, only codes that a ticket requests sign in`() async throws {
         try await TestServer.with(flow: Self.flow()) { site in
             try await site.readyAccount()
             let body: JSON = ["identifier": "kim"]
@@ -196,7 +196,7 @@ struct MailedCodeTests {
         }
     }
 
-    @Test func `a ticket of a sign-up is none of a sign-in`() async throws {
+    @Test func `a ticket of a sign-up does not begin a sign-in`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()

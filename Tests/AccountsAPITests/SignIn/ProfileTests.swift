@@ -25,7 +25,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `the kinds judge the values as in a sign-up`() async throws {
+    @Test func `the field kinds validate the values as in a sign-up`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -45,7 +45,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `another username moves the identifier`() async throws {
+    @Test func `a new username replaces the old one as an identifier`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount("lee@example.com", "lee")
             let kim = Browser(site)
@@ -64,7 +64,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `a name that a sign-up holds is taken`() async throws {
+    @Test func `a username that an open sign-up holds is taken`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -78,7 +78,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `two accounts that want one name at the same time get one answer each`() async throws {
+    @Test func `of four accounts that want the same username at the same time, one gets it`() async throws {
         try await TestServer.with { site in
             let people = (1...4).map { (number: $0, browser: Browser(site)) }
             for (number, person) in people { try await person.signUp("p\(number)@example.com", "person\(number)") }
@@ -96,7 +96,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `only steps that the flow marks can be changed`() async throws {
+    @Test func `only steps that the flow marks as editable can be changed`() async throws {
         let flow = """
             flow: f
             version: 1
@@ -143,7 +143,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `a person takes along what the service holds`() async throws {
+    @Test func `a person exports the data that the service stores about the account`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site, userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
             try await kim.signUp()
@@ -213,7 +213,7 @@ struct ProfileTests {
 }
 
 extension JSON {
-    /// The texts of that member in each item of a list.
+    /// The text of this member in each item of the list.
     fileprivate func names(of member: String) -> [String] {
         guard case .array(let items) = self else { return [] }
         return items.compactMap { $0[member]?.string }

@@ -24,7 +24,7 @@ struct SecondFactorTests {
             #expect(second.json["session"]?["assurance"] == "aal2")
             #expect(second.json["session"]?["amr"] == ["pwd", "otp", "mfa"])
             #expect(kim["session"] != pending)
-            // A session with two factors never outlives the browser.
+            // The cookie of a session of two factors has no Max-Age, so it ends with the browser.
             #expect(second.headers[values: .setCookie].first?.contains("Max-Age") == false)
             #expect(try await kim.send(.get, "/session").status == 200)
             kim["session"] = pending
@@ -84,7 +84,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test func `five wrong codes end the sign-in, and ten minutes do`() async throws {
+    @Test func `a sign-in ends after five wrong codes, and after ten minutes`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -107,7 +107,9 @@ struct SecondFactorTests {
     }
 
     /// Somebody who knows the password cannot try all codes, and does not keep the owner out either.
-    @Test func `wrong codes of strangers are limited for the account, those of its devices apart`() async throws {
+    @Test func `wrong codes of strangers are limited for the account, and its known devices can still sign in`()
+        async throws
+    {
         try await TestServer.with { site in
             let owner = Browser(site)
             let person = try await owner.signUp(hasAuthenticator: true)
@@ -124,7 +126,7 @@ struct SecondFactorTests {
         }
     }
 
-    @Test func `a server without the key of the authenticator refuses for the moment`() async throws {
+    @Test func `a server that cannot decrypt the authenticator answers 503`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp(hasAuthenticator: true)
             try TestSupport.Session().run("UPDATE authenticators SET sealed = 'x'")

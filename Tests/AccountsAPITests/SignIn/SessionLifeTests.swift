@@ -12,7 +12,7 @@ struct SessionLifeTests {
         (true, [("13 days 23 hours", 200), ("14 days 1 minute", 401)]),
         (true, [("13 days", 200), ("13 days", 200), ("3 days 23 hours", 200), ("2 hours", 401)]),
     ])
-    func `a session of one factor ends as the person chose`(
+    func `a session of one factor ends after a day; if it is kept, after 14 idle days or 30 days`(
         keep: Bool,
         visits: [(pause: String, status: Int)]
     ) async throws {
@@ -87,13 +87,13 @@ struct SessionLifeTests {
             #expect(response.json["session"]?["id"] == before.json["session"]?["id"])
             #expect(kim["session"] != token)
             try TestSupport.Session().letPass("20 hours")
-            #expect(try await kim.send(.get, "/session").status == 200, "a day from the confirmation")
+            #expect(try await kim.send(.get, "/session").status == 200, "the confirmation starts a new day")
             kim["session"] = token
             #expect(try await kim.send(.get, "/session").slug == "no-session")
         }
     }
 
-    @Test func `a second factor raises a session of one factor`() async throws {
+    @Test func `a second factor makes a session of one factor one of two factors`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             let person = try await kim.signUp(hasAuthenticator: true)
@@ -123,7 +123,7 @@ struct SessionLifeTests {
         }
     }
 
-    @Test func `ten wrong confirmations end the session, and nothing but it`() async throws {
+    @Test func `ten wrong confirmations end the session, and other sign-ins still succeed`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -137,7 +137,7 @@ struct SessionLifeTests {
         }
     }
 
-    @Test func `a right confirmation forgets the wrong ones before it`() async throws {
+    @Test func `a right confirmation resets the count of wrong ones`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -168,7 +168,7 @@ struct SessionLifeTests {
         }
     }
 
-    @Test func `a person sees and ends the own sessions only`() async throws {
+    @Test func `a person sees and ends only sessions of the own account`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.readyAccount("lee@example.com", "lee")
@@ -203,7 +203,7 @@ struct SessionLifeTests {
         }
     }
 
-    @Test func `the sessions of a disabled or erased account end at once`() async throws {
+    @Test func `the sessions of a disabled or erased account are refused at once`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let (kim, session) = (Browser(site), try TestSupport.Session())

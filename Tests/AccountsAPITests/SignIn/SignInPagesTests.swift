@@ -57,7 +57,7 @@ struct SignInPagesTests {
             #expect(used.status == 200 && used.has("<code>") && !used.has(person.recoveryCodes[0]))
             #expect(try await other.open("/account").path == "/account")
             let late = try await PageVisitor(site).post("/sign-in/second-factor", "code=123456")
-            #expect(late.path == "/sign-in", "nothing waits for it")
+            #expect(late.path == "/sign-in", "no sign-in waits for a code")
         }
     }
 
@@ -181,8 +181,10 @@ struct SignInPagesTests {
         }
     }
 
-    /// Somebody knows the password and has guessed codes of the app.
-    @Test func `a person on a new device gets past guesses at the second factor`() async throws {
+    /// Somebody who knows the password has guessed codes of the app.
+    @Test func `after such guesses, a person on a new device signs in with a mailed code and the second factor`()
+        async throws
+    {
         let flow = try standardFlow(with: "sign_in: [password, code]")
         try await TestServer.with(flow: flow) { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sign-ins at the same time", .freshDatabase)
 struct SignInRaceTests {
-    /// After a change of the cost, each of them replaces the hash.
+    /// Each sign-in replaces the hash, because its cost is lower than that of the service.
     @Test func `parallel sign-ins with an old hash are all accepted`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
@@ -18,7 +18,7 @@ struct SignInRaceTests {
         }
     }
 
-    @Test func `a confirmation beside them is accepted, too`() async throws {
+    @Test func `a confirmation at the same time is accepted, too`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -33,7 +33,7 @@ struct SignInRaceTests {
         }
     }
 
-    @Test func `of two right factors for one sign-in, one is used up`() async throws {
+    @Test func `of several right factors for one sign-in at the same time, one is accepted`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -67,13 +67,13 @@ struct SignInRaceTests {
                 let code: JSON = ["recovery_code": .string(String(repeating: "a", count: 24))]
                 return try await browser.send(.put, "/session/confirm", code).status
             }
-            // The end of the session also refuses confirmations that were counted before it.
+            // A confirmation that was counted before the session ended can also get 401.
             #expect(statuses.filter { $0 == 422 }.count <= 10)
             #expect(statuses.allSatisfy { $0 == 422 || $0 == 401 })
         }
     }
 
-    @Test func `a change of the password ends the sign-ins beside it`() async throws {
+    @Test func `a change of the password ends sign-ins at the same time`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()

@@ -62,7 +62,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `the new token ends the session whose token was sent with the request`() async throws {
+    @Test func `a sign-in ends the session whose token was sent with the request`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -140,7 +140,7 @@ struct SignInTests {
             (["identifier": .string(String(repeating: "k", count: 1025)), "password": "x"], ["identifier:too_long"]),
         ] as [(JSON, [String])]
     )
-    func `a body of another form is refused`(body: JSON, refusals: [String]) async throws {
+    func `a malformed body is refused`(body: JSON, refusals: [String]) async throws {
         try await TestServer.with { site in
             let response = try await Browser(site).send(.post, "/session", body)
             #expect(response.status == 422 && Set(response.refusals) == Set(refusals))
@@ -186,7 +186,7 @@ struct SignInTests {
 
     // MARK: Hashes
 
-    @Test func `a hash below the cost of today is replaced`() async throws {
+    @Test func `a hash with a lower cost than that of the service is replaced`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.weakenPassword()
@@ -253,7 +253,7 @@ struct SignInTests {
 }
 
 extension Response {
-    /// The status, the header and the body without what differs in each response.
+    /// The status, the header and the body without the request id and the date, which differ in each response.
     var withoutRequestID: String {
         guard case .object(let members) = json else { return "\(status) \(body)" }
         let body = JSON.object(members.filter { $0.name != "request_id" })
@@ -263,7 +263,7 @@ extension Response {
 }
 
 extension TestServer {
-    /// An account of the standard flow, without a cookie in any browser.
+    /// Creates an account with the standard flow. No browser gets a cookie of it.
     func readyAccount(
         _ email: String = "kim@example.com",
         _ username: String = "kim",

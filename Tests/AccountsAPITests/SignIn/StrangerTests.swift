@@ -38,7 +38,7 @@ struct StrangerTests {
             let stranger = try Stranger(site, at: "2001:db8:1:2::3")
             var slugs: [String] = []
             for number in 1...70 {
-                // Another /64 of the same /48.
+                // The neighbour has another /64 of the same /48.
                 let neighbour = try Stranger(site, at: "2001:db8:1:\(number)::3")
                 slugs.append(try await neighbour.signIn("kim", Self.wrong).slug)
             }
@@ -50,7 +50,7 @@ struct StrangerTests {
         }
     }
 
-    @Test func `the right password ends the failures of its device and takes back only its own`() async throws {
+    @Test func `the right password resets the failures of its device, and no others`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             let kim = Browser(site)
@@ -59,7 +59,7 @@ struct StrangerTests {
                 #expect(try await kim.signIn("kim").status == 201, "round \(round)")
             }
             let counts = try TestSupport.Session().query("SELECT count FROM sign_in_failures").only.decode(Int.self)
-            #expect(counts == 9, "those before the device was known")
+            #expect(counts == 9, "failures before the device was known stay")
         }
     }
 
@@ -103,7 +103,7 @@ struct StrangerTests {
         }
     }
 
-    @Test func `a device that has failed too often goes on after one mail, too`() async throws {
+    @Test func `a device that has failed too often signs in after one mail, too`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
@@ -116,8 +116,8 @@ struct StrangerTests {
         }
     }
 
-    /// Somebody knows the password and tries codes of the app.
-    @Test func `guesses at the second factor do not keep the owner of a new device out`() async throws {
+    /// Somebody who knows the password tries codes of the app.
+    @Test func `guesses at the second factor do not keep the owner out on a new device`() async throws {
         let flow = try standardFlow(with: "sign_in: [password, code]")
         try await TestServer.with(flow: flow) { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
@@ -151,8 +151,8 @@ struct StrangerTests {
         }
     }
 
-    /// Two names of one account have counts of their own, so nobody learns that they belong together.
-    @Test func `failures with the address say nothing about the username`() async throws {
+    /// The address and the username have separate counts, so nobody learns that they belong to the same account.
+    @Test func `failures with the address do not count for the username`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
             for number in 0..<51 {
@@ -162,7 +162,7 @@ struct StrangerTests {
         }
     }
 
-    @Test func `hashes of a network are limited as in the sign-up`() async throws {
+    @Test func `the password hashes of a network are limited as in the sign-up`() async throws {
         var limits = Limits.lavish
         limits.byName[.passwordHashesFromNetwork] = Limit(3, per: .seconds(600))
         try await TestServer.with(limits: limits) { site in

@@ -5,12 +5,12 @@ import Testing
 
 @testable import accounts_api
 
-/// Everything that can end in a session, so that no way is weaker than the others (OWASP ASVS 5.0, 6.3.4).
+/// Tests every way to get a session, so that no way is weaker than the others (OWASP ASVS 5.0, 6.3.4).
 @Suite("Ways in", .freshDatabase)
 struct WaysInTests {
     private static let email = "kim@example.com"
 
-    /// The built-in flow, in which a mailed code signs in.
+    /// The built-in flow, but a mailed code can sign in, too.
     private static func flow() throws -> String { try standardFlow(with: "sign_in: [password, code]") }
 
     @Test(arguments: ["address", "username", "mailed code", "ticket", "recovery", "address that was brought back"])
@@ -27,7 +27,7 @@ struct WaysInTests {
             case "ticket": try await kim.enterCodeForTicket()
             case "recovery": try await kim.recover()
             default:
-                // An app that was set up shortly before the change goes with it.
+                // Restoring the address removes an app that was added shortly before the change, so this one is older.
                 try Session().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
                 try await owner.moveAddress(to: "kim@example.net")
                 try await site.service.deliver()
@@ -64,7 +64,7 @@ struct WaysInTests {
             #expect(removal.status == 409 && removal.slug == "factor-required")
             let page = try await owner.send(.get, "/account/authenticator")
             #expect(!page.body.contains("/account/authenticator/remove"))
-            // The owner of the old address does not have the app of whoever moved the account, so it is removed.
+            // Restoring the address removes the new app, because the owner of the old address may not have it.
             try await owner.moveAddress(to: "kim@example.net")
             try await site.service.deliver()
             let token = JSON.string(try site.service.mailbox.undoToken(for: Self.email))
@@ -79,7 +79,7 @@ struct WaysInTests {
         }
     }
 
-    /// As after an import, or after an operator has removed a lost app.
+    /// Such accounts exist after an import, and after an operator has removed a lost app.
     @Test func `an account without the app that the flow requires is asked to set one up`() async throws {
         let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "")
         try await TestServer.with(flow: flow) { site in
@@ -102,7 +102,7 @@ struct WaysInTests {
         }
     }
 
-    @Test func `beside an app, the minimum of the flow is enough`() async throws {
+    @Test func `beside an app, a password of the flow's minimum length is enough`() async throws {
         let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "").replacing(
             "min: 15",
             with: "min: 8"
@@ -184,7 +184,7 @@ struct WaysInTests {
         }
     }
 
-    @Test func `sign-ins that wait for a code end with a disabled account`() async throws {
+    @Test func `sign-ins that wait for a code end when the account is disabled`() async throws {
         try await TestServer.with(flow: Self.flow()) { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -196,12 +196,12 @@ struct WaysInTests {
             #expect(try await factor.send(.put, "/session/totp", ["code": .string(person.code)]).slug == "no-session")
             #expect(try await mailed.send(.put, "/session/code", ["code": .string(code)]).slug == "no-session")
             let sessions = try Session().number(of: "sessions")
-            #expect(sessions == 1, "that of the sign-up")
+            #expect(sessions == 1, "only the session of the sign-up is left")
         }
     }
 
-    /// Somebody knows the password and tries codes of the app.
-    @Test func `a mailed code that does not sign in lets a new device past guesses at the app`() async throws {
+    /// Somebody who knows the password tries codes of the app.
+    @Test func `a mailed code that does not sign in lets a new device try the code of the app again`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
@@ -213,7 +213,7 @@ struct WaysInTests {
             let code: JSON = ["code": .string(person.code)]
             #expect(try await kim.send(.put, "/session/totp", code).slug == "code-required")
             try await kim.enterMailedCode()
-            #expect(kim["session"] == nil, "the device is known, and nothing else")
+            #expect(kim["session"] == nil, "the code only makes the device known")
             #expect(try await kim.signIn().json["session"] == ["state": "second-factor"])
             #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
         }
@@ -221,7 +221,7 @@ struct WaysInTests {
 
     // MARK: The time of a failure
 
-    /// The checks of stored hashes take different times, and without an account there is none.
+    /// Checks of stored hashes take different times, and without an account there is no check.
     @Test(arguments: ["kim", "kim@example.com", "nobody", "nobody@example.com"])
     func `every failure takes the same minimum time`(identifier: String) async throws {
         try await TestServer.with { site in
@@ -264,7 +264,7 @@ extension Browser {
         try await send(.put, "/session/code", ["code": .string(code)])
     }
 
-    /// Exchanges the ticket in a mail that somebody else has caused, and enters the code.
+    /// Exchanges the ticket in a mail that another browser has requested, and enters the new code.
     fileprivate func enterCodeForTicket() async throws {
         try await Browser(site).send(.post, "/session/code", ["identifier": "kim@example.com"])
         try await site.service.deliver()

@@ -56,7 +56,7 @@ final class Balancer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Returns when this number of servers is ready.
+    /// Waits until this number of servers is ready.
     func waitForServers(_ count: Int) async throws {
         while true {
             try Task.checkCancellation()

@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import TestSupport
 
-/// A program that keeps all cookies, as a browser does.
+/// A client that keeps all cookies, as a browser does, and sends JSON.
 final class Browser: Sendable {
     let site: TestServer
     private let headers: HTTPFields
@@ -97,7 +97,7 @@ final class Browser: Sendable {
     }
 }
 
-/// What a sign-up has left behind.
+/// The response to the commit of a sign-up, and the secret and the recovery codes of its authenticator.
 struct SignedUp {
     var commit: Response!
     var secret: [UInt8] = []
@@ -106,7 +106,7 @@ struct SignedUp {
     /// The code that the app shows now.
     var code: String { TOTP.code(secret, step: TOTP.timeStep(at: Date())) }
 
-    /// Six digits that the app does not show at about this time.
+    /// Six digits that the app does not show within five time steps (150 seconds) of now.
     var wrongCode: String {
         let now = TOTP.timeStep(at: Date())
         let right = Set((now - 5...now + 5).map { TOTP.code(secret, step: $0) })
@@ -115,11 +115,11 @@ struct SignedUp {
 }
 
 extension TestServer {
-    /// As if the code that was accepted last had been shown by the app long ago.
+    /// Makes the server forget the last accepted code of every app, so that the current code is accepted again.
     func forgetUsedCodes() throws {
         try TestSupport.Session().run("UPDATE authenticators SET last_step = 0")
     }
 }
 
-/// A response lacks a member that the test reads.
+/// The error if a response lacks a member that the test reads.
 struct Missing: Error {}

@@ -56,7 +56,7 @@ extension CommandRun {
 }
 
 extension JSON {
-    /// The member of each element of a list; nil where it is missing or no string.
+    /// The text of this member in each element of the list; nil where the member is missing or no string.
     func texts(of member: String) -> [String?] {
         guard case .array(let elements) = self else { return [] }
         return elements.map { $0[member]?.string }

@@ -34,7 +34,7 @@ struct Contract: Sendable {
     }
 }
 
-/// The running script. It ends when the tests end, because its standard input is closed then.
+/// The running `scripts/contract`. It ends when the tests end, because its standard input is closed then.
 private final class Checker: Sendable {
     static let shared = Result { try Checker() }
 

@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A proxy with its file in deploy/forward-auth, and an application that shows what the proxy tells it.
+/// A proxy that runs with its file in deploy/forward-auth, and an application that answers with the headers that it
+/// gets about the person.
 final class ForwardProxy: Sendable {
     enum Program: String, CaseIterable, Sendable {
         case nginx, haproxy
@@ -38,7 +39,7 @@ final class ForwardProxy: Sendable {
 
     deinit {
         process.withLock { process in
-            // The signals that the tests block stay blocked in the proxy.
+            // The proxy inherits the signals that the tests block, so another signal may not end it.
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }

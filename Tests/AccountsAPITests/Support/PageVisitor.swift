@@ -15,7 +15,7 @@ final class PageVisitor: Sendable {
         self.language = language
     }
 
-    /// A page and its path.
+    /// A page, and its path after all redirections.
     struct Page: Sendable {
         let path: String
         let status: Int

@@ -45,8 +45,8 @@ final class RawClient: Sendable {
         return String(decoding: response, as: UTF8.self)
     }
 
-    /// Whether the server has closed the connection in both directions, and not only its own. Sends a byte, which the
-    /// system of the server then rejects; gives up after ten seconds.
+    /// True if the server has closed the connection in both directions, and not only its sending side. Sends a byte,
+    /// which the operating system of a server that has closed rejects; false after ten seconds without a rejection.
     func isClosedByServer() -> Bool {
         // The send fails if the rejection of earlier bytes has already arrived.
         try? send("x")

@@ -28,10 +28,10 @@ struct Response: Sendable {
 
     var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
 
-    /// The last part of a problem's type.
+    /// The last part of a problem's `type`, such as `no-session`; nil if the body is no problem.
     var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
 
-    /// The codes of the refused fields, such as `email:bad_format`.
+    /// The refused fields with their codes, such as `email:bad_format`.
     var refusals: [String] {
         guard case .array(let errors)? = json["errors"] else { return [] }
         return errors.map { "\($0["field"]?.string ?? "?"):\($0["code"]?.string ?? "?")" }
@@ -41,13 +41,13 @@ struct Response: Sendable {
 
     var missing: [String] { strings("missing") }
 
-    /// The strings of a list in the body.
+    /// The strings of the list in this member of the body; empty if there is no list.
     func strings(_ member: String) -> [String] {
         guard case .array(let items)? = json[member] else { return [] }
         return items.compactMap(\.string)
     }
 
-    /// The states of the steps in order.
+    /// The states of a draft's steps, in the order of the flow.
     var states: [String] {
         guard case .array(let steps)? = json["steps"] else { return [] }
         return steps.compactMap { $0["state"]?.string }

@@ -41,7 +41,7 @@ final class RunningCommand: Sendable {
         }
     }
 
-    /// Ends the command of a test that failed.
+    /// Kills the command if a failed test has left it running.
     deinit { kill(pid, SIGKILL) }
 
     /// The next line, as soon as it is printed.

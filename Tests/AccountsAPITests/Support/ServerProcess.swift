@@ -31,7 +31,7 @@ final class ServerProcess: Sendable {
         process.environment = [
             "DATABASE_URL": database, "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": "127.0.0.1:0", "LOG_FORMAT": "json",
             "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5", "ARGON2_QUEUE": "1000",
-            // Other tests use the processor at the same time, so hashes wait longer.
+            // Other tests use the processor at the same time, so hashes may wait longer than the default.
             "ARGON2_WAIT": "60", "ARGON2_PRIORITY": "normal",
             "TRUSTED_PROXIES": "127.0.0.1", "METRICS_LISTEN": "127.0.0.1:0",
         ].merging(settings) { $1 }
@@ -53,7 +53,7 @@ final class ServerProcess: Sendable {
         self.output = output
     }
 
-    /// Ends the server of a test that failed.
+    /// Kills the server if a failed test has left it running.
     deinit {
         kill(pid, SIGKILL)
     }
@@ -163,7 +163,8 @@ private final class Output: Sendable {
         return nil
     }
 
-    /// `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`
+    /// The port in the log line with this message; nil if there is no such line yet. The line contains
+    /// `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`, for example.
     static func port(in log: String, after message: String) -> Int? {
         guard let start = log.range(of: "\"message\":\"\(message)\""),
             let place = log[start.upperBound...].range(of: "127.0.0.1/127.0.0.1:")

@@ -1,8 +1,8 @@
 import Accounts
 import TestSupport
 
-/// Somebody with a network of their own and no device that an account knows. Calls the library, because requests of one
-/// test have one network.
+/// A person with a given network and without a device that an account knows. It calls the library, because all HTTP
+/// requests of a test come from one network.
 struct Stranger {
     private let sessions: Sessions
 

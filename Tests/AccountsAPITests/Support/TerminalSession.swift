@@ -14,12 +14,12 @@ final class TerminalSession: Sendable {
 
     struct Ended: Error {}
 
-    /// What the terminal shows.
+    /// The content of the terminal.
     struct Screen {
         let lines: [String]
         /// The words in bold or reverse.
         let bold: [String]
-        /// What the script waited for in vain; nil without a timeout.
+        /// The text that the script waited for until its timeout; nil without a timeout.
         let timedOut: String?
 
         var text: String { lines.joined(separator: "\n") }
