@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A folder with a file for `APPLICATIONS_FILE`, and with the secret of the webhooks in it.
+/// A temporary folder with an applications file for `APPLICATIONS_FILE`, and a file with the secret of its webhooks.
 struct ApplicationsFolder {
     private let folder: URL
 
     var file: String { folder.appending(path: "applications.yaml").path }
 
-    /// - Parameter applications: the ids of public applications, each with the URL of its webhook, if it has one, which
-    ///   gets the event `account.updated`.
+    /// - Parameter applications: the ids of public applications, each with the URL of a webhook for the event
+    ///   `account.updated`, or with nil for no webhook.
     init(_ applications: [String: String?]) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "applications-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

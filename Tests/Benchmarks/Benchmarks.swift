@@ -5,7 +5,7 @@ internal import Logging
 @testable import Accounts
 @testable import accounts_api
 
-/// The benchmarks of `scripts/bench`, by name, and the server that they measure.
+/// Runs the benchmark that `scripts/bench` names, or the server that the benchmarks measure.
 @main
 enum Benchmarks {
     static func main() async {
@@ -38,7 +38,7 @@ enum Benchmarks {
         }
     }
 
-    /// Runs `accounts-api serve` with one of the designs of connections to PostgreSQL.
+    /// Runs the server as `accounts-api serve` does, with one of the designs of connections to PostgreSQL.
     private static func serve(with connections: Connections) async throws {
         let settings = try Settings(SettingFlags.parse([]).source)
         signal(SIGPIPE, SIG_IGN)

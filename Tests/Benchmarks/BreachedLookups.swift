@@ -2,14 +2,14 @@ internal import Foundation
 
 @testable import Accounts
 
-/// The time of looking a password up in a file of five million hashes: with all pages of the file in memory, and with
-/// none of them, so that each read goes to the disk.
+/// Measures the lookup of a password in a file of five million hashes: with the whole file in the page cache of the
+/// operating system, and with none of it, so that each read goes to the disk.
 enum BreachedLookups {
     private static let lines = 5_000_000
     private static let lookups = 2000
 
     static func measure() throws {
-        // TMPDIR is on a disk.
+        // `scripts/bench` sets TMPDIR to a folder on a disk.
         let path = FileManager.default.temporaryDirectory.appending(path: "breached.txt").path
         try write(to: path)
         defer { unlink(path) }
@@ -23,7 +23,7 @@ enum BreachedLookups {
             var times: [Duration] = []
             for number in 0..<lookups {
                 if isCold { try dropPages(of: path) }
-                // Every second one is in the list.
+                // Every second password is in the list.
                 let password = secret(number.isMultiple(of: 2) ? "known \(number)" : "unknown \(number)")
                 start = clock.now
                 let isBreached = try list.contains(password)
@@ -54,7 +54,7 @@ enum BreachedLookups {
         }
     }
 
-    /// The hashes of `known 0`, `known 1` and so on, sorted.
+    /// Writes the sorted hashes of the passwords `known 0`, `known 1` and so on.
     private static func write(to path: String) throws {
         var hashes = (0..<lines).map { number in
             BreachedHash.sha1.digits(of: secret("known \(number)")).withBytes { String(decoding: $0, as: UTF8.self) }
@@ -67,7 +67,7 @@ enum BreachedLookups {
             let text = hashes[chunk..<min(lines, chunk + 100_000)].map { "\($0):\(1 + $0.utf8.count)\r\n" }.joined()
             try file.write(contentsOf: Data(text.utf8))
         }
-        // Pages that are not on the disk yet cannot be dropped.
+        // The operating system cannot drop pages that are not on the disk yet.
         try file.synchronize()
         try file.close()
     }

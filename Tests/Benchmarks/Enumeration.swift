@@ -2,8 +2,8 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures whether the time of a response reveals a registered address. The e-mail step and a resend are requested for
-/// new addresses, for addresses of accounts and for addresses of unfinished sign-ups, in random order.
+/// Measures whether the time of a response reveals a registered address. Submits the e-mail step, and requests another
+/// code, for new addresses, addresses of accounts and addresses of unfinished sign-ups, in random order.
 enum Enumeration {
     private static let rounds = 2000
     /// The maximum difference between two medians.
@@ -15,7 +15,7 @@ enum Enumeration {
         func address(_ round: Int) -> String { "\(rawValue)\(round)@example.com" }
     }
 
-    /// A person with their own network, so that rate limits count each person separately.
+    /// A client with a separate network, so that rate limits count each client separately.
     private struct Person {
         let headers: [String: String]
 
@@ -67,7 +67,7 @@ enum Enumeration {
         print(times, of: "A resend, \(context)")
     }
 
-    /// Empties the database, and creates the accounts and the unfinished sign-ups.
+    /// Empties the tables, and creates the accounts and the unfinished sign-ups.
     private static func prepare(_ service: Service) throws {
         try service.database.run(
             """
@@ -83,7 +83,7 @@ enum Enumeration {
             let body: JSON = ["email": .string(Kind.pending.address(number))]
             _ = try time(service, try Person(number, at: service), "PUT", "/signup/email", body, status: 200)
         }
-        // As if an hour had passed, so that no address has used up a part of its rate limits.
+        // Resets the rate limits, so that no address has used up a part of them.
         try service.database.run("DELETE FROM limits")
         try service.database.run("VACUUM ANALYZE")
     }
@@ -124,8 +124,8 @@ enum Enumeration {
         table.print(under: "\(what); \(rounds) requests each, and medians within 1 ms")
     }
 
-    /// The probability that two samples of one distribution differ at least as much as these (the two-sample test of
-    /// Kolmogorov and Smirnov, with its asymptotic distribution).
+    /// Returns the probability that two samples from one distribution differ at least as much as these samples
+    /// (Kolmogorov–Smirnov test of two samples, with its asymptotic distribution). Both samples must be sorted.
     static func pValue(_ one: [Duration], _ other: [Duration]) -> Double {
         var (first, second) = (0, 0)
         var greatest = 0.0

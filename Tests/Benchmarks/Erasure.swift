@@ -3,12 +3,13 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Measures how much the erasure of expired drafts slows steps down: their times before, during and after it. It erases
-/// `DRAFTS` drafts (ten million by default), or as many as it can in `MINUTES`.
+/// Measures how much the erasure of expired drafts slows steps down: the times of steps before, during and after it.
+/// The server erases `DRAFTS` drafts (ten million by default), or as many as it can in `MINUTES`.
 enum Erasure {
-    /// The maximum ratio of the p99 of steps to the p99 before.
+    /// The maximum ratio of the p99 of steps to their p99 before the erasure.
     private static let target = 1.3
-    /// Seconds. Long enough for a checkpoint, because there are checkpoints during the erasure, too.
+    /// The duration of the measurements before and after, in seconds. It is long enough to contain a checkpoint of
+    /// PostgreSQL, because there are checkpoints during the erasure, too.
     private static let phase = 300.0
 
     private static let flow = """
@@ -100,7 +101,7 @@ enum Erasure {
     }
 }
 
-/// Step writes at a steady rate, far below the maximum of the machine, so that they do not wait in a queue.
+/// Submits steps at a steady rate, far below the maximum of the machine, so that no request waits in a queue.
 private final class SteadySteps: Sendable {
     static let rate = 200
     private static let clients = 8
@@ -114,10 +115,10 @@ private final class SteadySteps: Sendable {
         self.service = service
     }
 
-    /// Sends steps while the body runs. Each time is from the planned start of a step to its response.
+    /// Submits steps while the body runs. Returns the times from the planned start of each step to its response.
     func run(while body: () throws -> Void) throws -> Times {
         let threads = try (0..<Self.clients).map { number in
-            // Enough drafts for each client, because a draft has a maximum of revisions.
+            // Each client needs many drafts, because each draft has a maximum number of revisions.
             let tokens = try (0..<400).map { try service.start(number * 1000 + $0 + Int.random(in: 0..<200) * 10_000) }
             return DedicatedThread(named: "client-\(number)") { self.submit(tokens) }
         }

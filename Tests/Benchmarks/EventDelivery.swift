@@ -2,11 +2,12 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures how one server delivers events: how many a minute, how many beside an application that is down, and what
-/// that application costs. The latter takes `DOWN_SECONDS` (180 by default) for each way to be down.
+/// Measures how many events one server delivers in a minute, how many while another application is down, and the costs
+/// of such an application. The costs are measured for `DOWN_SECONDS` (180 by default) for each way to be down.
 enum EventDelivery {
     private static let rounds = 3
-    /// Of each application. Each has the same number of events, so the numbers below are multiples of it.
+    /// The number of accounts for each application. All have the same number of events, so the numbers of events below
+    /// are multiples of this number.
     private static let accounts = 2000
 
     static func measure() throws {
@@ -15,7 +16,7 @@ enum EventDelivery {
         try measureCost()
     }
 
-    /// Events that wait for an application.
+    /// Events that wait for delivery to an application.
     private struct Waiting {
         let application: String
         let sink: WebhookSink
@@ -73,8 +74,8 @@ enum EventDelivery {
         table.print(under: "What events cost that cannot be delivered")
     }
 
-    /// Measures the memory of a server while two applications are down for `OUTAGE_SECONDS` (an hour by default), one in
-    /// each way, with 100,000 events waiting for each.
+    /// Measures the memory of a server while two applications are down for `OUTAGE_SECONDS` (an hour by default), with
+    /// 100,000 events waiting for each. One application refuses connections, and the other never answers.
     static func measureOutage() throws {
         let seconds = seconds("OUTAGE_SECONDS", 3600)
         let behaviors: [WebhookSink.Behavior] = [.refusesConnections, .isSilent]
@@ -106,7 +107,7 @@ enum EventDelivery {
         )
     }
 
-    /// Appends a row every so many seconds.
+    /// Appends a row to the table every `interval` seconds.
     private static func sample(
         _ service: Service,
         for seconds: Int,
@@ -136,7 +137,7 @@ enum EventDelivery {
 
     private struct Sample {
         let time = ContinuousClock.now
-        /// In MiB.
+        /// The memory of the server in MiB.
         let memory: Double
         let attempts, transactions: Int
         let processor: ProcessorTime
@@ -152,7 +153,7 @@ enum EventDelivery {
             processor = try ProcessorTime(of: service, postmaster: Service.postmaster(of: service.database))
         }
 
-        /// A second; processor time in milliseconds.
+        /// The rates since the other sample: transactions a second, and milliseconds of processor time a second.
         func rates(since before: Sample) -> (transactions: Double, server: Double, database: Double) {
             let seconds = (time - before.time) / .seconds(1)
             let spent = (processor - before.processor) / seconds
@@ -165,7 +166,7 @@ enum EventDelivery {
 
     // MARK: The server
 
-    /// Runs the server with these events while the body runs.
+    /// Runs a server on a new database with these waiting events while the body runs.
     private static func delivering<Result>(_ waiting: [Waiting], _ body: (Service) throws -> Result) throws -> Result {
         let conninfo = try Population.database("events")
         let database = try Connection(to: conninfo)
@@ -181,7 +182,7 @@ enum EventDelivery {
         return try body(service)
     }
 
-    /// Inserts accounts and their events. The events of an account have those of the other accounts between them.
+    /// SQL that inserts accounts and their events. Between two events of an account are events of all other accounts.
     private static func insertion(of waiting: Waiting) -> String {
         """
         WITH account AS (

@@ -2,8 +2,8 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures what the triggers that write events cost: transactions that begin and end sessions, and that insert
-/// accounts, one after another on one connection.
+/// Measures the costs of the triggers that write events: runs transactions that begin and end sessions, or insert
+/// accounts, one after another on one connection, with and without the triggers.
 enum EventTriggers {
     private static let rounds = 5
     private static let time = Duration.seconds(2)
@@ -20,7 +20,7 @@ enum EventTriggers {
             }
         }
 
-        /// Empties the tables, so that all runs begin alike.
+        /// SQL that sets the design up. It empties the tables, so that all runs begin with the same content.
         var script: String {
             let mode = self == .disabled ? "DISABLE" : "ENABLE"
             let application = """
@@ -46,7 +46,7 @@ enum EventTriggers {
             }
         }
 
-        /// The transactions of the act.
+        /// The transactions of one act, each with its statements.
         func transactions(with account: ID<Account>) -> [[SQL]] {
             let token = Token(for: ID<AccountSession>())
             switch self {

@@ -20,7 +20,8 @@ struct LoopbackPort: Sendable {
         number = Int(in_port_t(bigEndian: address.sin_port))
     }
 
-    /// Accepts connections, each on a thread of its own, which closes it when the act ends.
+    /// Accepts connections in the background. Each has its own thread, which calls the function and then closes the
+    /// connection.
     func serve(_ act: @escaping @Sendable (Int32, UnsafeMutablePointer<FILE>) -> Void) {
         listen(descriptor, 100)
         Thread { [descriptor] in
@@ -44,8 +45,8 @@ struct LoopbackPort: Sendable {
 }
 
 extension UnsafeMutablePointer<FILE> {
-    /// Reads a line, without its end; nil at the end of the stream. Does not take the lock of the stream, for which
-    /// `fflush` of another thread would wait.
+    /// Reads a line, and returns it without its end; nil at the end of the stream. Does not lock the stream, because
+    /// otherwise `fflush(nil)` in another thread would wait until the line has arrived.
     func line() -> String? {
         var bytes: [UInt8] = []
         while case let byte = getc_unlocked(self), byte != Int32(UInt8(ascii: "\n")) {

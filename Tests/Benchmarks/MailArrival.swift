@@ -9,7 +9,7 @@ internal import Foundation
 enum MailArrival {
     private static let delay = Duration.milliseconds(100)
     private static let rounds = 50
-    /// The mails that the attacker causes for the address before their own.
+    /// The number of mails to the tested address that the attacker causes before the mail to the own address.
     private static let requests = 5
     private static let burst = 50
 
@@ -18,7 +18,8 @@ enum MailArrival {
         try measureBurst()
     }
 
-    /// With one connection each mail waits for the one before it, which is the attacker's best case.
+    /// Measures with one connection and with ten. With one, each mail waits for the mail before it, which helps the
+    /// attacker most.
     private static func measureProbes() throws {
         for connections in [1, 10] {
             let sink = try MailSink(delay: delay)
@@ -80,7 +81,7 @@ enum MailArrival {
         }
     }
 
-    /// Starts a sign-up in a network of its own, and enters the address.
+    /// Starts a sign-up from a separate network, and enters the address.
     private static func enter(_ address: String, as number: Int, at service: Service) throws {
         try submit(address, with: try service.start(number), as: number, at: service)
     }

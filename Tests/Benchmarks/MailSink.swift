@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A mail server in this process that takes the same time for each mail, and remembers when it had accepted it.
+/// A mail server in this process that takes the same time for each mail, and stores when it accepted the mail.
 final class MailSink: Sendable {
     private let port: LoopbackPort
     private let delay: Duration
@@ -16,7 +16,7 @@ final class MailSink: Sendable {
 
     var url: String { "smtp://127.0.0.1:\(port.number)" }
 
-    /// Waits until the mail to that address is accepted.
+    /// Waits until a mail to this address is accepted, and returns the time of that. Throws after 60 seconds.
     func arrival(of address: String) throws -> ContinuousClock.Instant {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
@@ -26,7 +26,7 @@ final class MailSink: Sendable {
         throw Service.Failure(description: "no mail arrived for \(address)")
     }
 
-    /// Speaks SMTP until the client hangs up.
+    /// Speaks SMTP until the client sends QUIT or disconnects.
     private func serve(_ connection: Int32, _ input: UnsafeMutablePointer<FILE>) {
         func reply(_ text: String) { send(connection, text + "\r\n", text.utf8.count + 2, Int32(MSG_NOSIGNAL)) }
         reply("220 sink")

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The time of one call: the median of five runs, each with as many calls as fill at least the given time.
+/// Returns the time of one call: the median of five runs, each with so many calls that it takes at least about the
+/// given time.
 func time(filling minimum: Duration = .milliseconds(50), _ body: () throws -> Void) rethrows -> Duration {
     let clock = ContinuousClock()
     func run(_ calls: Int) throws -> Duration {
@@ -20,14 +21,14 @@ func time(filling minimum: Duration = .milliseconds(50), _ body: () throws -> Vo
 }
 
 extension Duration {
-    /// The duration in this unit, with a mark if it exceeds the target.
+    /// The duration in this unit, with `!` after it if it exceeds the target.
     func text(in unit: Duration, target: Duration? = nil) -> String {
         let exceedsTarget = target.map { self > $0 } ?? false
         return String(format: "%.2f", self / unit) + (exceedsTarget ? " !" : "  ")
     }
 }
 
-/// A plain table. The first column is aligned left, the others right.
+/// A table of text. The first column is aligned left, the others right.
 struct Table {
     private var rows: [[String]]
 

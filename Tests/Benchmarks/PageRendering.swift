@@ -5,7 +5,7 @@ internal import Logging
 @testable import Accounts
 @testable import accounts_api
 
-/// The processor time for rendering a page, compared with that for the same content as JSON.
+/// Measures the time to render a page, compared with the time to write the same content as JSON.
 enum PageRendering {
     private static let target = Duration.milliseconds(1)
 

@@ -2,9 +2,9 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Drafts that are inserted directly, so that no rate limit applies.
+/// Inserts drafts directly into the database, where no rate limit applies.
 enum Population {
-    /// The flow of the benchmarks: answers of everyday size, then a password.
+    /// The flow of the benchmarks: a step with a name and an introduction, then a step with a password.
     static let flow = """
         flow: benchmark
         version: 1
@@ -23,7 +23,7 @@ enum Population {
         """
     static let keys = "bench:v2:" + Data(repeating: 7, count: 32).base64EncodedString()
 
-    /// Inserts drafts that clients can continue, begun at random times of the last hours.
+    /// Inserts drafts that clients can continue, with random creation times in the last `hours`.
     ///
     /// - Returns: their tokens.
     static func drafts(_ count: Int, within hours: Double = 0, on database: borrowing Connection) throws -> [Token<
@@ -46,13 +46,14 @@ enum Population {
         }
     }
 
-    /// SQL for an id of version 7 with the time `begun`, different for each `number`.
+    /// An SQL expression for a UUIDv7 with the time `begun`, which is different for each `number`.
     static let id = """
         (left(draft_id_floor(begun)::text, 14) || '7' || substr(md5(number::text), 1, 3) || '-8'
          || substr(md5(number::text), 4, 3) || '-' || substr(md5(number::text), 7, 12))::uuid
         """
 
-    /// Inserts other drafts, as large as those of an unfinished sign-up, and spread in the same way.
+    /// Inserts drafts that no client continues. They are as large as those of an unfinished sign-up, and their creation
+    /// times are spread over the last `hours`.
     static func insertOtherDrafts(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
         try database.run(
             """
@@ -68,7 +69,7 @@ enum Population {
         try database.run("CHECKPOINT")
     }
 
-    /// A file with a token on each line.
+    /// Writes a file with a token on each line.
     static func file(of tokens: [Token<Draft>]) throws -> URL { try file(of: tokens.map(\.text)) }
 
     static func file(of tokens: [String]) throws -> URL {
@@ -83,7 +84,8 @@ enum Population {
         return file
     }
 
-    /// Creates a database with the current schema on the server of `DATABASE_URL`.
+    /// Creates a database with the current schema in the cluster of `DATABASE_URL`, and returns its connection string.
+    /// Deletes an existing database of this name.
     static func database(_ name: String) throws -> String {
         let conninfo = try Service.conninfo
         guard conninfo.hasSuffix("dbname=accounts") else {

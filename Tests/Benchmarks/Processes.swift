@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The output of a program. Throws if the program fails.
+/// Runs a program, and returns its standard output and standard error. Throws if its exit status is not 0.
 func output(of program: String, _ arguments: [String], _ environment: [String: String]? = nil) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    // Tasks run on threads that block signals, and pgbench uses a signal to stop.
+    // Swift tasks run on threads that block signals, and pgbench uses a signal to stop.
     process.arguments = ["--default-signal", program] + arguments
     if let environment { process.environment = environment }
     let pipe = Pipe()
@@ -17,12 +17,12 @@ func output(of program: String, _ arguments: [String], _ environment: [String: S
     return text
 }
 
-/// Processor time so far.
+/// The processor time that processes have used so far.
 struct ProcessorTime {
     var server = Duration.zero
-    /// PostgreSQL with its background processes and all backends, including those that have ended.
+    /// The time of PostgreSQL with its background processes and all backends, including those that have ended.
     var database = Duration.zero
-    /// The load generators that have ended.
+    /// The time of the load generators that have ended.
     var load = Duration.zero
 
     static func - (after: Self, before: Self) -> Self {
@@ -33,7 +33,7 @@ struct ProcessorTime {
         )
     }
 
-    /// The processor time of each of `count` operations.
+    /// The mean time for one of `count` operations.
     static func / (time: Self, count: Double) -> Self {
         Self(server: time.server / count, database: time.database / count, load: time.load / count)
     }
@@ -64,12 +64,13 @@ struct ProcessorTime {
         (self.server, self.database, self.load) = (server, database, load)
     }
 
-    /// proc(5), `/proc/pid/stat`.
+    /// The content of `/proc/pid/stat` (proc(5)): the parent process, the processor time of the process, and that of
+    /// its children that have ended.
     private struct Status {
         let parent: Int32
         let own, ended: Duration
 
-        /// Nil if the process has ended meanwhile.
+        /// Returns nil if the process has ended.
         init?(of process: Int32) {
             guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
                 // The name may have spaces and parentheses in it.

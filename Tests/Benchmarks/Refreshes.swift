@@ -2,10 +2,10 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures the requests of people who are signed in, in turns with steps: checks of a session, refreshes of tokens.
+/// Measures requests of signed-in people alternately with steps: checks of a session, and refreshes of tokens.
 enum Refreshes {
     private static let connections = 64
-    /// People with one session and one refresh token each. A refresh token is exchanged a few times in a run.
+    /// The number of people. Each has one session and one refresh token, which is exchanged a few times in a run.
     private static let people = 4096
 
     static func measure() throws {
@@ -65,8 +65,8 @@ enum Refreshes {
         )
     }
 
-    /// Inserts accounts that are signed in to the application `shop`. A run uses the tokens up: it does not see the
-    /// answers of its last requests.
+    /// Inserts accounts that are signed in to the application `shop`. Each run needs new tokens, because a run does not
+    /// receive the tokens of its last requests.
     ///
     /// - Returns: files with the tokens of the sessions, and with the refresh tokens.
     private static func signIn(_ count: Int, on database: borrowing Connection) throws -> (
@@ -89,7 +89,7 @@ enum Refreshes {
         )
     }
 
-    /// An account, its session, and an authorization whose code was used.
+    /// A statement that inserts an account, its session, and an authorization whose code was used.
     private static func insertion(
         of session: Token<AccountSession>,
         _ authorization: ID<Authorization>,

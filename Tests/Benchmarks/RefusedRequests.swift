@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The processor time of the server for a refused request, without the database. Refusals must be cheap, so that bad
-/// requests do not keep the server busy.
+/// Measures the processor time of the server for a refused request, without that of the database. Refusals must be
+/// cheap, so that bad requests do not keep the server busy.
 enum RefusedRequests {
     private static let count = 1000
     private static let target = Duration.milliseconds(1)
@@ -118,7 +118,7 @@ enum RefusedRequests {
                 try cost(of: kind, service).text(in: .microseconds(1), target: target)
             )
         }
-        // These use up the rate limit of one network.
+        // These starts use up the rate limit of one network.
         for _ in 0..<200 { _ = try? service.start(0) }
         let limited = Kind(
             name: "a start above the rate limit",

@@ -27,11 +27,11 @@ final class Service: @unchecked Sendable {
         }
     }
 
-    /// Migrates and starts the server, and returns when it serves.
+    /// Migrates the database, starts this executable as the server, and returns when it serves.
     ///
     /// - Parameters:
-    ///   - settings: in addition to those that the server needs, in the environment.
-    ///   - conninfo: the database; nil for that of `DATABASE_URL`.
+    ///   - settings: environment variables in addition to those that the server needs.
+    ///   - conninfo: the connection string of the database; nil for that of `DATABASE_URL`.
     convenience init(
         _ settings: [String: String] = [:],
         on conninfo: String? = nil,
@@ -47,7 +47,7 @@ final class Service: @unchecked Sendable {
         )
     }
 
-    /// Starts that program, and returns when it serves.
+    /// Starts this program, and returns when it serves.
     init(_ program: String, _ arguments: [String], _ settings: [String: String] = [:], on conninfo: String) throws {
         let environment = [
             "DATABASE_URL": conninfo, "ACCOUNTS_KEYS": Population.keys, "LISTEN": "127.0.0.1:0",
@@ -55,7 +55,7 @@ final class Service: @unchecked Sendable {
             "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
         ].merging(settings) { $1 }
 
-        // The server ends when this process ends; to be precise, with the thread that has started it.
+        // The kernel ends the server when the thread that has started it ends, at the latest with this process.
         process.executableURL = URL(filePath: "/usr/bin/setpriv")
         process.arguments = ["--pdeathsig", "TERM", program] + arguments
         process.environment = environment
@@ -94,7 +94,8 @@ final class Service: @unchecked Sendable {
         }.start()
     }
 
-    /// Stores the codes of the complete mails. Returns the rest, which may be the start of the next mail.
+    /// Stores the codes of the complete mails in the text. Returns the text after them, which may be the start of the
+    /// next mail.
     private func takeCodes(from text: String) -> String {
         var mails = text.components(separatedBy: "\n└")
         let rest = mails.removeLast()
@@ -108,7 +109,7 @@ final class Service: @unchecked Sendable {
         return rest
     }
 
-    /// Waits for the code that is mailed to this address.
+    /// Waits for the code that is mailed to this address, and returns it. Throws after 20 seconds.
     func code(for address: String) throws -> String {
         let end = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < end {
@@ -118,7 +119,7 @@ final class Service: @unchecked Sendable {
         throw Failure(description: "no code arrived for \(address)")
     }
 
-    /// The memory in use now and at the peak, in MiB.
+    /// The resident memory of the server now and at its peak, in MiB.
     var memory: (now: Double, peak: Double) {
         let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
         func kibibytes(_ pattern: Regex<(Substring, Substring)>) -> Double {
@@ -147,7 +148,7 @@ final class Service: @unchecked Sendable {
         let tasks = "/proc/\(process.processIdentifier)/task"
         var nanoseconds: Int64 = 0
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // A thread may end meanwhile.
+            // A thread may end before its file is read.
             guard let text = try? String(contentsOfFile: "\(tasks)/\(task)/schedstat", encoding: .utf8),
                 let time = text.split(separator: " ").first.flatMap({ Int64($0) })
             else { continue }
@@ -156,7 +157,7 @@ final class Service: @unchecked Sendable {
         return .nanoseconds(nanoseconds)
     }
 
-    /// Starts a sign-up. Each number has its own network.
+    /// Starts a sign-up from the network of this number, and returns the token.
     func start(_ number: Int) throws -> String {
         let response = try client.request(
             "POST",
@@ -198,7 +199,7 @@ final class Client {
         try request(method, path, text: body?.text, headers)
     }
 
-    /// Sends a body exactly as it is; without other headers, as JSON.
+    /// Sends a body exactly as it is, with the media type JSON if the headers name no other.
     func request(_ method: String, _ path: String, text body: String? = nil, _ headers: [String: String] = [:]) throws
         -> Response
     {
@@ -211,7 +212,7 @@ final class Client {
         return try send("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n\(body ?? "")")
     }
 
-    /// Connects again if the server has closed the connection, as it does after some refusals.
+    /// Sends a request, and connects again if the server has closed the connection, as it does after some refusals.
     private func send(_ text: String) throws -> Response {
         if descriptor >= 0, let response = try? exchange(text) { return response }
         disconnect()

@@ -2,8 +2,8 @@ internal import Foundation
 
 @testable import Accounts
 
-/// Measures whether the time of a failed sign-in, and of the first step of a recovery, reveals an account, its state or how
-/// its password is stored.
+/// Measures whether the time of a failed sign-in, of the first step of a recovery or of a request for a mailed code
+/// reveals that there is an account, its state, or how its password is stored.
 enum SignInEnumeration {
     private static let rounds = 100
     /// The maximum difference between two medians.
@@ -19,7 +19,7 @@ enum SignInEnumeration {
 
         func address(_ round: Int) -> String { "\(self)\(round)@example.com" }
 
-        /// How another system hashes the password.
+        /// The hash method of another system from which the password was imported; nil for other accounts.
         var method: (any HashMethod)? {
             switch self {
             case .bcrypt: ImportedHash.method(of: "crypt,$2b$12$", salt: Array("aaaaaaaaaaaaaaaaaaaaaa".utf8))
@@ -30,7 +30,7 @@ enum SignInEnumeration {
     }
 
     static func measure() throws {
-        // A server reads at its start which kinds of hashes there are.
+        // A server reads at its start which hash methods the stored passwords have, so the accounts come first.
         try prepare(Service().database)
         let service = try Service()
         try measure(service, "A failed sign-in") { service, address, headers in
@@ -90,9 +90,9 @@ enum SignInEnumeration {
         try database.run("VACUUM ANALYZE")
     }
 
-    /// Sends one request for each account, in random order, each from its own network.
+    /// Sends and measures one request for each account, in random order, each from its own network.
     ///
-    /// - Parameter before: a request that is not measured. Returns header fields for the one that is.
+    /// - Parameter before: sends a request that is not measured, and returns header fields for the measured request.
     private static func measure(
         _ service: Service,
         _ what: String,

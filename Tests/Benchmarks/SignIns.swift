@@ -3,8 +3,9 @@ internal import Logging
 
 @testable import Accounts
 
-/// Measures the sign-in inside this process: guesses of many strangers, the time of failures with and without an account,
-/// checks of a session in tables of several sizes, and sign-ins beside the raw hash rate.
+/// Measures sign-ins inside this process: guesses of many strangers, the time of failures with and without an account,
+/// checks of a session in tables of several sizes, the erasure of expired sessions, and sign-ins compared with the raw
+/// hash rate.
 enum SignIns {
     private static let password = "a pass phrase of mine"
 
@@ -67,7 +68,8 @@ enum SignIns {
 
     private static let rounds = 1000
 
-    /// Without the minimum time of failures, which hides the differences that this shows.
+    /// Measures failures with and without an account, without the minimum time of failures, which would hide any
+    /// difference.
     private static func measureTimes(_ sessions: Sessions) async throws {
         var times: [[Duration]] = [[], []]
         var codes: [[Duration]] = [[], []]
@@ -100,7 +102,7 @@ enum SignIns {
 
     // MARK: Rates
 
-    /// Runs the act on that many tasks for some seconds. Returns the number of acts a second.
+    /// Runs the act repeatedly in this number of tasks for the given time. Returns the number of acts a second.
     private static func rate(
         _ tasks: Int,
         for time: Duration = .seconds(10),
@@ -183,10 +185,10 @@ enum SignIns {
             String(format: "%.0f  ", took / .seconds(1)),
             ownerTook.text(in: .milliseconds(1))
         )
-        table.print(under: "Guesses at the password of one account; at most 100 may be evaluated")
+        table.print(under: "Guesses at the password of one account; at most 50 may be evaluated")
     }
 
-    /// Inserts sessions of one account, without checks and triggers.
+    /// Inserts sessions of one account. Foreign keys are not checked, and triggers do not run.
     private static func insert(_ number: Int, endingIn lifetime: String, _ database: borrowing Connection) throws {
         try database.run("SET session_replication_role = replica")
         _ = try database.query(
@@ -202,7 +204,7 @@ enum SignIns {
 
     // MARK: Expired sessions
 
-    /// How many expired sessions the reaper erases, with their triggers, beside those that are left.
+    /// Measures how many expired sessions the reaper erases in a second, with triggers, while others stay in the table.
     private static func measureErasure(
         _ signups: Signups,
         _ database: borrowing Connection,

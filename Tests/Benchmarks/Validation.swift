@@ -2,7 +2,8 @@ internal import Foundation
 
 @testable import Accounts
 
-/// The time of validation: of a whole sign-up with the default flow, then of the slowest text of 64 KiB for each kind.
+/// Measures the time to validate a whole sign-up with the default flow, and the slowest text of 64 KiB for each kind of
+/// field.
 enum Validation {
     static func measure() throws {
         try measureDraft()
@@ -71,8 +72,7 @@ enum Validation {
         _ = try field.kind.parse(answers[field.name]!, of: field.name, in: context)
     }
 
-    /// The stored value of an answer: a hash in place of the password, and nothing for a code, because no authenticator
-    /// was set up.
+    /// The stored value of an answer: a hash for a password, and nil for kinds that take a guess, such as a code.
     private static func value(of input: any Sendable, _ kind: any FieldKind) -> (any StoredValue)? {
         if kind.takesGuess { return nil }
         guard let password = kind as? PasswordField else { return input as? any StoredValue }
@@ -88,7 +88,7 @@ enum Validation {
 
     private static let targetForText = Duration.milliseconds(1)
 
-    /// 64 KiB in each field, under rules that refuse as little as possible.
+    /// Measures texts of 64 KiB in a field of each kind, under rules that refuse as little as possible.
     private static func measureHostileTexts() throws {
         let fields = [
             ("email", try AskedField(["name: email, kind: email"])),
@@ -131,11 +131,11 @@ enum Validation {
 
     private static let options = "options: [{value: a, label: A}, {value: b, label: B}, {value: '0', label: C}]"
 
-    /// The answers to the field that a body of 64 KiB can contain.
+    /// The hostile text in the forms in which a body of 64 KiB can contain it as an answer to the field.
     private static func answers(of hostile: HostileText, to field: AskedField) -> [FieldAnswer] {
         switch field.field.kind {
         case is PasswordField, is ConfirmationField:
-            // Also the longest password that is validated.
+            // The second answer is the longest password that is validated.
             [.typed(hostile.text), .typed(String(hostile.text.utf8.prefix(PasswordRules.maximumBytes)) ?? "")]
         case is EmailField:
             [hostile.text, "a@" + hostile.text, hostile.text + "@b.example"].map { .json(.string($0)) }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The webhook of an application in this process.
+/// The webhook endpoint of an application, which runs in this process.
 final class WebhookSink: Sendable {
     enum Behavior {
-        /// With 200, over connections that are kept alive.
+        /// Answers each request with 200, and keeps the connections alive.
         case answers
         case refusesConnections
         /// Accepts connections and requests, and never answers.
@@ -31,7 +31,8 @@ final class WebhookSink: Sendable {
 
     var url: String { "http://127.0.0.1:\(port.number)/" }
 
-    /// Waits for that many requests. Returns how many arrived a minute, from the first one to the last.
+    /// Waits until this number of requests has arrived, and returns how many a minute arrived between the first and the
+    /// last. Throws after ten minutes.
     func rate(of count: Int) throws -> Double {
         let end = ContinuousClock.now + .seconds(600)
         while ContinuousClock.now < end {

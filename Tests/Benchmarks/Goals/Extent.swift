@@ -1,10 +1,10 @@
-/// How much the goals measure.
+/// The number and the duration of the measurements of the goals.
 struct Extent {
-    /// The number of measurements, of which the median counts. Designs that are compared are measured in turns.
+    /// The number of measurements; the result is their median. Designs that are compared are measured alternately.
     let rounds: Int
     let run: Duration
     let connections: [Int]
-    /// The numbers of drafts between which the times of steps are compared.
+    /// The numbers of drafts in the table for which the times of steps are compared.
     let sizes: [Int]
 
     static let whole = Extent(
@@ -13,6 +13,6 @@ struct Extent {
         connections: [1, 16, 64, 256],
         sizes: [10_000, 1_000_000, 10_000_000]
     )
-    /// Less than three minutes, without the build.
+    /// Measurements that take less than three minutes, without the build.
     static let quick = Extent(rounds: 3, run: .seconds(1), connections: [1, 16, 64], sizes: [10_000, 100_000])
 }

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// A line of the first table: a target and the measured figure.
+/// A target and the measured figure: a row of the first table in docs/performance.md.
 struct Goal {
     let name: String
-    /// Such as `≥ 1.3`.
+    /// The target with its direction, such as `≥ 1.3`.
     let target: String
     let figure: String
     let isReached: Bool
 
-    /// - Parameter figures: one for each round; the median counts.
+    /// - Parameter figures: one for each round; their median is compared with the target.
     init(_ name: String, atLeast target: Double, _ figures: [Double]) {
         let median = figures.median
         self.init(
@@ -57,7 +57,8 @@ struct Report {
             .map { $0.0 + $0.1.markdown }.joined(separator: "\n")
     }
 
-    /// Writes the results into the document, between its two marks.
+    /// Writes the results into the file, between its comments `figures` and `end of figures`. Throws if the file lacks
+    /// them.
     func write(to file: URL) throws {
         let machine = ProcessInfo.processInfo.environment["MACHINE"] ?? "An unknown machine"
         let marks = ["<!-- figures -->\n", "<!-- end of figures -->"]

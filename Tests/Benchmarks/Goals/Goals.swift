@@ -4,8 +4,8 @@ internal import Foundation
 enum Goals: String, CaseIterable {
     case steps, hashes, signups, storm, sizes, startup
 
-    /// - Parameter names: the goals to measure; `quick` for a short run of all; `goals` for a full run of all, which is
-    ///   written into the document.
+    /// - Parameter names: the goals to measure; `quick` for a short run of all goals; `goals` for a full run of all
+    ///   goals, whose results are written into docs/performance.md.
     static func measure(_ names: [String]) async throws {
         var report = Report()
         let extent = names == ["quick"] ? Extent.quick : .whole

@@ -4,9 +4,9 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// The hashes of one thread compared with Debian's libargon2, which uses memory of `malloc`.
+/// Measures the hashes of one thread, compared with Debian's libargon2, which allocates its memory with `malloc`.
 enum Hashes {
-    /// The targets are higher with AVX-512 than with AVX2.
+    /// The costs to measure, with their targets, which are higher with AVX-512 than with AVX2.
     private static var costs: [(parameters: Argon2Parameters, target: Double)] {
         let targets = Argon2.library.contains("x86-64-v4") ? [2.6, 4] : [2, 3]
         return [
@@ -16,7 +16,7 @@ enum Hashes {
     }
 
     static func measure(into report: inout Report, _ extent: Extent) throws {
-        // Without this path, the loader finds the library of Debian.
+        // Without LD_LIBRARY_PATH, the loader finds Debian's library.
         var stock = ProcessInfo.processInfo.environment
         stock["LD_LIBRARY_PATH"] = nil
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
@@ -61,7 +61,7 @@ enum Hashes {
         return rate
     }
 
-    /// Prints hashes a second. Runs in its own process, which has loaded one library or the other.
+    /// Prints the hashes a second. Runs in its own process, which has loaded one of the two libraries.
     ///
     /// - Parameter arguments: `stock` or `ours`, KiB, iterations.
     static func printRate(_ arguments: ArraySlice<String>) throws {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Whole sign-ups with the default flow, with the code printed instead of mailed, compared with the raw hashes of the same
-/// number of threads.
+/// Measures whole sign-ups with the default flow, whose codes are printed instead of mailed, compared with the password
+/// hashes that as many threads compute without a server.
 enum WholeSignups {
     private static let clients = 32
 
@@ -14,7 +14,7 @@ enum WholeSignups {
         var figures: [(signups: Double, hashes: Double)] = []
         for _ in 0..<extent.rounds {
             let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, rounds: 100).perSecond
-            // No round begins with a part of the mail budget used up.
+            // Each round begins with unused limits of mails.
             try service.database.run("DELETE FROM limits")
             figures.append((try rate(of: service, for: extent.run), hashes))
         }
@@ -35,14 +35,14 @@ enum WholeSignups {
         report.add(table, under: "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each")
     }
 
-    /// The default of the server.
+    /// The default number of hashing threads of the server.
     private static var workers: Int { max(1, ProcessInfo.processInfo.activeProcessorCount - 1) }
 
     private static func rate(of service: Service, for time: Duration) throws -> Double {
         let first = Int.random(in: 0..<1_000_000_000)
         let done = Mutex<[ContinuousClock.Instant]>([])
         let failure = Mutex<(any Error)?>(nil)
-        // The first second fills the queue.
+        // The first second, which fills the queue, is not counted.
         let start = ContinuousClock.now + .seconds(1)
         let end = start + time
         let threads = (0..<clients).map { client in

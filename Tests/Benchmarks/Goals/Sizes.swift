@@ -15,7 +15,7 @@ enum Sizes {
         for size in extent.sizes {
             let conninfo = try Population.database("drafts_\(size)")
             let database = try Connection(to: conninfo)
-            // The drafts that the steps use are spread among the others.
+            // The creation times of the drafts that the steps use are spread among those of the other drafts.
             let tokens = try Population.drafts(4096, within: creationHours, on: database)
             try Population.insertOtherDrafts(size - tokens.count, within: creationHours, on: database)
             let service = try Service(["FLOW_FILE": flow.path], on: conninfo)

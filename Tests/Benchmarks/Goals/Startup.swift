@@ -2,7 +2,7 @@ internal import Foundation
 
 @testable import Accounts
 
-/// The time from the start of the release executable to its first response, without migrations.
+/// Measures the time from the start of the release executable, without migrations, to its first response.
 enum Startup {
     static func measure(into report: inout Report, _ extent: Extent) throws {
         guard let program = ProcessInfo.processInfo.environment["ACCOUNTS_API"] else {

@@ -3,12 +3,12 @@ internal import Logging
 
 @testable import Accounts
 
-/// Step writes, compared with pgbench, which runs the same two statements, with the same server on a usual pool, and
-/// with the same server without a database.
+/// Measures submissions of a step, compared with pgbench, which runs the same two statements, with the same server on a
+/// usual connection pool, and with the same server without a database.
 enum Steps {
     private struct Sample {
         let load: Load
-        /// The processor time of one step.
+        /// The processor time for one step.
         let cost: ProcessorTime
     }
 
@@ -125,8 +125,8 @@ enum Steps {
         )
     }
 
-    /// pgbench with the statements of a step, which are recorded during a submission, and with drafts. Only pgbench can
-    /// use these drafts afterwards.
+    /// Inserts drafts, submits a step to four of them and records its statements. Returns pgbench with these
+    /// statements. Afterwards only pgbench can use the drafts.
     private static func statements(on conninfo: String) async throws -> Pgbench {
         let tokens = try Population.drafts(1024, on: Connection(to: conninfo))
         let recorder = StatementRecorder()

@@ -3,8 +3,8 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Steps while the server hashes as many passwords as it can, compared with steps without passwords, and the memory of
-/// the server.
+/// Measures steps while the server hashes as many passwords as it can, compared with steps without passwords. Also
+/// measures the memory of the server.
 enum Storm {
     static func measure(into report: inout Report, _ extent: Extent) throws {
         let conninfo = try Population.database("storm")
@@ -49,7 +49,7 @@ enum Storm {
         }
         report.add(table, under: "Steps on 64 connections, and passwords beside them")
 
-        // Ten times as many passwords as the workers and their queue hold.
+        // Sends ten times as many passwords at once as the hashing threads and their queue hold.
         let workers = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
         let burst = try PasswordClients(to: service, tokens: Population.drafts(10 * (workers + 32), on: database))
         Thread.sleep(forTimeInterval: extent.run / .seconds(1))
@@ -68,7 +68,7 @@ enum Storm {
     }
 }
 
-/// Clients that send a password again after each response, accepted or not.
+/// Clients that send a password, and send it again after each response, accepted or not.
 private final class PasswordClients: Sendable {
     private let isStopped = Atomic(false)
     private let hashed = Atomic(0)
@@ -97,7 +97,7 @@ private final class PasswordClients: Sendable {
                     )
                     switch response?.status {
                     case 200: self.hashed.add(1, ordering: .relaxed)
-                    // A refused client retries earlier than Retry-After says, but not at once.
+                    // A refused client waits less than Retry-After says, but it does not retry immediately.
                     default: Thread.sleep(forTimeInterval: 0.1)
                     }
                 }

@@ -3,13 +3,13 @@ internal import Logging
 
 @testable import Accounts
 
-/// The connections between the measured server and PostgreSQL.
+/// The designs of the connections between the measured server and PostgreSQL.
 enum Connections: String, CaseIterable {
-    /// The design of the release.
+    /// The design of `accounts-api`.
     case lanes
-    /// A usual pool: sixteen connections, each of which blocks for one statement.
+    /// A usual pool: sixteen connections, each of which blocks for one transaction.
     case pool
-    /// No database for steps: each statement gets its first result again.
+    /// No database for steps: each statement runs once, and equal statements get its result.
     case echo
 
     func database(_ conninfo: String, connections: Int, metrics: Metrics, logger: Logger) -> Database {
@@ -29,7 +29,7 @@ enum Connections: String, CaseIterable {
 }
 
 extension Database {
-    /// A database like that of the release, except that `serve` runs on the threads for grouped statements.
+    /// A database like that of `accounts-api`, except that `serve` runs on the threads for grouped statements.
     convenience init(
         _ conninfo: String,
         alone count: Int = 1,

@@ -3,7 +3,7 @@ internal import Synchronization
 
 @testable import Accounts
 
-/// Executes each statement once, and repeats its result for equal statements.
+/// Serves a queue of statements: executes each statement once, and returns its result again for equal statements.
 struct Echo {
     private let queue: LaneQueue
     private let recorder: StatementRecorder
@@ -14,7 +14,7 @@ struct Echo {
         self.recorder = recorder
     }
 
-    /// All writes to a row are equal, although each has another ciphertext.
+    /// The part by which statements are compared. All writes to a row are equal, although their ciphertexts differ.
     private enum Key: Hashable {
         case write(UUID)
         case read([[UInt8]?])
@@ -46,7 +46,7 @@ struct Echo {
                         job.answer(.failure(.unavailable("a statement failed")))
                         continue
                     }
-                    // The empty result of a write that came too late is not repeated.
+                    // An empty result is not stored, because it may come from a write that was too late.
                     if !rows[0][0].isEmpty { results[key] = rows[0] }
                     recorder.add(job.statements)
                     job.answer(.success(rows[0]))

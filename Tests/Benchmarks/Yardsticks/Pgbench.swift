@@ -5,10 +5,11 @@ internal import Foundation
 /// pgbench, the load generator of PostgreSQL, with the statements of a step.
 struct Pgbench {
     private let conninfo: String
-    /// The scripts differ only in the ciphertext, as the steps of the service do.
+    /// The scripts differ only in the ciphertexts, as the steps of different drafts do.
     private let scripts: [URL]
 
-    /// - Parameter steps: the read and the write of each step, as the service has sent them for its draft.
+    /// - Parameter steps: for each step its two statements, a read and a write, as the service has sent them, and the
+    ///   draft for which it has sent them.
     init(_ steps: [(statements: [SQL], draft: Draft)], on conninfo: String) throws {
         self.conninfo = conninfo
         scripts = try steps.map { try Self.script($0.statements, $0.draft) }
@@ -31,7 +32,8 @@ struct Pgbench {
         return script
     }
 
-    /// The statement with the draft of each client, and with the other parameters as recorded.
+    /// The text of the statement, with variables of pgbench for the draft and with the recorded values of all other
+    /// parameters.
     private static func text(of statement: SQL, _ draft: Draft) -> String {
         let values = statement.parameters.map { parameter in
             switch (parameter.type, parameter.bytes) {

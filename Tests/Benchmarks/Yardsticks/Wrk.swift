@@ -9,7 +9,8 @@ struct Load {
     let p50, p99: Duration
 }
 
-/// wrk with requests of one kind: each connection sends the next one as soon as it has the response.
+/// wrk, a load generator, with requests of one kind. Each connection sends the next request as soon as it has the
+/// response.
 struct Wrk {
     /// The kinds of requests in `requests.lua`.
     enum Kind: String, CaseIterable {
@@ -17,7 +18,7 @@ struct Wrk {
     }
 
     let port: Int
-    /// A file with a token on each line: of drafts, sessions or families of refresh tokens.
+    /// A file with a token on each line: of a draft, of a session, or the first refresh token of an authorization.
     let tokens: URL
     var kind = Kind.step
 

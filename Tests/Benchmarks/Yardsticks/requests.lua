@@ -24,8 +24,8 @@ local kinds = {
 
 local requests, sent, answered = {}, 0, 0
 
--- Puts the next token of a family in the place of one that was used. A token is sent only after all others, so its place
--- is filled by then: there are more tokens than connections.
+-- Replaces a used refresh token by the next token of its authorization, which the response contains. There are more
+-- tokens than connections, so the response has arrived before it is the turn of the next token.
 local function store(status, headers, body)
     answered = answered % #requests + 1
     local token = body:match('"refresh_token":"([^"]+)"')
