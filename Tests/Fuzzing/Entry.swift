@@ -10,7 +10,7 @@ private let target = {
     return target
 }()
 
-/// -1 asks libFuzzer not to keep the input.
+/// Runs the target on one input. Returns -1 if libFuzzer must not keep the input, and otherwise 0.
 @_cdecl("LLVMFuzzerTestOneInput")
 func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     target.run(UnsafeRawBufferPointer(start: start, count: count)) ? 0 : -1

@@ -1,11 +1,11 @@
 @testable import Accounts
 
-/// The parsers of untrusted bytes, and the properties that hold for all inputs.
+/// The parsers of untrusted bytes, each with the properties that must hold for all inputs.
 enum Target: String, CaseIterable {
     case json, form, multipart, image, email, phone, date, username, text, flow
 
-    /// Ends the process if a property does not hold. False for an input that cannot reach the parser, so that libFuzzer
-    /// does not keep it.
+    /// Runs the parser, and ends the process if a property does not hold. Returns false if the input cannot reach the
+    /// parser, so that libFuzzer does not keep it.
     func run(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .json: readJSON(bytes)
@@ -30,18 +30,19 @@ enum Target: String, CaseIterable {
 
     // MARK: Bodies
 
-    /// A value stays the same when it is written and read again, and a secret is read as a string would be.
+    /// Checks that a value is the same after it was written and read again, and that a member has the same text whether
+    /// it is read as a secret or as a string.
     private func readJSON(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
             let value = try JSON.read(bytes)
             require(value.isWritable, "a value that was read can be written and read again")
-            let secretly = try Answers.readJSON(bytes, secretMembers: ["p"])
-            require(secretly?["p"].map(\.revealed) == value["p"], "a secret is read as a string would be")
+            let withSecret = try Answers.readJSON(bytes, secretMembers: ["p"])
+            require(withSecret?["p"].map(\.revealed) == value["p"], "a secret has the text of the same string")
         } catch {
             require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
             require(
                 (try? Answers.readJSON(bytes, secretMembers: ["p"])) == nil,
-                "a secret is read as strictly as a string"
+                "a body that is refused is also refused if a member is a secret"
             )
         }
     }
@@ -51,8 +52,11 @@ enum Target: String, CaseIterable {
             let form = try Answers.readForm(bytes, several: ["s"])
             let members = form.members.map { JSON.Member($0.name.rawValue, $0.answer.revealed) }
             require(JSON.object(members).isWritable, "a value that was read can be written and read again")
-            let secretly = try Answers.readForm(bytes, secretMembers: ["p"], several: ["s"])
-            require(secretly["p"].map(\.revealed) == form["p"].map(\.revealed), "a secret is read as a string would be")
+            let withSecret = try Answers.readForm(bytes, secretMembers: ["p"], several: ["s"])
+            require(
+                withSecret["p"].map(\.revealed) == form["p"].map(\.revealed),
+                "a secret has the text of the same string"
+            )
         } catch {
             require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
         }
@@ -69,19 +73,23 @@ enum Target: String, CaseIterable {
 
     // MARK: Images
 
-    /// A photo of any image has the same dimensions and few bytes.
+    /// Checks that the photo of any image is an image of the standard dimensions, and has at most the maximum size.
     private func readImage(_ bytes: [UInt8]) {
         // Larger images would take too long here; the service decodes them in a separate process.
         guard let file = try? ImageFile(bytes), file.width * file.height <= 1_000_000, let photo = try? Photo(of: bytes)
         else { return }
-        require(photo.jpeg.count <= Photo.maximumBytes, "a photo is small")
+        require(photo.jpeg.count <= Photo.maximumBytes, "a photo has at most the maximum size")
         let again = try? ImageFile(photo.jpeg)
-        require(again?.width == Photo.side && again?.height == Photo.side, "a photo is an image")
+        require(
+            again?.width == Photo.side && again?.height == Photo.side,
+            "a photo is an image of the standard dimensions"
+        )
     }
 
     // MARK: Flow files
 
-    /// A file is refused with a line of the file, or its flow can validate any draft.
+    /// Checks that the line in an error is a line of the file, and that an accepted flow can validate an empty draft
+    /// and show its rules.
     private func readFlow(_ yaml: String) {
         do throws(FlowFileError) {
             let flow = try Flow(yaml: yaml, file: "flow.yaml")
@@ -123,16 +131,20 @@ struct AskedFields {
         }
     }
 
-    /// The canonical form of an answer is its own canonical form, is valid, and can be sealed.
+    /// Checks that a canonical form has visible characters and no NUL, and can be written and read again. Parsing it
+    /// must return it unchanged, and the field must be complete when it is stored.
     func validate(_ answer: String) {
         for field in fields {
             guard let canonical = try? field.canonical(.string(answer)) else { continue }
             require(canonical.string?.utf8.contains(0) == false, "no value contains NUL")
-            require(canonical.string?.unicodeScalars.contains(where: \.isVisible) == true, "every value is visible")
-            require(canonical.isWritable, "a value can be sealed and opened")
+            require(
+                canonical.string?.unicodeScalars.contains(where: \.isVisible) == true,
+                "every value has a visible character"
+            )
+            require(canonical.isWritable, "a value can be written and read again")
             require(
                 (try? field.isSettled(on: canonical)) == true,
-                "a canonical form is its own canonical form and valid"
+                "parsing a canonical form returns it unchanged, and completes the field"
             )
         }
     }
@@ -143,7 +155,7 @@ extension JSON {
 }
 
 extension FieldAnswer {
-    /// A string in place of a secret.
+    /// The answer as JSON: a string for a secret, and null for a file.
     fileprivate var revealed: JSON {
         switch self {
         case .json(let json): json
