@@ -1,4 +1,4 @@
-"""What people who have an account do with it, each act with the server killed at every point."""
+"""The acts of people with an account. The server is killed at every point of each act."""
 
 from killing import (
     Act,
@@ -18,7 +18,7 @@ from killing import (
 
 
 class SignIn(Act):
-    """In a browser with another session, which ends."""
+    """Signs in from a browser that already has a session, which then ends."""
 
     name = "sign-in"
     is_repeatable = False
@@ -50,7 +50,7 @@ class SignIn(Act):
         self.is_alive(self.token, True, "in the other browser")
 
 
-# What the password may change before the second factor.
+# The changes after the password and before the second factor.
 WAITING = {"sign_ins": one_more}
 
 
@@ -80,12 +80,12 @@ class SignInWithApp(Act):
         return totp(self.secret)
 
     def goes_on(self, stage):
-        # The token of the waiting sign-in may be lost.
+        # If the answer with the token of the waiting sign-in is lost, the person begins anew.
         return stage != 1 or self.pending is not None
 
     def repeat(self, stage):
         if stage == 1 and self.pending:
-            # The code was not used up, and the sign-in still waits for it.
+            # The code is not used up, and the sign-in still waits for it.
             self.enter_factor()
         elif stage == 2:
             if not self.new:
@@ -96,7 +96,7 @@ class SignInWithApp(Act):
             self.perform()
 
     def answer_used_code(self):
-        """A code is accepted once, and the next one as well."""
+        """Checks that the used code is refused, and makes the next code of the app acceptable."""
         self.enter_password()
         step = self.service.query(f"SELECT last_step FROM authenticators WHERE account = '{self.account}'")[0]
         self.answer(422, "PUT", "/session/totp", {"code": totp(self.secret, int(step))}, self.pending)
@@ -140,7 +140,7 @@ class SignInWithMailedCode(Act):
     )
 
     def counts(self, texts):
-        # The code arrives between the two requests.
+        # The mail with the code is sent between the two requests. Its transactions are not points of this act.
         return of_request(texts)
 
     def prepare(self):
@@ -161,7 +161,7 @@ class SignInWithMailedCode(Act):
         self.new = self.act("PUT", "/session/code", {"code": self.code}, self.pending, 200)["token"]
 
     def goes_on(self, stage):
-        # The token of the waiting sign-in may be lost.
+        # If the answer with the token of the waiting sign-in is lost, the person begins anew.
         return stage != 1 or self.pending is not None
 
     def repeat(self, stage):
@@ -170,7 +170,7 @@ class SignInWithMailedCode(Act):
             return
         if stage == 2:
             self.answer(401, "PUT", "/session/code", {"code": self.code}, self.pending)
-        # As if a minute had passed, after which the address gets another mail.
+        # Resets the rate limits, as if a minute had passed, after which the address gets another mail.
         self.service.deliver_mail()
         self.service.query("DELETE FROM limits")
         self.perform()
@@ -197,7 +197,7 @@ class Confirm(Act):
         self.forget_proof()
 
     def forget_proof(self):
-        """As if an hour had passed, after which a change of the account needs another proof."""
+        """Makes the last proof an hour old. A change of the account then needs a confirmation."""
         self.service.query(f"UPDATE sessions SET auth_time = now() - interval '1 hour' WHERE id = '{self.session}'")
 
     def perform(self):
@@ -210,7 +210,7 @@ class Confirm(Act):
         if stage == 0:
             self.perform()
         elif not self.acknowledged:
-            # The token of the answer is lost, so the person signs in again.
+            # The answer with the new token is lost, and the old token does not work. The person must sign in again.
             self.answer(401, "GET", "/session", token=self.token)
 
     def verify_after(self):
@@ -298,7 +298,7 @@ class ChangePassword(Act):
         if stage == 0:
             self.perform()
         elif not self.acknowledged:
-            # The token of the answer is lost, so the person signs in with the new password.
+            # The answer with the new token is lost, and the old token does not work. The person must sign in again.
             self.answer(401, "GET", "/session", token=self.token)
 
     def verify_after(self):
@@ -353,7 +353,7 @@ class Recovery(Act):
 
 
 class SecondFactorOfRecovery(Act):
-    """Enters a recovery code, which is replaced."""
+    """Enters a recovery code in a recovery. The service replaces the code."""
 
     name = "recovery code in a recovery"
     stages = ({"recovery_codes": one_replaced},)
@@ -604,12 +604,12 @@ class ReplaceRecoveryCodes(RemoveAuthenticator):
     def verify_after(self):
         self.is_alive(self.other, False, "in the other browser")
         self.is_alive(self.token, self.acknowledged > 0, "that replaces the codes")
-        # Without the answer, the person has the old codes only.
+        # Without the answer, the person has only the old codes, which must be refused.
         self.enter_recovery_code(200 if self.acknowledged else 422)
 
 
 class EditProfile(Act):
-    """Takes another username as well, which moves the identifier."""
+    """Changes the name and the username. The new username replaces the old one as an identifier."""
 
     name = "change of the profile"
     notices = (("Your username was changed", False),)
@@ -723,5 +723,5 @@ ACTS = [
 
 
 def kill_in_acts(service):
-    """Prints a line for each act, and returns what is wrong."""
+    """Kills the server in all acts. Prints a line for each act, and returns the violations."""
     return kill_in(ACTS, Killing(service), list)

@@ -1,4 +1,4 @@
-"""An application of the service under test: asks for tokens, and hears of events and of sessions that have ended."""
+"""An application of the service under test. It requests tokens, and receives events and back-channel logouts."""
 
 import base64
 import hashlib
@@ -28,19 +28,23 @@ CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
 
 
 class Application:
-    """What it has heard stays in the order of arrival. An application answers 200 to everything, and once."""
+    """
+    Answers every request of the service with 200, and stores the received events and logouts in the order of arrival.
+    """
 
     id = "shop"
 
     def __init__(self):
         self.secret = secrets.token_hex(32)
         self.webhook_secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
-        # Each event as its id and its body; the `sid` of each logout, and of each session that has begun.
+        # The received events as pairs of id and body, the `sid` of each received logout, and the `sid` of each session
+        # for which the application has tokens.
         self.events, self.logouts, self.sessions = [], [], set()
         self.complaints = []
-        # Is called with the path before a request is answered, and returns whether the server was killed.
+        # A function that is called with the path before a request is answered. It returns True if it has killed the
+        # server; the request then gets no answer.
         self.arrival = lambda path: False
-        # Of the service, which learn_keys sets.
+        # The issuer and the public keys of the service, which `register` and `learn_keys` set.
         self.issuer = self.keys = None
         self.server = Server(("127.0.0.1", 0), handler(self))
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -48,7 +52,7 @@ class Application:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def register(self, folder, issuer):
-        """Writes the file of applications for the service with that URL, and returns its path."""
+        """Writes the applications file for the service with the URL `issuer`, and returns its path."""
         self.issuer = issuer
         for name, secret in (("secret", self.secret), ("webhook-secret", self.webhook_secret)):
             (folder / name).touch(mode=0o400)
@@ -72,7 +76,7 @@ applications:
         return file
 
     def authorization(self, **parameters):
-        """The path of an authorization request."""
+        """Returns the path and the query of an authorization request."""
         standard = {
             "client_id": self.id,
             "redirect_uri": self.callback,
@@ -86,7 +90,7 @@ applications:
         return "/oauth/authorize?" + urlencode(standard | parameters)
 
     def code(self, location):
-        """The code in the URL that leads back; nil if there is none."""
+        """Returns the code in the URL that leads back to the application; None if there is none."""
         query = parse_qs(urlsplit(location).query) if location.startswith(f"{self.callback}?") else {}
         return query.get("code", [None])[0]
 
@@ -96,7 +100,7 @@ applications:
         return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
 
     def claims(self, tokens):
-        """The claims of the ID token."""
+        """Verifies the ID token and returns its claims. Stores the `sid` of its session."""
         claims = jwt.decode(tokens["id_token"], self.keys, algorithms=["ES256"]).claims
         with self.server.lock:
             self.sessions.add(claims["sid"])
@@ -122,7 +126,7 @@ class Server(ThreadingHTTPServer):
     lock = threading.Lock()
 
     def handle_error(self, request, client_address):
-        """The service was killed, and does not read the answer."""
+        """Ignores the error: the service was killed and cannot read the answer."""
 
 
 def handler(application):

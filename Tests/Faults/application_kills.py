@@ -1,9 +1,9 @@
 """
-What people do at an application, and what the application hears of it, with the server killed at every point.
+The acts of people at an application. The server is killed at every point of each act.
 
-After each kill and restart, a code or a refresh token works as if nothing had happened, or not at all, and never twice. In
-the end the application has heard of every event in the database, in order, and of every session that has ended; and the
-events are those of what has happened.
+After each kill and restart, a code or a refresh token works as if nothing had happened, or not at all, and never twice.
+In the end the application has received every event in the database, in order, and a logout for every session that has
+ended; and the events are those of the acts that have happened.
 """
 
 import json
@@ -37,16 +37,16 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 class Member(Owner):
-    """A person who uses the application, in browsers with a cookie each."""
+    """A person who uses the application, in several browsers with a cookie each."""
 
     def open(self, path, token=None):
-        """Opens a page, and returns the status and where it leads."""
+        """Opens a page, and returns the status and the `Location` header, which is empty if there is none."""
         headers = {"Accept": "text/html"} | ({"Cookie": f"session={token}"} if token else {})
         status, fields, _ = self.until_ready("GET", path, None, headers)
         return status, fields.get("Location", "")
 
     def until_ready(self, *request):
-        """Sends a request once, or again while the server has no time for it."""
+        """Sends a request, and repeats it for up to a minute while the answer is 503."""
         deadline = time.monotonic() + 60
         while True:
             answer = self.request(*request)
@@ -56,7 +56,7 @@ class Member(Owner):
 
 
 class ApplicationAct(Act):
-    """An act in which the application has a part."""
+    """An act in which the application takes part."""
 
     def __init__(self, owner, service):
         super().__init__(owner, service)
@@ -67,20 +67,20 @@ class ApplicationAct(Act):
         return of_request(texts)
 
     def arrival(self, path):
-        """A request to the application. Returns whether the server is killed at it."""
+        """Is called for each request to the application. Returns True if it has killed the server."""
         return False
 
     # Requests of the application
 
     def post(self, status, path, **form):
-        """Does a request of the application that must be answered with that status, and returns the body."""
+        """Sends a request of the application, checks the status of the answer, and returns the body."""
         headers = FORM | self.application.credentials
         found, _, text = self.owner.until_ready("POST", path, urlencode(form), headers)
         self.check(found == status, f"POST {path} was answered with {found} {text}, not {status}")
         return json.loads(text) if text else {}
 
     def new_code(self, token):
-        """A code for a person who is signed in, by the way of their browser."""
+        """Gets an authorization code for a signed-in person, through the browser with this session token."""
         status, location = self.owner.open(self.application.authorization(), token)
         code = self.application.code(location)
         self.check(status == 303 and code, f"the authorization was answered with {status} {location}")
@@ -107,10 +107,10 @@ class ApplicationAct(Act):
     def new_tokens(self, token):
         return self.redeem(self.new_code(token))
 
-    # What can be seen
+    # Observations from outside
 
     def has_tokens(self, tokens, expected):
-        """Whether the tokens are good, of which there are no others."""
+        """Checks that these tokens are valid and the only ones; or, if not expected, that the account has no tokens."""
         active = self.post(200, "/oauth/introspect", token=tokens["access_token"])["active"]
         self.check(active == expected, f"the access token is {'active' if active else 'not active'}")
         families = self.number_of("authorizations", "code_use IS NOT NULL")
@@ -122,7 +122,7 @@ class ApplicationAct(Act):
         return int(self.service.query(query)[0])
 
     def pass_minute(self):
-        """As if a minute had passed since the last exchanges of refresh tokens."""
+        """Makes all exchanges of refresh tokens a minute old."""
         exchanges = rf"regexp_replace(refresh_tokens, '@\d+', '@{int((time.time() - 60) * 1000)}', 'g')"
         self.service.query(
             f"UPDATE authorizations SET refresh_tokens = {exchanges} FROM grants"
@@ -130,7 +130,7 @@ class ApplicationAct(Act):
         )
 
 
-# Conditions of facts
+# Conditions that compare the old and the new value of a fact
 
 
 def one_used(old, new):
@@ -154,7 +154,7 @@ def with_events(*types):
 
 
 class Authorize(ApplicationAct):
-    """The person is signed in already."""
+    """Authorizes the application for a person who is already signed in."""
 
     name = "authorization"
     is_repeatable = False
@@ -187,7 +187,7 @@ class Redeem(ApplicationAct):
 
     def repeat(self, stage):
         if stage:
-            # The first use may have been that of a thief, so nobody has tokens any more.
+            # A thief may have been the first to use the code, so its second use revokes its tokens.
             self.redeem(self.code, 400)
             families = self.number_of("authorizations")
             self.check(families == 0, f"a code that was used twice has bought {families} families of tokens")
@@ -225,7 +225,10 @@ class Refresh(ApplicationAct):
 
 
 class RefreshLater(Refresh):
-    """The application repeats the request after a minute. If the first one was answered, it has the successor already."""
+    """
+    Repeats the request after a minute. It cannot be repeated after an answer, because the application then has the
+    next token.
+    """
 
     name = "refresh, repeated after a minute"
     is_repeatable = False
@@ -236,7 +239,7 @@ class RefreshLater(Refresh):
 
 
 class ReuseRefreshToken(ApplicationAct):
-    """Somebody presents a token that was replaced long ago."""
+    """Uses a refresh token that was replaced long ago, as a thief does."""
 
     name = "reuse of a refresh token"
     notices = (("An app was signed out", False),)
@@ -293,7 +296,7 @@ class Revoke(ApplicationAct):
 
 
 class SignOut(ApplicationAct):
-    """At the service."""
+    """Signs out at the service."""
 
     name = "sign-out"
 
@@ -312,7 +315,9 @@ class SignOut(ApplicationAct):
 
     def verify_before(self):
         self.is_alive(self.token, True, "that signs out")
-        self.check(self.sid not in self.application.logouts, "the application heard of a session that has not ended")
+        self.check(
+            self.sid not in self.application.logouts, "the application got a logout for a session that has not ended"
+        )
         self.refresh(self.tokens)
 
     def repeat(self, stage):
@@ -326,7 +331,7 @@ class SignOut(ApplicationAct):
         self.is_alive(self.other, True, "in the other browser")
         self.refresh(self.tokens, 400)
         self.service.deliver_events()
-        self.check(self.sid in self.application.logouts, "the application has not heard of the end of the session")
+        self.check(self.sid in self.application.logouts, "the application got no logout for the session that has ended")
 
 
 class SignOutAtApplication(SignOut):
@@ -345,7 +350,10 @@ class SignOutAtApplication(SignOut):
 
 
 class SignUp(ApplicationAct):
-    """From the application to the code. The request that has no answer is repeated, and all requests after it."""
+    """
+    Signs up from the application, until the application gets a code. After a kill, the person repeats the request that
+    has no answer, and goes on from there.
+    """
 
     name = "sign-up for the application"
     signs_up = True
@@ -363,7 +371,7 @@ class SignUp(ApplicationAct):
     stages += (stages[1] | {"grants": one_more, "authorizations": one_more},)
 
     def __init__(self, owner, service):
-        # The account that the parts of an act look for does not exist yet.
+        # The base class reads these values, but the account does not exist yet.
         owner.committed = {"account": {"id": None}, "session": {"id": None}, "token": None}
         super().__init__(owner, service)
         self.steps = [
@@ -378,7 +386,7 @@ class SignUp(ApplicationAct):
 
     @account.setter
     def account(self, _):
-        """It is found by the address."""
+        """Ignores the id, because the account is found by its address."""
 
     def prepare(self):
         self.done = 0
@@ -390,7 +398,7 @@ class SignUp(ApplicationAct):
 
     def repeat(self, stage):
         if stage == len(self.stages):
-            # The code may have got lost, so the person follows the link again.
+            # The answer with the code may be lost, so the person follows the link again.
             self.done = min(self.done, len(self.steps) - 1)
         self.perform()
 
@@ -445,12 +453,12 @@ class SignUp(ApplicationAct):
 
     def verify_after(self):
         self.has_tokens(self.redeem(self.code), True)
-        self.check(self.claims.get("account_created") is True, "the ID token does not tell of the new account")
+        self.check(self.claims.get("account_created") is True, "the ID token lacks account_created")
         self.is_alive(self.token, True, "of the sign-up")
 
 
 class Heard(ApplicationAct):
-    """Lets the application take part in an act at the service: each browser of the person has a session there."""
+    """Mixed into an act at the service: the application first gets tokens for each browser of the person."""
 
     def prepare(self):
         super().prepare()
@@ -460,14 +468,14 @@ class Heard(ApplicationAct):
 
 
 class HeardOfCredentials(Heard):
-    """The application also loses what it holds of the session that stays: a thief may have copied it."""
+    """Also expects that the remaining session loses its grants and tokens, because a thief may have copied them."""
 
     @property
     def stages(self):
         return [stage | {"grants": empty, "authorizations": empty} for stage in super().stages]
 
 
-# Those that write events.
+# The acts at the service that write events.
 HEARD = [
     type(act.__name__, (heard, act), {"name": f"{act.name}, heard by the application"})
     for heard, act in (
@@ -486,8 +494,8 @@ HEARD = [
 
 class DeliverEvent(ApplicationAct):
     """
-    The points of the server while it tells the application of the end of a session, from the claim to the deletion of what
-    was delivered. Before the first point, in the loop of the server that claims, the person signs out.
+    Kills the server at every point of the delivery of an event, from its claim to the deletion of the delivered rows.
+    To cause the event, the person signs out when the server begins to look for events and logouts to deliver.
     """
 
     name = "delivery of an event"
@@ -503,7 +511,7 @@ class DeliverEvent(ApplicationAct):
         if self.has_grant:
             self.new_tokens(self.ending)
         self.service.deliver_events()
-        # The claims since the killer was armed, and whether the person has signed out.
+        # The number of claims since the killer was armed, whether the person has signed out, and the error of that.
         self.claims_seen, self.has_ended, self.failure = 0, False, None
 
     def counts(self, texts):
@@ -511,7 +519,7 @@ class DeliverEvent(ApplicationAct):
             self.claims_seen += 1
             if self.claims_seen == 1:
                 self.end()
-        # Later claims find nothing.
+        # Later claims find nothing, so they are not points of this act.
         is_first = self.claims_seen == 1 or not has(texts, ("claim_",))
         return self.has_ended and is_first and self.serves(texts)
 
@@ -529,10 +537,10 @@ class DeliverEvent(ApplicationAct):
         return path == self.path and self.service.killer.reaches("the request to the application")
 
     def perform(self):
-        """Waits until the server is killed, or has delivered and claims again."""
+        """Waits until the server has delivered everything and claims again. Raises an error if the server is killed."""
         while not (self.claims_seen > 1 and self.is_over):
             if self.service.killer.point:
-                raise ConnectionError("the server is gone")
+                raise ConnectionError("the server was killed")
             time.sleep(0.02)
         if self.failure:
             raise self.failure
@@ -547,7 +555,7 @@ class DeliverEvent(ApplicationAct):
     def verify_after(self):
         query = f"SELECT id FROM events WHERE account = '{self.account}' ORDER BY sequence DESC LIMIT 1"
         heard = {id for id, _ in self.application.events}
-        self.check(self.service.query(query)[0] in heard, "the application has not heard of the event")
+        self.check(self.service.query(query)[0] in heard, "the application has not received the event")
 
 
 class DeliverLogout(DeliverEvent):
@@ -559,7 +567,7 @@ class DeliverLogout(DeliverEvent):
 
     def verify_after(self):
         super().verify_after()
-        self.check(self.claims["sid"] in self.application.logouts, "the application has not heard of the logout")
+        self.check(self.claims["sid"] in self.application.logouts, "the application has not received the logout")
 
 
 ACTS = [
@@ -615,7 +623,7 @@ class KillingWithApplication(Killing):
 
 
 def effects(before, now):
-    """The types of the events about what has changed in the meantime."""
+    """Returns the types of the events that the changes between the two must cause, in any order."""
     if now["version"] is None:
         return ["account.erased"] if before["version"] is not None else []
     old, new = ({one["id"] for one in facts["sessions"]} for facts in (before, now))
@@ -634,13 +642,13 @@ def effects(before, now):
     return types
 
 
-# The events of an account, whatever has happened to it.
+# Each query finds violations in the events of the accounts, whatever has happened to them.
 EVENT_INVARIANTS = {
     "an account whose first event is not its creation": """
         SELECT account, min(type) FROM events WHERE sequence = 1 AND type <> 'account.created' GROUP BY 1
          UNION ALL SELECT account, type FROM events WHERE sequence > 1 AND type = 'account.created'
          UNION ALL SELECT id, 'none' FROM accounts WHERE id NOT IN (SELECT account FROM events)""",
-    "an account without its erasure, or an erasure of an account that is there": """
+    "an erased account without an erasure event, or such an event of an account that still exists": """
         SELECT account FROM events GROUP BY account
         HAVING (account NOT IN (SELECT id FROM accounts)) <> bool_or(type = 'account.erased')
             OR count(*) FILTER (WHERE type = 'account.erased') > 1""",
@@ -650,12 +658,12 @@ EVENT_INVARIANTS = {
                         WHERE account = one.account AND sequence < one.sequence AND type = 'account.erased')""",
     "a gap in the numbers of an account": """
         SELECT account FROM events GROUP BY account HAVING count(*) <> max(sequence) OR min(sequence) <> 1""",
-    "other sessions than the events tell of": """
+    "an account whose number of sessions does not follow from its events": """
         SELECT id FROM accounts
          WHERE (SELECT count(*) FROM sessions WHERE account = accounts.id)
             <> (SELECT count(*) FILTER (WHERE type = 'session.created')
                      - count(*) FILTER (WHERE type = 'session.ended') FROM events WHERE account = accounts.id)""",
-    "an application that has not heard of everything": """
+    "an undelivered event or logout": """
         SELECT event::text, state, last_error FROM deliveries
          UNION ALL SELECT sid::text, 'logout', last_error FROM logouts""",
     "a family of tokens without a session": """
@@ -665,7 +673,7 @@ EVENT_INVARIANTS = {
 
 
 def told(service):
-    """Compares what the application has heard with what the database has."""
+    """Compares the events and logouts that the application has received with the database. Returns the violations."""
     service.deliver_events()
     application = service.application
     found = [f"{what}: {rows}" for what, query in EVENT_INVARIANTS.items() if (rows := service.query(query))]
@@ -673,10 +681,15 @@ def told(service):
     rows = [row.split("|") for row in service.query("SELECT id, account, sequence, type FROM events")]
     stored = {id: (account, int(sequence), type) for id, account, sequence, type in rows}
     heard = {id: (event["data"]["account"]["id"], event["sequence"], event["type"]) for id, event in application.events}
-    found += [f"the application has not heard of the event {stored[id]}" for id in stored.keys() - heard.keys()]
-    found += [f"the application has heard of the event {heard[id]}" for id in heard.keys() - stored.keys()]
+    found += [f"the application has not received the event {stored[id]}" for id in stored.keys() - heard.keys()]
     found += [
-        f"the event {stored[id]} is {heard[id]}" for id in stored.keys() & heard.keys() if stored[id] != heard[id]
+        f"the application has received an event that is not in the database: {heard[id]}"
+        for id in heard.keys() - stored.keys()
+    ]
+    found += [
+        f"the event {stored[id]} was received as {heard[id]}"
+        for id in stored.keys() & heard.keys()
+        if stored[id] != heard[id]
     ]
     last = {}
     for id, _ in application.events:
@@ -684,7 +697,7 @@ def told(service):
         if sequence < last.get(account, 0):
             found.append(f"the event {heard[id]} came after a later one")
         last[account] = sequence
-    # An event is listed when all transactions that began before its own have ended.
+    # An event is listed only after all transactions that began before its own have ended.
     deadline = time.monotonic() + 60
     while len(listed := list_events(service)) < len(stored) and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -694,8 +707,8 @@ def told(service):
     alive = {*service.query("SELECT id FROM grants")}
     ended = {*application.logouts}
     missing = application.sessions - alive - ended
-    found += [f"the application has not heard that the session {sid} has ended" for sid in missing]
-    found += [f"the application has heard that the session {sid} has ended" for sid in ended & alive]
+    found += [f"the application got no logout for the ended session {sid}" for sid in missing]
+    found += [f"the application got a logout for the session {sid}, which has not ended" for sid in ended & alive]
     print(
         f"{len(stored)} events in {len(application.events)} requests, "
         f"{len(ended)} logouts in {len(application.logouts)}",
@@ -709,7 +722,7 @@ def stranger(service):
 
 
 def list_events(service):
-    """The ids of all events, as an application reads them that cannot be reached."""
+    """Returns the ids of all events in the list that applications without a webhook read."""
     ids, cursor = [], ""
     while True:
         _, _, text = stranger(service).request(
@@ -723,5 +736,5 @@ def list_events(service):
 
 
 def kill_in_applications(service):
-    """Prints a line for each act, and returns what is wrong."""
+    """Kills the server in all acts. Prints a line for each act, and returns the violations."""
     return kill_in(ACTS, KillingWithApplication(service), lambda: told(service))

@@ -1,4 +1,4 @@
-"""The faults: what breaks, and when. Each waits for the progress of the people, and not for a time."""
+"""The faults, each of which breaks one part of the service. Each begins when the people have made some progress."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def kill_postgres(service, crowd):
 
 
 def kill_backend(service, crowd):
-    """PostgreSQL then ends all its sessions, and recovers by itself."""
+    """Kills a backend, upon which PostgreSQL ends all connections and recovers by itself."""
     for share in (0.2, 0.4, 0.6, 0.8):
         crowd.wait(share)
         backends = service.query(
@@ -36,7 +36,7 @@ def kill_backend(service, crowd):
 def kill_mail_server(service, crowd):
     crowd.wait(0.15)
     service.mailbox.kill()
-    # The people who wait for their code cannot go on meanwhile.
+    # During these seconds no code is delivered.
     time.sleep(5)
     service.mailbox.start()
 
@@ -50,7 +50,7 @@ def fill_disk(service, crowd):
                 file.write(bytes(1 << 16))
         except OSError:
             pass
-    # What is left in a segment of the write-ahead log takes some more writes.
+    # Some more writes succeed, because the current segment of the write-ahead log still has space.
     crowd.wait_for_failures(300)
     ballast.unlink()
     service.start_postgres()
@@ -70,11 +70,11 @@ def set_clock(service, crowd):
 
 
 def reset_connections(service, crowd):
-    """The proxies of the service do it all the time."""
+    """Does nothing, because the proxies of the service reset connections all the time."""
 
 
 def flood_hashing(service, crowd):
-    """A stranger with fifty connections submits passwords as fast as the server answers, from one network."""
+    """Submits passwords over fifty connections from one network, as fast as the server answers."""
     strangers = Crowd(50, service)
 
     def attack(stranger):

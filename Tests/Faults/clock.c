@@ -1,5 +1,5 @@
-// Sets the clock of a program forward or back by the number of seconds in the file FAULTS_CLOCK. Only the time of day
-// changes: as on a machine whose clock is set, the monotonic clocks go on. Loaded with LD_PRELOAD.
+// Adds the number of seconds in the file FAULTS_CLOCK, which may be negative, to the time of day that a program reads.
+// The monotonic clocks do not change, as on a machine whose clock is set. The library is loaded with LD_PRELOAD.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

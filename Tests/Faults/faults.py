@@ -1,4 +1,4 @@
-"""Breaks one part of a running service while a hundred people sign up, and checks what is left afterwards.
+"""Breaks one part of a running service while a hundred people sign up, and then checks the accounts and the database.
 
 Usage: faults.py NAME...
 
@@ -31,7 +31,7 @@ def run(name):
     if name in KILLS:
         return run_acts(name)
     description, fault, options = FAULTS[name]
-    # A hundred people at once are more than the queue of hashes has places for.
+    # The fault may limit the number of people, because a hundred at once are more than fit into the hashing queue.
     people = options.get("people", PEOPLE)
     options = {name: value for name, value in options.items() if name != "people"}
     with tempfile.TemporaryDirectory(prefix="faults-", dir="/var/tmp") as folder:
@@ -57,7 +57,7 @@ def run(name):
     return found
 
 
-# The server is killed at every point of these acts.
+# The faults that kill the server at every point of acts.
 KILLS = {"account": kill_in_acts, "applications": kill_in_applications}
 
 

@@ -1,4 +1,4 @@
-"""What must hold after any fault."""
+"""The invariants that hold after every fault. Each query finds violations of one of them."""
 
 QUERIES = {
     "an address with two accounts": "SELECT email FROM accounts GROUP BY email HAVING count(*) > 1",
@@ -17,7 +17,7 @@ QUERIES = {
                (SELECT FROM consents WHERE account = accounts.id AND field = 'terms' AND accepted)""",
     "an account without its draft": """
         SELECT id FROM accounts WHERE 1 <> (SELECT count(*) FROM drafts WHERE account_id = accounts.id)""",
-    "a photo that was acknowledged and is missing": """
+    "an acknowledged photo that is missing": """
         SELECT email FROM accounts WHERE substring(email FROM '[0-9]+')::int % 5 = 0
            AND NOT EXISTS (SELECT FROM photos WHERE account = accounts.id)""",
     "a committed draft with values or without its account": """
@@ -26,12 +26,12 @@ QUERIES = {
     "a proof or lease without an open draft": """
         SELECT draft FROM (SELECT draft FROM proofs UNION ALL SELECT draft FROM leases) AS held
          WHERE draft NOT IN (SELECT id FROM drafts WHERE account_id IS NULL)""",
-    "a draft that exists and has ended": "SELECT 1 FROM endings WHERE token_hash IN (SELECT token_hash FROM drafts)",
+    "an ended draft that still exists": "SELECT 1 FROM endings WHERE token_hash IN (SELECT token_hash FROM drafts)",
     "more guesses than allowed": "SELECT draft FROM proofs WHERE attempts > 5 OR failures NOT BETWEEN 0 AND 25",
     "mail that was not delivered": """
         SELECT template, state, attempts, due_at - now(), useless_after - now(), last_error FROM outbox
          WHERE state <> 'delivered'""",
-    "an account without exactly one mail": """
+    "more or fewer mails about created accounts than accounts": """
         SELECT 1 WHERE (SELECT count(*) FROM accounts)
                     <> (SELECT count(*) FROM outbox WHERE template = 'account-created')""",
 }

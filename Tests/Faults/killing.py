@@ -1,10 +1,10 @@
 """
-Kills the server at every point of acts of people, and checks that each act happened or did not.
+Kills the server at every point of acts of people, and checks that each act has happened completely or not at all.
 
-A point is a statement, the end of a transaction, or an answer of PostgreSQL (`KillingProxy`). For each act, a person
-prepares it and does it while the server is killed at the first point; another person does it with the second one, and so
-on, until the act is over before the point is reached. After each kill the database is compared with what it was before
-the act, the server starts again, and the person repeats the act.
+A point is a statement, the end of a transaction, or an answer of PostgreSQL (`KillingProxy`). A person prepares and
+performs an act, and the server is killed at its first point. With another person, the server is killed at the second
+point, and so on, until an act ends before the point is reached. After each kill the database is compared with its state
+before the act, the server starts again, and the person repeats the act.
 """
 
 import base64
@@ -17,15 +17,15 @@ import time
 
 from people import PATIENCE, Crowd, Person
 
-# So many people sign up at a time.
+# The number of people who sign up at a time.
 BATCH = 20
 
 
 class Owner(Person):
-    """A person with an account, who asks as different browsers: each has its own token."""
+    """A person with an account and several browsers, each with its own token."""
 
     def ask(self, method, path, body=None, token=None):
-        """Sends a request once, or again while the server has no time for it, and returns the status and the body."""
+        """Repeats a request for up to a minute while the answer is 503. Returns the status and the body."""
         self.token = token
         deadline = time.monotonic() + 60
         while True:
@@ -35,7 +35,7 @@ class Owner(Person):
             time.sleep(0.1)
 
     def get(self, method, path, body=None, token=None, expected=(200,)):
-        """Sends a request until it is answered as expected, and returns the body."""
+        """Repeats a request until its status is one of the expected, and returns the body."""
         self.token = token
         self.deadline = time.monotonic() + PATIENCE
         return self.send(method, path, body, set(expected))[1]
@@ -45,7 +45,7 @@ class Owner(Person):
         return self.ask("POST", "/session", body)
 
     def code(self, address, earlier):
-        """The newest code, after that number of earlier ones."""
+        """Waits until the address has got more codes than `earlier`, and returns the newest one."""
         self.crowd.service.deliver_mail()
         return self.crowd.service.mailbox.wait_for_code(address, earlier + 1, timeout=60)[-1]
 
@@ -53,12 +53,12 @@ class Owner(Person):
         return len(self.crowd.service.mailbox.codes(address))
 
 
-# What the SQL of a transaction has that serves no request: the mail, the reaper, the funnel and the like.
+# Parts of the SQL of transactions that serve no request: sending mail, the reaper, the funnel and the like.
 UPKEEP = (
     *("claim_mail(", "UPDATE outbox", "INSERT INTO funnel_daily", "create_draft_partition", "imported_kinds()"),
     *("reaper_lock", "pg_relation_size(", "FROM pg_inherits"),
 )
-# The same of the events and logouts that applications are told of.
+# Parts of the SQL of transactions that deliver events, and of those that deliver logouts.
 DELIVERIES = (
     "claim_deliveries(",
     "WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text(",
@@ -69,40 +69,42 @@ LOGOUTS = ("claim_logouts(", "DELETE FROM logouts", "UPDATE logouts")
 
 
 def has(texts, parts):
-    """Whether the SQL of a transaction contains one of the parts."""
+    """Returns True if the SQL of one of the statements contains one of the parts."""
     return any(part in text for text in texts for part in parts)
 
 
 def of_request(texts):
-    """Whether a transaction serves a request, by the SQL of its statements."""
+    """Returns True if a transaction with these statements serves a request."""
     return not has(texts, UPKEEP + DELIVERIES + LOGOUTS)
 
 
 class Broken(Exception):
-    """What must hold does not."""
+    """Is raised if a check fails."""
 
 
 class Act:
     """
-    An act of a person, in one request or several. Each of its stages is what the requests so far may change in the facts
-    about the account: a condition of the old and the new value by the name of the fact. Other facts stay as they are.
+    An act of a person, in one request or several. A stage is a state that the act may leave behind: it has a condition
+    for each fact about the account that the requests so far have changed. A condition compares the old and the new
+    value of its fact. All other facts must be unchanged.
     """
 
     name = ""
     stages = ()
-    # Whether the facts stay as they are if an act that has happened is repeated.
+    # True if the facts do not change when an act that has happened is repeated.
     is_repeatable = True
-    # Whether the person has no account before.
+    # True if the person has no account before the act.
     signs_up = False
-    # The mails that tell the person: the beginning of the subject, and whether it goes to the new address.
+    # The mails about the act: the beginning of the subject, and True if the mail goes to the new address.
     notices = ()
 
     def __init__(self, owner, service):
         self.owner, self.service = owner, service
         self.account = owner.committed["account"]["id"]
         self.session, self.token = owner.committed["session"]["id"], owner.committed["token"]
-        # Another browser of the person.
+        # The token of another browser of the person.
         self.other = None
+        # The number of stages whose last request was answered.
         self.acknowledged = 0
 
     def check(self, condition, what):
@@ -110,17 +112,17 @@ class Act:
             raise Broken(what)
 
     def answer(self, status, method, path, body=None, token=None):
-        """Does a request that must be answered with that status, and returns the body."""
+        """Sends a request, checks the status of the answer, and returns the body."""
         found, answer = self.owner.ask(method, path, body, token)
         self.check(found == status, f"{method} {path} was answered with {found} {answer}, not {status}")
         return answer
 
     def counts(self, texts):
-        """Whether the points of a transaction count, by the SQL of its statements. Here, all that the server does does."""
+        """Returns True if a transaction with these statements has points of this act; by default, every one has."""
         return True
 
     def act(self, method, path, body, token, status):
-        """A request of the act itself."""
+        """Sends a request of the act itself, and counts its answer."""
         answer = self.answer(status, method, path, body, token)
         self.acknowledged += 1
         return answer
@@ -129,24 +131,24 @@ class Act:
         self.other = self.signs_in(True)["token"]
 
     def perform(self):
-        """Does the whole act."""
+        """Performs the whole act."""
 
     def verify_before(self):
-        """Checks from outside that nothing has happened."""
+        """Checks through the API that the act has not happened."""
 
     def repeat(self, stage):
-        """Repeats the act, of which so many stages have happened. The account is then as if it had been done once."""
+        """Repeats the act after `stage` of its stages have happened. The account is then as if it was done once."""
         if stage == 0:
             self.perform()
 
     def goes_on(self, stage):
-        """Whether the person can repeat the act from that stage on, and need not begin anew."""
+        """Returns True if the person can continue from this stage, and False if the act must begin anew."""
         return True
 
     def verify_after(self):
-        """Checks from outside that the act has happened."""
+        """Checks through the API that the act has happened."""
 
-    # What the person can see
+    # Checks through the API
 
     def signs_in(self, expected, password=None, identifier=None):
         status, answer = self.owner.sign_in(password, identifier)
@@ -158,7 +160,7 @@ class Act:
         status, _ = self.owner.ask("GET", "/session", token=token)
         self.check((status == 200) == expected, f"the session {who} is {'gone' if expected else 'still there'}")
 
-    # Steps of preparations
+    # Steps of the preparation
 
     def add_authenticator(self):
         """Gives the session two factors, and returns the secret and the recovery codes."""
@@ -169,11 +171,11 @@ class Act:
         return secret, answer["recovery_codes"]
 
     def forget_used_code(self):
-        """As if half a minute had passed, after which the app shows another code."""
+        """Makes the current code of the app acceptable again, as if the app already showed another one."""
         self.service.query(f"UPDATE authenticators SET last_step = 0 WHERE account = '{self.account}'")
 
     def start(self, flow, token=None):
-        """Starts a draft of another flow, and returns its token."""
+        """Starts a draft of the flow at this path, and returns its token."""
         return self.owner.get("POST", flow, {"transport": "bearer"}, token=token, expected=(201,))["token"]
 
     def prove(self, flow, address, draft):
@@ -182,7 +184,7 @@ class Act:
         self.owner.get("PUT", f"{flow}/code", {"code": self.owner.code(address, earlier)}, token=draft)
 
 
-# Conditions of facts
+# Conditions that compare the old and the new value of a fact
 
 
 def changed(old, new):
@@ -206,7 +208,7 @@ def one_replaced(old, new):
 
 
 def renewed(session):
-    """Whether only that session is another one, with a new token."""
+    """Returns a condition: only this session differs, for example in its token."""
 
     def condition(old, new):
         others = [one["id"] for one, other in zip(old, new) if one != other]
@@ -226,7 +228,7 @@ def mailed(*templates):
 
 
 def only(session, renewed=True):
-    """Whether only that session is left, with a new token."""
+    """Returns a condition: only this session is left, with a new token if `renewed`."""
 
     def condition(old, new):
         return [one["id"] for one in new] == [session] and (not renewed or new[0] not in old)
@@ -234,8 +236,8 @@ def only(session, renewed=True):
     return condition
 
 
-# What the database knows about an account. Counts of attempts and times of use are left out: an act that has not happened
-# may have changed them.
+# The facts in the database about an account. They contain no counts of attempts and no times of use, because an act
+# that has not happened may have changed these.
 FACTS = {
     "email": "SELECT to_json(email) FROM accounts WHERE id = '{0}'",
     "username": "SELECT to_json(username) FROM accounts WHERE id = '{0}'",
@@ -258,14 +260,14 @@ FACTS = {
     "photos": "SELECT json_agg(md5(image)) FROM photos WHERE account = '{0}'",
     "consents": "SELECT json_agg(field ORDER BY field) FROM consents WHERE account = '{0}'",
     "drafts": "SELECT json_agg(id ORDER BY id) FROM drafts WHERE account_id = '{0}'",
-    # One person acts at a time.
+    # The mails to all people, because only one person acts at a time.
     "mails": "SELECT json_object_agg(template, n) FROM (SELECT template, count(*) AS n FROM outbox GROUP BY 1) AS sent",
-    # Every column that contains the id.
+    # The number of rows that contain the id of the account, for each column.
     "references": "SELECT json_object_agg(name, n) FROM ({references}) AS counted WHERE n > 0",
 }
 LISTS = ("identifiers", "recovery_codes", "sessions", "sign_ins", "devices", "drafts")
 
-# What holds for all accounts, whatever has happened to them.
+# Each query finds violations of an invariant of all accounts, whatever has happened to them.
 INVARIANTS = {
     "an address with two accounts": "SELECT email FROM accounts GROUP BY email HAVING count(*) > 1",
     "an account without its identifiers": """
@@ -273,15 +275,15 @@ INVARIANTS = {
          WHERE ARRAY['email ' || email, 'username ' || username] IS DISTINCT FROM
                (SELECT array_agg(kind || ' ' || value ORDER BY kind) FROM identifiers
                  WHERE account = accounts.id AND reserved_until IS NULL)""",
-    "a reserved address that nobody can restore, or the reverse": """
+    "a reserved address without its change, or a change without its reserved address": """
         SELECT id FROM accounts
          WHERE (SELECT count(*) FROM identifiers WHERE account = accounts.id AND reserved_until IS NOT NULL)
             <> (SELECT count(*) FROM address_changes WHERE account = accounts.id)""",
-    "an app without its recovery codes, or the reverse": """
+    "an app without its recovery codes, or recovery codes without an app": """
         SELECT id FROM accounts
          WHERE (SELECT count(*) FROM recovery_codes WHERE account = accounts.id)
             <> CASE WHEN EXISTS (SELECT FROM authenticators WHERE account = accounts.id) THEN 10 ELSE 0 END""",
-    "a session without a device that is known": """
+    "a session of an account without a known device": """
         SELECT account FROM sessions WHERE account NOT IN (SELECT account FROM devices) AND nonce IS NULL""",
     "a waiting sign-in without an account": "SELECT id FROM sign_ins WHERE account NOT IN (SELECT id FROM accounts)",
     "mail that was not delivered": "SELECT template, state, last_error FROM outbox WHERE state <> 'delivered'",
@@ -289,9 +291,9 @@ INVARIANTS = {
 
 
 class Killing:
-    """The acts on one service, and what was found."""
+    """Performs acts on one service, and collects the violations."""
 
-    # What the database knows about an account, and which of it are lists.
+    # The queries of the facts about an account, and the names of the facts that are lists.
     queries, lists = FACTS, LISTS
 
     def __init__(self, service, person=Owner):
@@ -309,7 +311,7 @@ class Killing:
               JOIN information_schema.tables USING (table_schema, table_name)
              WHERE table_schema = 'public' AND udt_name = 'uuid' AND table_type = 'BASE TABLE'
                AND table_name NOT LIKE 'drafts!_%' ESCAPE '!'
-               -- They belong to applications, also after an account was erased, and change as those hear of them.
+               -- These tables keep rows for applications after an account was erased, and change with the deliveries.
                AND table_name NOT IN ('events', 'event_sequences', 'deliveries', 'logouts') ORDER BY 1
             """
         )
@@ -347,7 +349,7 @@ class Killing:
         return number - 1
 
     def kill_at(self, kind, number):
-        """Returns whether the act has this point."""
+        """Performs the act once, with the server killed at this point. Returns False if the act has no such point."""
         service = self.service
         act = kind(self.actor(kind), service)
         point = None
@@ -367,14 +369,14 @@ class Killing:
                 self.wait_for_backends()
             now = self.facts(act.account)
             stage = self.stage(act, before, now)
-            act.check(point or not is_lost, "the connection was lost, and the server not killed")
-            act.check(stage >= act.acknowledged, "an answer was given, and what it tells has not happened")
+            act.check(point or not is_lost, "the connection was lost, but the server was not killed")
+            act.check(stage >= act.acknowledged, "a request was answered, but its change has not happened")
             if point:
                 service.start_server()
                 service.wait_until_ready()
                 self.repeat(act, stage, before, now)
             else:
-                act.check(stage == len(act.stages), "the act was answered, and has not happened")
+                act.check(stage == len(act.stages), "the act was answered, but has not happened")
             self.notices += [(act.new if is_new else act.owner.address, text) for text, is_new in act.notices]
         except Broken as error:
             self.found.append(f"{act.name}, killed at {number}, {point}, {act.owner.address}: {error}")
@@ -399,13 +401,13 @@ class Killing:
         act.verify_after()
 
     def missing_mail(self):
-        """Every mail must arrive; it may arrive twice if the server is killed while it is sent."""
+        """Returns the mails that have not arrived. A mail that was being sent at a kill may arrive twice."""
         mails = self.service.mailbox.mails
         arrived = {(to, mail["subject"].split(":")[0]) for mail in mails for to in mail.get("to", [])}
         return [f"no mail “{text}” to {address}" for address, text in self.notices if (address, text) not in arrived]
 
     def stage(self, act, before, now):
-        """The number of stages that have happened, each of them as a whole."""
+        """Returns the number of stages that have happened completely. Raises Broken if one has happened in part."""
         if now == before:
             return 0
         wrong = []
@@ -421,19 +423,19 @@ class Killing:
             ]
             if not wrong:
                 return number
-        raise Broken(f"it has happened in part, by {wrong}: {differences(before, now)}")
+        raise Broken(f"the act has happened in part, see {wrong}: {differences(before, now)}")
 
     def follows(self, name, before, now):
-        """Whether the fact is as it follows from the others."""
+        """Returns True if the new value of the fact follows from the other facts."""
         return name == "references"
 
     def wait_for_backends(self):
-        """Waits until PostgreSQL has noticed that the server is gone, and has undone what was open."""
+        """Waits until PostgreSQL has noticed the death of the server, and has rolled back its open transactions."""
         others = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         deadline = time.monotonic() + 30
         while self.service.query(others):
             if time.monotonic() > deadline:
-                raise Broken("PostgreSQL keeps the sessions of a server that is gone")
+                raise Broken("PostgreSQL keeps the connections of a killed server")
             time.sleep(0.01)
 
 
@@ -442,7 +444,7 @@ def differences(before, now):
 
 
 def totp(secret, step=None):
-    """The code of the app (RFC 6238)."""
+    """Returns the code of the app for a time step, by default the current one (RFC 6238)."""
     key = base64.b32decode(secret + "=" * (-len(secret) % 8))
     step = int(time.time()) // 30 if step is None else step
     digest = hmac.new(key, struct.pack(">Q", step), hashlib.sha1).digest()
@@ -452,9 +454,9 @@ def totp(secret, step=None):
 
 def kill_in(acts, killing, settle):
     """
-    Prints a line for each act, and returns what is wrong.
+    Kills the server in all acts. Prints a line for each act, and returns the violations.
 
-    settle: waits until the service has done everything that the acts have caused, and returns what is wrong with it.
+    settle: a function that waits until everything that the acts have caused is done, and returns violations.
     """
     kills = 0
     for kind in acts:

@@ -1,4 +1,4 @@
-"""A hundred people who sign up at once, and repeat what fails."""
+"""People who sign up at the same time, and repeat the requests that fail."""
 
 import http.client
 import json
@@ -18,9 +18,9 @@ class GaveUp(Exception):
 
 
 class Crowd:
-    """The people, and what the service has acknowledged to them."""
+    """The people, and the answers that they have got from the service."""
 
-    # Every request is answered within this number of seconds, whatever the database does.
+    # The maximum time in seconds until a request is answered, whatever the database does.
     LONGEST_ANSWER = 10
 
     def __init__(self, count, service, person=None, first=0):
@@ -32,9 +32,9 @@ class Crowd:
         self.slowest = 0.0
         # The people whose first attempt at the password step was answered with anything but 200.
         self.refused_passwords = set()
-        # The addresses of others who cause mail.
+        # The addresses of attackers, to which mail is also sent.
         self.strangers = set()
-        # Account id by address.
+        # The ids of the created accounts, by their addresses.
         self.accounts = {}
         self.complaints = []
         self.people = [(person or Person)(number, self) for number in range(first, first + count)]
@@ -50,13 +50,13 @@ class Crowd:
             self.lock.notify_all()
 
     def wait(self, share):
-        """Waits until this share of all answers that the people need has arrived, or nobody goes on."""
+        """Waits until this share of all answers that the people need has arrived, or all people have finished."""
         needed = share * len(self.people) * Person.REQUESTS
         with self.lock:
             self.lock.wait_for(lambda: self.acknowledged >= needed or self.is_over, timeout=PATIENCE)
 
     def wait_for_failures(self, number):
-        """Waits until this number of further requests has failed, or nobody goes on."""
+        """Waits until this number of further requests has failed, or all people have finished."""
         with self.lock:
             expected = self.repeated + number
             self.lock.wait_for(lambda: self.repeated >= expected or self.is_over, timeout=PATIENCE)
@@ -76,7 +76,8 @@ class Crowd:
 
 
 class Person:
-    # Start, address, code, password, profile, contact, authenticator, terms, review and commit.
+    # The number of requests of a sign-up: start, address, code, password, profile, contact, authenticator, terms,
+    # review and commit.
     REQUESTS = 10
 
     def __init__(self, number, crowd):
@@ -84,12 +85,12 @@ class Person:
         self.number = number
         self.address = f"person{number}@example.com"
         self.username = f"person.{number}"
-        # Each person has an address of their own, and so their own rate limits.
+        # Each person has a separate IP address, and so separate rate limits.
         self.network = f"10.0.{number // 250}.{number % 250 + 1}"
         self.password = f"my grey pass phrase {number}"
         self.token = None
         self.deadline = None
-        # The answer to the commit.
+        # The body of the answer to the commit.
         self.committed = None
 
     def sign_up(self):
@@ -119,7 +120,7 @@ class Person:
         return self.send("PUT", f"/signup/{step}", answers, {200})
 
     def prove(self):
-        """Enters the newest code, and asks for another one if none arrives."""
+        """Enters the newest code until one is accepted, and requests another code if none arrives for 65 seconds."""
         mailbox = self.crowd.service.mailbox
         tried = 0
         asked = time.monotonic()
@@ -134,10 +135,10 @@ class Person:
                 self.send("POST", "/signup/code/resend", None, {202, 429})
                 asked = time.monotonic()
             if time.monotonic() > self.deadline:
-                raise GaveUp("no code arrived that is right")
+                raise GaveUp("no right code arrived")
 
     def review(self):
-        """Everything that was acknowledged must still be there."""
+        """Checks that the draft still has every acknowledged value."""
         values = self.send("GET", "/signup/review", None, {200})[1]["values"]
         kept = {name: values.get(name) for name in ("email", "username", "display_name", "birth_date", "terms")}
         expected = {
@@ -148,10 +149,10 @@ class Person:
         }
         for name, value in expected.items():
             if kept[name] != value:
-                self.crowd.complain(f"{self.address}: {name} was acknowledged and is {kept[name]!r}")
+                self.crowd.complain(f"{self.address}: {name} is {kept[name]!r}, but {value!r} was acknowledged")
 
     def send(self, method, path, body, expected):
-        """Sends a request until its answer is expected. Returns the status and the body."""
+        """Repeats a request until its status is one of the expected. Returns the status and the body."""
         wait = 0.1
         while True:
             started = time.monotonic()
@@ -169,7 +170,7 @@ class Person:
             self.crowd.count(seconds, repeated=True)
             if path == "/signup/password":
                 self.crowd.refused_passwords.add(self.address)
-            # Only these tell that the same request may succeed later.
+            # Only after these statuses, or without an answer, can the same request succeed later.
             if status is not None and status not in (429, 502, 503):
                 raise GaveUp(f"{method} {path} was answered with {failure} {answer.get('detail', '')}")
             if time.monotonic() > self.deadline:
@@ -190,7 +191,7 @@ class Person:
         return status, json.loads(text) if text else {}
 
     def request(self, method, path, body, headers):
-        """The status, the header fields and the body of the answer."""
+        """Sends a request, and returns the status, the header fields and the body of the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.crowd.service.port, timeout=30)
         try:
             defaults = {"X-Forwarded-For": self.network, "Accept": "application/json"}

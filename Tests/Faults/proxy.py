@@ -1,4 +1,4 @@
-"""Proxies that break what passes through them: one resets connections, one kills the server at a chosen message."""
+"""Proxies that cause faults: one resets connections, and one kills the server at a chosen message."""
 
 import collections
 import random
@@ -8,7 +8,7 @@ import threading
 
 
 class Proxy:
-    """Listens on an address and forwards to another one: a pair of host and port, or the path of a socket."""
+    """Forwards from one address to another. An address is a pair of host and port, or the path of a socket."""
 
     def __init__(self, listen, forward):
         self.forward = forward
@@ -44,14 +44,14 @@ class Proxy:
 
 
 class ResettingProxy(Proxy):
-    """Resets a share of all connections in the middle."""
+    """Resets a share of all connections while data passes."""
 
     def __init__(self, listen, forward, share):
         self.share = share
         super().__init__(listen, forward)
 
     def copy_both(self, client, server):
-        # A request or a response of the clients is one packet; a connection to the database carries many.
+        # A request or a response of the clients is one packet; a connection to PostgreSQL carries many packets.
         packets = random.randint(0, 3) if isinstance(self.forward, tuple) else random.randint(20, 400)
         budget = [packets if random.random() < self.share else None]
         for source, target in ((client, server), (server, client)):
@@ -75,40 +75,40 @@ class ResettingProxy(Proxy):
 
 class KillingProxy(Proxy):
     """
-    Speaks the protocol of PostgreSQL, without TLS, and can be armed to kill the server at one of the points at which its
-    death makes a difference, just before what passes there is forwarded:
+    Speaks the protocol of PostgreSQL, without TLS. After `arm`, it kills the server at one of the following points,
+    just before it forwards the message:
 
-    - a statement (Execute): those before it in the transaction have run;
-    - the end of a transaction (Sync): all of it has run, and nothing is committed;
-    - an answer (everything up to ReadyForQuery): the transaction is committed, and the server does not know.
+    - a statement (Execute): the earlier statements of the transaction have run;
+    - the end of a transaction (Sync): all its statements have run, but it is not committed;
+    - an answer (everything up to ReadyForQuery): the transaction is committed, but the server does not know this.
     """
 
     def __init__(self, listen, forward):
         self.lock = threading.Lock()
         self.countdown = None
-        # What the server was killed at; nil if it was not.
+        # The name of the point at which the server was killed; None if it was not.
         self.point = None
         self.connections = set()
         super().__init__(listen, forward)
 
     def arm(self, number, kill, counts=lambda texts: True):
         """
-        Calls `kill` at the point with that number, counted from now and from 1.
+        Calls `kill` at the point with this number. Points are counted from now on, beginning with 1.
 
-        counts: whether the points of a transaction count, by the SQL of its statements. Without it, those of all that the
-        server does meanwhile do.
+        counts: a function that returns True if the points of a transaction with these statements count. By default, the
+        points of all transactions count.
         """
         with self.lock:
             self.countdown, self.point = Countdown(number, kill, counts), None
 
     def disarm(self):
-        """Returns what the server was killed at."""
+        """Stops counting. Returns the name of the point at which the server was killed; None if it was not."""
         with self.lock:
             self.countdown = None
             return self.point
 
     def reaches(self, name):
-        """A point outside of the database. Returns whether the server is killed at it."""
+        """Counts a point outside of the database. Returns True if the server was killed at it."""
         with self.lock:
             return self.is_killed_at(name, self.countdown)
 
@@ -117,7 +117,7 @@ class KillingProxy(Proxy):
             self.connections |= {client, server}
         transactions = Transactions(lambda: self.countdown)
         for source, target, messages in (
-            # The first message has no type.
+            # The first message of a client has no type.
             (client, server, transactions.requests(read_messages(client, first_has_type=False))),
             (server, client, transactions.answers(join_answers(read_messages(server)))),
         ):
@@ -145,7 +145,7 @@ class KillingProxy(Proxy):
             return False
         countdown.kill()
         self.countdown, self.point = None, name
-        # Whatever else the server has sent is lost as well.
+        # All other messages that the server has sent are lost, too.
         for connection in self.connections:
             reset(connection)
         self.connections = set()
@@ -153,7 +153,7 @@ class KillingProxy(Proxy):
 
 
 class Countdown:
-    """The points that are left until the server is killed."""
+    """The number of points that are left until the server is killed, with the functions that count and kill."""
 
     def __init__(self, number, kill, counts):
         self.left, self.kill, self.counts = number, kill, counts
@@ -161,12 +161,12 @@ class Countdown:
 
 class Transactions:
     """
-    What passes on a connection: as bytes, with the name of the point at which they pass, if they are one, and the
-    countdown to which it belongs.
+    Finds the points in the messages of a connection. Its methods yield the bytes to forward, the name of their point,
+    and the countdown for which it counts; the name and the countdown are None if the bytes are no point.
     """
 
     def __init__(self, current):
-        # The present countdown.
+        # A function that returns the current countdown.
         self.current = current
         # The SQL of the prepared statements by their names.
         self.prepared = {}
@@ -174,11 +174,14 @@ class Transactions:
         self.unanswered = collections.deque()
 
     def requests(self, messages):
-        """The client sends all of a transaction before it waits for the answer, so its whole SQL can be known."""
+        """
+        Collects the messages of the client up to the end of a transaction. The client sends a whole transaction before
+        it waits for the answer, so all its statements are known.
+        """
         transaction = []
         for kind, data in messages:
             if kind not in QUERY:
-                # The login, and a query of the simple protocol, are answered as transactions are.
+                # The login and a query of the simple protocol are answered with ReadyForQuery, as transactions are.
                 if kind in (b"", b"Q"):
                     self.unanswered.append(None)
                 yield data, None, None
@@ -238,20 +241,20 @@ def read_messages(connection, first_has_type=True):
 
 
 def join_answers(messages):
-    """Everything up to a ReadyForQuery as one message of that type. What comes alone, such as a notice, waits for it."""
+    """Joins all messages up to a ReadyForQuery to one message. Another message, such as a notice, waits for the next."""
     answer = b""
     for kind, data in messages:
         answer += data
-        # The exchange of a login has no ReadyForQuery before the client goes on.
+        # During a login, the client goes on before a ReadyForQuery.
         if kind in (b"Z", b"R", b"E"):
             yield kind, answer
             answer = b""
 
 
 def reset(connection):
-    """Ends a connection with RST: lingering for no time drops what was not sent.
+    """Ends a connection with RST: without a linger time, the kernel drops the data that was not sent.
 
-    The shutdown wakes the other thread that reads from it: its call would keep a closed socket open.
+    The shutdown ends the `recv` of the other thread, which would otherwise keep the closed socket open.
     """
     try:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

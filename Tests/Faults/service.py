@@ -1,4 +1,4 @@
-"""The service under test: its database, its mail server and the server, each a process that can be killed."""
+"""The service under test: PostgreSQL, the mail server and the server. Each is a process that can be killed."""
 
 import ctypes
 import json
@@ -25,7 +25,7 @@ def free_port():
 
 
 class Mailbox:
-    """Runs scripts/mail-catcher on a fixed port, and keeps what it receives."""
+    """Runs scripts/mail-catcher on a fixed port, and stores the mails that it receives."""
 
     def __init__(self):
         self.port = free_port()
@@ -68,9 +68,9 @@ class Service:
     """
     small_disk: the database is on a file system of 400 MB in memory.
     faked_clock: the clock of the server can be set.
-    resets: the share of connections that are reset, those of the clients and those to the database.
-    kills: `killer`, between the server and the database, can kill the server at a chosen message.
-    application: an application that the service knows and tells of events.
+    resets: the share of connections that are reset, of the clients and to the database.
+    kills: the proxy `killer` between the server and the database can kill the server at a chosen message.
+    application: an application in the applications file of the service, which receives events and logouts.
     """
 
     def __init__(self, folder, small_disk=False, faked_clock=False, resets=0, kills=False, application=None):
@@ -122,9 +122,9 @@ class Service:
             "LOG_FORMAT": "json",
         }
         if self.kills:
-            # Its people come one after the other, and have no reason to wait for the rest of the machine.
+            # People act one after the other here, so hashing need not yield to other programs.
             self.environment["ARGON2_PRIORITY"] = "normal"
-            # They sign in by mailed codes as well.
+            # People also sign in by mailed codes.
             flow = self.folder / "flow.yaml"
             flow.write_text((ROOT / "Sources/Accounts/Flow/signup.yaml").read_text() + "\nsign_in: [password, code]\n")
             self.environment["FLOW_FILE"] = str(flow)
@@ -167,7 +167,7 @@ class Service:
     # The server
 
     def start_server(self):
-        """Starts the server, and returns before it serves."""
+        """Starts the server, and returns without waiting until it serves."""
         with (self.folder / "server.log").open("a") as log:
             self.server = subprocess.Popen(
                 [os.environ["ACCOUNTS_API"], "serve"],
@@ -213,11 +213,11 @@ class Service:
                 pass
 
     def kill_postgres(self):
-        """Kills all processes of PostgreSQL, as a machine does that stops."""
+        """Kills all processes of PostgreSQL at once, as a machine that stops."""
         processes = self.postgres()
         self.signal_postgres(signal.SIGKILL)
         for process in processes:
-            # Their parents are dead, so this process has adopted them (see `adopt_orphans`).
+            # The parents of these processes are dead, so this process has adopted them (see `adopt_orphans`).
             os.waitpid(process, 0)
 
     def query(self, statement):
@@ -228,8 +228,8 @@ class Service:
 
     def deliver_mail(self):
         """
-        Waits until no mail waits. Mail that a killed server was sending is due now, as if the minute had passed after which
-        it is.
+        Waits until all mail is delivered. Makes the mail that a killed server was sending due at once, which otherwise
+        waits for a minute.
         """
         started = time.monotonic()
         overdue = started + 1
@@ -243,8 +243,8 @@ class Service:
 
     def deliver_events(self):
         """
-        Waits until the application has heard of everything. What a killed server was delivering is due now, as if the two
-        minutes had passed after which it is.
+        Waits until all events and logouts are delivered. Makes those that a killed server was delivering due at once,
+        which otherwise wait for two minutes.
         """
         started = time.monotonic()
         overdue = started
@@ -258,10 +258,10 @@ class Service:
             time.sleep(0.05)
 
     def settle(self):
-        """Waits until all mail has been delivered. Mail that a killed server was sending is due again after a minute."""
+        """Waits up to two minutes for all mail. Mail that a killed server was sending is due again after a minute."""
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and self.query("SELECT 1 FROM outbox WHERE state = 'waiting' LIMIT 1"):
-            # Mail that failed waits for its next attempt; this makes it due now.
+            # Failed mail waits for its next attempt; `outbox flush` makes it due now.
             subprocess.run(
                 [os.environ["ACCOUNTS_API"], "outbox", "flush", "--database-url", self.database],
                 env=self.environment,
