@@ -241,7 +241,7 @@ def read_messages(connection, first_has_type=True):
 
 
 def join_answers(messages):
-    """Joins all messages up to a ReadyForQuery to one message. Another message, such as a notice, waits for the next."""
+    """Joins all messages up to a ReadyForQuery to one message. A single notice waits for the next ReadyForQuery."""
     answer = b""
     for kind, data in messages:
         answer += data
