@@ -2,7 +2,7 @@
 
 MODULES = ["mpm_event", "authn_core", "authz_core", "authz_user", "headers", "auth_openidc"]
 
-# Shows what Apache knows about the person.
+# Response headers with the data about the person that mod_auth_openidc has given to Apache.
 SHOWN = """
 Header always set X-User "expr=%{REMOTE_USER}"
 Header always set X-Email "%{OIDC_CLAIM_email}e"
@@ -12,7 +12,7 @@ Header always set X-Created "%{OIDC_CLAIM_account_created}e"
 
 
 class Apache:
-    """The wiki of docs/openid.md."""
+    """The server of the wiki in docs/openid.md."""
 
     def __init__(self, url, folder, documented):
         self.url = url
@@ -32,7 +32,7 @@ class Apache:
         lines += [
             f"Listen {self.url.removeprefix('http://')}",
             f"ServerName {self.url}",
-            # Needed where the tests run as root.
+            # If the tests run as root, Apache changes to this user.
             "User www-data",
             "Group www-data",
             f"PidFile {self.folder}/pid",

@@ -1,4 +1,4 @@
-"""A service that knows the example shop, the Apache server of docs/openid.md, and clients that are libraries."""
+"""Fixtures: a service with these applications: the example shop, the wiki of docs/openid.md, and three libraries."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from visitor import Visitor
 
 SECRET = "a secret of the tests, with 38 letters".replace(" ", "-")
 
-# In addition to the shop and the wiki.
+# The registrations of applications in addition to the shop and the wiki.
 REGISTRATIONS = f"""
   - id: reader
     name: {{en: Reader, ko: 리더}}
@@ -44,7 +44,7 @@ REGISTRATIONS = f"""
 
 @pytest.fixture(scope="session")
 def folder():
-    """A folder that the user of Apache may pass through."""
+    """A temporary folder from which the user of Apache can read files by their paths."""
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o711)
         yield Path(name)
@@ -58,7 +58,7 @@ def ports():
 
 @pytest.fixture(scope="session")
 def document():
-    """The blocks of docs/openid.md, by their language."""
+    """A function that returns the first code block of docs/openid.md in a language, such as `yaml`."""
     text = (ROOT / "docs" / "openid.md").read_text()
     return lambda language: re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
 
@@ -81,7 +81,7 @@ def site(folder, ports, document):
 
 @pytest.fixture(scope="session", autouse=True)
 def receiver(shop):
-    """The shop hears of every sign-up. If it began later, the service would wait before the next attempt."""
+    """Starts the shop before the first sign-up. Otherwise an event would fail, and its retry would come late."""
     return shop
 
 
@@ -130,7 +130,7 @@ class Shop:
 
 @pytest.fixture(scope="session")
 def shop(site, folder, ports):
-    """The example, by its one command."""
+    """The example shop, started by the command in its README."""
     url = f"http://127.0.0.1:{ports['shop']}"
     settings = {"SHOP_URL": url, "SHOP_LISTEN": url.removeprefix("http://"), "ISSUER": site.url}
     log = folder / "shop.log"
@@ -148,7 +148,7 @@ def browser():
 @pytest.fixture
 def person(site, browser):
     browser.get(site.url + "/health/live")
-    # Also those of the shop, which has another host.
+    # Deletes the cookies of all hosts, because the shop has another host than the service.
     browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
     browser.execute_script("sessionStorage.clear()")
     browser.get_log("browser")

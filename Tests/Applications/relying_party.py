@@ -1,4 +1,4 @@
-"""An application that uses Authlib, and reads every ID token with two more libraries."""
+"""An application that uses Authlib, and verifies every ID token with two more libraries."""
 
 import jwt
 import requests
@@ -7,7 +7,7 @@ from authlib.oidc.core import CodeIDToken
 from joserfc import jwt as joserfc
 from joserfc.jwk import KeySet
 
-# Nothing listens there: the tests read the redirect and do not follow it.
+# No program listens at this address: the tests read the redirect and do not follow it.
 CALLBACK = "http://127.0.0.1:9/callback"
 NONCE = "a nonce of the tests"
 VERIFIER = "a-verifier-of-the-tests-with-at-least-43-characters"
@@ -29,24 +29,24 @@ class RelyingParty:
         )
 
     def request(self, **parameters):
-        """The URL of an authorization request, and its state."""
+        """Returns the URL of an authorization request, and its state."""
         return self.client.create_authorization_url(
             self.metadata["authorization_endpoint"], code_verifier=VERIFIER, nonce=NONCE, **parameters
         )
 
     def redeem(self, answer, state):
-        """The tokens for the code in the URL that leads back."""
+        """Exchanges the code in the URL that leads back to the application. Returns the tokens."""
         return self.client.fetch_token(
             self.metadata["token_endpoint"], authorization_response=answer, state=state, code_verifier=VERIFIER
         )
 
     def sign_in(self, visitor, **parameters):
-        """The tokens of a person who is signed in at the service."""
+        """Requests a code for a visitor who is signed in at the service, and exchanges it. Returns the tokens."""
         url, state = self.request(**parameters)
         return self.redeem(visitor.redirect(url), state)
 
     def claims(self, tokens, nonce=NONCE):
-        """The claims of the ID token, which Authlib with joserfc, and PyJWT have accepted."""
+        """Verifies the ID token with joserfc, Authlib and PyJWT. Returns its claims."""
         text = tokens["id_token"]
         keys = requests.get(self.metadata["jwks_uri"]).json()
         token = joserfc.decode(text, KeySet.import_key_set(keys), algorithms=[self.algorithm])

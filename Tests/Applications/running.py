@@ -1,4 +1,4 @@
-"""Programs that run during tests, and what they do after a while."""
+"""Runs programs during tests, and waits until a condition is true."""
 
 import subprocess
 import time
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def running(command, url, **options):
-    """Runs the program, and waits until it answers at the URL."""
+    """Runs the program for the time of a test, and waits until it answers at the URL."""
     process = subprocess.Popen(command, **options)
     try:
-        # The shop installs its packages first.
+        # The timeout is long, because the shop first installs its packages.
         wait_until(lambda: process.poll() is not None or answers(url), timeout=600)
         assert process.poll() is None, f"{command[0]} has ended with {process.returncode}"
         yield

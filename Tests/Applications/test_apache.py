@@ -5,7 +5,7 @@ from visitor import parameters
 
 
 def shown(response):
-    """The name of the page, and what Apache knows of the person."""
+    """Returns the text of the page, and the data about the person in the headers that `apache.py` adds."""
     assert response.status_code == 200
     names = ["X-User", "X-Email", "X-Username", "X-Created"]
     return response.text, [response.headers[name] for name in names]

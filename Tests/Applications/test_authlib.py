@@ -71,7 +71,7 @@ def test_an_app_without_a_secret_listens_on_any_port(relying_party, visitor):
     visitor.sign_up()
     phone = relying_party("phone", secret=None, callback="http://127.0.0.1:49152/callback")
     url, state = phone.request()
-    # Any program of the device could ask for this, so the person is asked.
+    # Any program on the device could send this request, so the service asks the person.
     page = visitor.open(url).text
     assert "Continue to Phone" in page
     chosen = html.unescape(re.search(r'class="button main" href="([^"]+)"', page)[1])
@@ -96,7 +96,7 @@ def push(party, **changes):
 
 
 @pytest.mark.parametrize("prompt", ["create", "login"])
-def test_a_pushed_request_has_the_same_effect_once(relying_party, visitor, prompt):
+def test_a_pushed_request_works_as_any_other_but_only_once(relying_party, visitor, prompt):
     reader = relying_party()
     response, state = push(reader, prompt=prompt)
     assert response.status_code == 201
@@ -169,7 +169,7 @@ def test_a_wrong_secret_is_refused(relying_party, visitor):
         relying_party(secret="not-the-secret").sign_in(visitor)
 
 
-def test_without_a_session_no_page_is_shown_on_request(relying_party, visitor):
+def test_prompt_none_without_a_session_leads_back_with_an_error(relying_party, visitor):
     reader = relying_party()
     url, state = reader.request(prompt="none")
     answer = parameters(visitor.redirect(url))

@@ -1,8 +1,8 @@
-"""What docs/openid.md shows is what runs."""
+"""The examples in docs/openid.md are those that the tests run."""
 
 from pathlib import Path
 
 
-def test_the_lines_of_python_are_those_of_the_shop(document):
+def test_the_python_example_is_part_of_the_shop(document):
     shop = Path(__file__).parents[2] / "examples" / "shop" / "shop.py"
     assert document("python") in shop.read_text()

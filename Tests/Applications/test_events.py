@@ -1,4 +1,4 @@
-"""What applications hear of: events, and the end of sessions."""
+"""The delivery of events and of back-channel logouts to applications."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""idpyoidc, the library of the tests that certify OpenID clients, as an application."""
+"""An application that uses idpyoidc, the library of the tests that certify OpenID clients."""
 
 import secrets
 

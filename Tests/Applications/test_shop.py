@@ -23,7 +23,7 @@ def claim(kim, name):
 
 
 def sign_up(shop, kim, authenticator=False):
-    """Signs up, from the first page of the service to the shop; returns a recovery code of the authenticator."""
+    """Signs up, from the first page of the service back to the shop. Returns a recovery code if there is an app."""
     recovery_code = None
     wait_for_page(kim, "/signup?request=")
     kim.find("button.main").click()
@@ -124,7 +124,7 @@ def test_a_person_who_is_signed_in_chooses_whether_to_sign_up_again(shop, signed
 
 
 @pytest.mark.parametrize("answer", ["sign out", "stay"])
-def test_a_sign_out_that_does_not_show_the_session_asks(shop, signed_in, answer):
+def test_a_sign_out_without_an_id_token_asks_the_person(shop, signed_in, answer):
     kim = signed_in
     kim.open(f"/oauth/logout?client_id=shop&post_logout_redirect_uri={shop.url}/")
     assert violations(kim) == []

@@ -1,4 +1,4 @@
-"""The actions of a person without a browser, over HTTP and JSON."""
+"""The actions of a person, sent as JSON over HTTP and without a browser."""
 
 import itertools
 from urllib.parse import parse_qs, urlsplit
@@ -22,7 +22,7 @@ class Visitor:
         return self.http.get(url, headers={"Accept": "text/html"}, allow_redirects=False, **options)
 
     def redirect(self, url):
-        """Where the page redirects to."""
+        """Opens a page that must redirect, and returns the URL of the redirect."""
         response = self.open(url)
         assert response.is_redirect, f"{response.status_code} {response.text}"
         return requests.compat.urljoin(url, response.headers["Location"])
@@ -33,9 +33,9 @@ class Visitor:
         return response.json() if response.content else None
 
     def sign_up(self, page=None):
-        """Signs up, and returns the answer of the commit.
+        """Signs up, and returns the body of the answer to the commit.
 
-        page: the URL of the first page, if an application has sent the person there.
+        page: the URL of the first page, if an application has redirected the person to it.
         """
         request = parameters(page).get("request") if page else None
         self.send("POST", "/signup", **({"request": request} if request else {}))
@@ -58,7 +58,7 @@ class Visitor:
 
 
 def parameters(url):
-    """The query of a URL; each parameter must occur once."""
+    """Returns the parameters in the query of a URL. Each must occur once."""
     query = parse_qs(urlsplit(url).query, keep_blank_values=True, strict_parsing=True)
     assert all(len(values) == 1 for values in query.values()), url
     return {name: values[0] for name, values in query.items()}
