@@ -1,4 +1,4 @@
-"""Browsers for the tests."""
+"""Starts a Chromium for the tests."""
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service as Driver

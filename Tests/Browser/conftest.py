@@ -1,4 +1,4 @@
-"""The fixtures of the tests of the pages. server.py says what the environment needs."""
+"""The fixtures for the tests of the pages. server.py lists the environment variables that they need."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from server import serve
 
 
 def write_flow(folder, limits):
-    """A file with the built-in flow and these limits."""
+    """Writes a file with the built-in flow and these limits."""
     flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
     file = folder / "signup.yaml"
     file.write_text(f"{flow}\nlimits: {limits}\n")
@@ -22,7 +22,7 @@ def write_flow(folder, limits):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """A server with the built-in flow, which allows one network the sign-ups of all tests."""
+    """A server with the built-in flow, and limits that allow the sign-ups of all tests from one network."""
     limits = "{starts: 2000/1h, commits: 2000/1h, mails_from_network: 2000/1h, password_hashes_from_network: 2000/1h}"
     with serve(write_flow(tmp_path_factory.mktemp("flow"), limits)) as site:
         yield site
@@ -30,7 +30,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def strict_site(tmp_path_factory):
-    """A server with the built-in flow, which allows each address one mail and one guess a day."""
+    """A server with the built-in flow, and limits of one mail and one guess a day for each address."""
     limits = "{mails_to_address: 1/1d, guesses_for_address: 1/1d}"
     with serve(write_flow(tmp_path_factory.mktemp("strict"), limits)) as site:
         yield site

@@ -1,8 +1,8 @@
-"""Measures on a slow line when each page shows its largest content, and how far content moves, for scripts/paint."""
+"""Measures for scripts/paint, on a slow line, when each page shows its largest content, and how far content moves."""
 
 from test_looks import visit_every_page
 
-# The "Slow 4G" of Chromium's developer tools.
+# The network conditions "Slow 4G" of Chromium's developer tools.
 LINE = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}
 REPEATS = 5
 

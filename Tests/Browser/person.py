@@ -29,7 +29,7 @@ class Person:
         self.username = f"person{self.number}"
 
     def check_console(self):
-        """Fails if the console has a message, except about a refused request or data that a response clears."""
+        """Fails if the console has a message that is not about a refused request or the Clear-Site-Data header."""
         expected = ("Failed to load resource", "Clear-Site-Data header")
         messages = [
             entry["message"]
@@ -91,7 +91,7 @@ class Person:
         ActionChains(self.browser).send_keys(*keys).perform()
 
     def press_focused_button(self):
-        """Presses Enter once the main button has the focus, which a page with autofocus gives it after it is complete."""
+        """Waits until the main button has the focus, which it gets after the page is complete, and presses Enter."""
         self.wait_until(lambda: self.run_script("return document.activeElement.matches('button.main')"), "the focus")
         self.press(Keys.ENTER)
 
@@ -103,7 +103,7 @@ class Person:
 
     @property
     def is_ready(self):
-        """Whether the button Next is enabled."""
+        """True if the button Next is enabled."""
         return self.find("button.main").get_attribute("aria-disabled") != "true"
 
     def press_next(self):
@@ -160,7 +160,7 @@ class Person:
         self.press_next()
 
     def go_to(self, last):
-        """Starts a sign-up and completes the steps before this one, or all steps for the review."""
+        """Starts a sign-up and completes the steps before `last`; all steps if it is the review."""
         self.start()
         for step, following in zip(STEPS, STEPS[1:] + ["review"]):
             if step == last:

@@ -1,6 +1,7 @@
-"""A real server with its database and mailbox, for tests from outside.
+"""A real server with its database and mailbox, for tests through its network interfaces.
 
-Needs in the environment: TEST_DATABASE_URL, a superuser's connection string, and ACCOUNTS_API, the program.
+Needs in the environment: TEST_DATABASE_URL, the connection string of a superuser, and ACCOUNTS_API, the path of the
+server's executable.
 """
 
 import email
@@ -23,7 +24,7 @@ def free_port():
 
 
 class Mailbox:
-    """Receives all mails over SMTP, and keeps the codes and the links in them."""
+    """Receives all mails over SMTP, and stores the codes and links in them by address."""
 
     def __init__(self):
         self.codes = {}
@@ -54,7 +55,7 @@ class Mailbox:
             return self.codes[address][number - 1]
 
     def ticket(self, address, number=1):
-        """The path of the link in a mail with a code."""
+        """Waits for mails with a ticket, and returns the path of the link in mail `number`, counted from 1."""
         with self.changed:
             assert self.changed.wait_for(lambda: len(self.tickets.get(address, [])) >= number, timeout=30), (
                 "no mail arrived"
@@ -62,7 +63,7 @@ class Mailbox:
             return self.tickets[address][number - 1]
 
     def link(self, address, start="/signup/resume"):
-        """The path of the last link that begins like this, such as one that continues a sign-up elsewhere."""
+        """Waits for a mail with another link, and returns the path of the last link that begins with `start`."""
 
         def links():
             return [link for link in self.links.get(address, []) if link.startswith(start)]
@@ -73,7 +74,7 @@ class Mailbox:
 
 
 class TestServer:
-    """The server as a process."""
+    """A running server process."""
 
     def __init__(self, url, log, mailbox, database):
         self.url = url
@@ -107,13 +108,13 @@ def serve(flow=None, **settings):
         "SMTP_URL": f"smtp://127.0.0.1:{port}",
         "SERVICE_NAME": "Acme",
         "LOG_FORMAT": "json",
-        # At idle priority, a hash waits for whatever else the machine does.
+        # At the default priority, a hash waits until no other program needs the processor.
         "ARGON2_PRIORITY": "normal",
     }
     environment |= settings
     if flow:
         environment["FLOW_FILE"] = str(flow)
-    # The tests can run with changed templates, style and script.
+    # ASSETS_DIR lets the tests run with changed templates, style and script.
     if "ASSETS_DIR" in os.environ:
         environment["ASSETS_DIR"] = os.environ["ASSETS_DIR"]
     program = os.environ["ACCOUNTS_API"]

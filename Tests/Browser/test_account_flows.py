@@ -1,4 +1,4 @@
-"""Recovery, a change of the address, and the profile, in a real browser."""
+"""Recovery, a change of the address, and changes of the profile, the photo and consents, in a real browser."""
 
 import pytest
 from selenium.webdriver import Keys
@@ -19,7 +19,7 @@ def sign_in(kim, name, password):
 
 
 def submit(kim, path):
-    """Presses the main button, which a page with script enables once the answers are valid."""
+    """Presses the main button when it is enabled, and waits for the next page."""
     kim.press_next()
     kim.wait_until(lambda: kim.path == path, path)
 
@@ -32,7 +32,7 @@ def recover(kim, address, password):
     kim.wait_until(lambda: kim.path == "/recovery/email")
     kim.type("email", address)
     submit(kim, "/recovery/code")
-    # The first code was that of the sign-up.
+    # The first code is that of the sign-up.
     kim.type("code", kim.site.mailbox.code(address, 2))
     submit(kim, "/recovery/password")
     kim.type("password", password)

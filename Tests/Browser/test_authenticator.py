@@ -30,7 +30,7 @@ def codes_on(kim):
 
 
 def set_up(kim):
-    """Sends the code of the app, which has a new secret each time."""
+    """Enters the code of an app with the secret on the page. Returns the secret and the recovery codes."""
     secret = kim.find(".secret code").text
     kim.type("code", kim.authenticator_code)
     kim.find("button.main").click()
@@ -83,7 +83,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
 @pytest.mark.parametrize("language", ["en", "ko"])
 @pytest.mark.parametrize("script", [True, False])
 def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script):
-    # A page without script takes other ways through the sign-up, so this one has been left in another browser.
+    # The helpers of the sign-up need script, so the account is created in another browser.
     owner = sign_up(person(language))
     kim = person(language, script=script)
     sign_in(kim, owner.username, PASSWORD)
@@ -97,7 +97,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script)
     first, _ = set_up(kim)
     kim.open(PAGE)
     second, old = set_up(kim)
-    assert second != first, "each app has a secret of its own"
+    assert second != first, "each app has another secret"
     kim.open(PAGE)
     kim.find(f"form[action='{PAGE}/codes'] button").click()
     assert not set(codes_on(kim)) & set(old)
@@ -108,7 +108,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script)
     assert kim.site.sql(f"SELECT count(*) FROM authenticators WHERE account = {account(owner)}") == "0"
 
 
-def test_a_new_app_is_the_one_that_signs_in(person):
+def test_a_recovery_code_of_an_added_app_signs_in(person):
     kim = sign_up(person())
     kim.open(PAGE)
     _, codes = set_up(kim)

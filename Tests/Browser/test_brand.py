@@ -28,7 +28,7 @@ def colour_scheme(kim, scheme):
 
 
 def logo(kim):
-    """The path of the logo that the browser shows, once it is drawn."""
+    """Waits until the browser has drawn the logo, and returns its URL."""
     kim.wait_until(lambda: kim.run_script("return document.querySelector('.logo').complete"), "the logo")
     width, height = kim.run_script(
         "const { width, height } = document.querySelector('.logo').getBoundingClientRect(); return [width, height]"
@@ -71,7 +71,7 @@ def test_every_step_keeps_the_brand(person, branded_site):
     assert violations(kim) == []
 
 
-def test_the_logo_moves_nothing(person, branded_site):
+def test_the_space_of_the_logo_is_reserved_before_it_is_loaded(person, branded_site):
     kim = person(at=branded_site)
     kim.open("/sign-in")
     heading = "return document.querySelector('h1').getBoundingClientRect().top"

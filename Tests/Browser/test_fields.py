@@ -1,4 +1,4 @@
-"""How the fields of a step help: what they say, when, and what they keep."""
+"""The help of the fields of a step: their messages and announcements, and the values that they keep."""
 
 import json
 
@@ -7,14 +7,14 @@ from selenium.webdriver import Keys
 
 from person import PASSWORD
 
-# Answers wait until `release` is called.
+# A script that delays all answers of the server until `release` is called.
 HOLD_ANSWERS = """
     const fetchNow = window.fetch;
     const isHeld = new Promise((release) => { window.release = release; });
     window.fetch = (...request) => isHeld.then(() => fetchNow(...request));
 """
 
-# The script's timers run only when `passTime` is called.
+# A script that stops the timers of the page. `passTime` runs those whose delay is at most the given one.
 HOLD_TIMERS = """
     const timers = new Map();
     let last = 0;
@@ -30,7 +30,7 @@ HOLD_TIMERS = """
 
 
 def said(kim):
-    """The texts that a screen reader says."""
+    """Returns the texts in the live region, which a screen reader reads aloud."""
     return kim.run_script("return [...document.getElementById('live').children].map((line) => line.textContent)")
 
 
@@ -71,7 +71,7 @@ def test_next_stops_waiting_after_a_refusal_and_after_a_failure(person):
     kim.wait_until(lambda: "You're offline" in kim.text, "the failure")
     assert not button.get_attribute("aria-busy")
     kim.run_script("passTime(1000)")
-    assert said(kim) == [], "nobody waits any more"
+    assert said(kim) == [], "the wait has ended"
     refusal = json.dumps({"errors": [{"field": "email", "message": "No."}]})
     kim.run_script("window.fetch = async () => new Response(arguments[0], { status: 422 });", refusal)
     button.click()
@@ -120,7 +120,7 @@ def test_leaving_a_confirmation_that_differs_keeps_it(person):
 def test_the_length_of_a_password_is_counted_as_the_server_counts(person):
     kim = person().go_to("password")
     field = kim.find("[name=password]")
-    # A composed and a decomposed letter, and characters outside of the first plane.
+    # Two words, a composed and a decomposed letter, a Korean syllable, and characters outside of the first plane.
     for typed, length in [("pass phrase", 11), ("é", 1), ("e\u0301", 1), ("각", 1), ("😀😀", 2)]:
         kim.run_script(
             "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
@@ -142,7 +142,7 @@ def test_a_good_password_gets_a_tick_and_a_common_one_is_refused_while_typing(pe
     kim.wait_until(lambda: tally(kim).endswith("Good password"), "the tick")
     assert kim.refusal("password") == "" and value(kim, "password") == PASSWORD and kim.focused == "password"
     kim.press("x")
-    assert tally(kim) == "15 / 15 characters", "the new password is not judged yet"
+    assert tally(kim) == "15 / 15 characters", "the new password is not checked yet"
 
 
 def test_without_an_answer_a_password_gets_no_tick(person):
@@ -271,7 +271,7 @@ def test_the_progress_names_each_step_and_says_which_are_complete(person):
 
 
 @pytest.mark.parametrize("clipboard", ["refused", "absent"])
-def test_a_person_whose_browser_cannot_copy_is_told(person, clipboard):
+def test_a_message_says_that_the_browser_cannot_copy(person, clipboard):
     kim = person().go_to("totp")
     take = {
         "refused": "navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'));",

@@ -15,7 +15,7 @@ PAGES = ["start", *STEPS, "review", "done", "cancel"]
 
 
 def visit_every_page(kim):
-    """Opens every page in order, and yields its name."""
+    """Goes through a sign-up, and yields the name of each page while it is open."""
     kim.open("/signup")
     yield "start"
     kim.start()
@@ -32,7 +32,7 @@ def visit_every_page(kim):
     yield "done"
 
 
-# The elements that have moved, when the browser has drawn two more frames.
+# A script that returns the elements that have moved, after the browser has drawn two more frames.
 MOVED = """
     const done = arguments[0];
     const moved = [];
@@ -47,7 +47,7 @@ AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text()
 
 
 def violations(kim):
-    """The violations that axe finds on the current page."""
+    """Returns the violations that axe finds on the current page."""
     kim.run_script(AXE)
     found = kim.browser.execute_async_script(
         "const done = arguments[0]; axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa',"
@@ -144,7 +144,7 @@ def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_
 
 @pytest.mark.parametrize("way", ["zoom", "text"])
 def test_nothing_is_cut_off_at_200_percent(person, way):
-    """A window of 1280 by 1024 at 200 % has 640 by 512 pixels of CSS. Some people enlarge only the text."""
+    """A window of 1280 by 1024 at 200 % has 640 by 512 CSS pixels. `text` enlarges only the text, as some people do."""
     kim = person()
     kim.browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 640, "height": 512, "deviceScaleFactor": 2, "mobile": False}
@@ -175,7 +175,7 @@ def test_the_keyboard_of_a_phone_does_not_hide_the_focused_field(person):
         for name in ["introduction", "username", "display_name"]:
             kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole)
             kim.run_script("scrollTo(0, 0); document.querySelector(`[name=${arguments[0]}]`).focus()", name)
-            # The height that the keyboard leaves.
+            # The keyboard leaves this height to the page.
             kim.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", whole | {"height": 300})
             kim.wait_until(lambda: kim.run_script("return innerHeight") == 300 and kim.run_script(is_visible), name)
     finally:
@@ -246,7 +246,7 @@ def test_a_page_is_small_and_loads_nothing_from_other_sites(person):
 
 
 def test_nothing_moves_while_a_page_loads(person):
-    """On a slow line, so that the browser draws the page before it has the script."""
+    """The line is slow, so that the browser draws the page before it has the script."""
     kim = person()
     run = kim.browser.execute_cdp_cmd
     slow = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 100_000}

@@ -7,7 +7,7 @@ from selenium.webdriver import Keys
 
 from person import PASSWORD, STEPS
 
-# February 28, 2001, as typed into a date field of this browser, in any language of the pages.
+# The keys for February 28, 2001 in a date field of this browser, whatever the language of the page is.
 DAY = "02282001"
 
 

@@ -9,7 +9,7 @@ from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 
 IMAGES = Path(__file__).parent.parent / "Fuzzing" / "corpus" / "image"
 
-# Red and green above blue and white.
+# A picture whose upper corners are red and green, and whose lower corners are blue and white.
 PICTURE = IMAGES / "plain.png"
 
 
@@ -22,7 +22,7 @@ def is_open(kim):
 
 
 def colour(kim, x=256, y=256):
-    """The colour of the cropped photo at this position."""
+    """Returns the colour of the cropped photo at this position."""
     # Reads from another canvas, because reading from the canvas of the page slows that one down.
     pixel = """
         const context = new OffscreenCanvas(512, 512).getContext("2d");
@@ -39,12 +39,12 @@ def corners(kim):
 
 
 def place(kim):
-    """Where the dialog says that the middle of the crop is."""
+    """Returns the text of the dialog about the position of the middle of the crop."""
     return kim.find("[data-place]").text
 
 
 def count_stored(kim):
-    """The number of photos that the server stores for the draft of the page."""
+    """Returns the number of photos that the server stores for the draft of the page, as text."""
     draft = kim.find("#answers").get_attribute("data-draft")
     return kim.site.sql(f"SELECT count(*) FROM draft_photos WHERE draft = '{draft}'")
 
@@ -158,7 +158,7 @@ def test_a_photo_can_be_dropped_or_pasted(person):
         kim.wait_until(lambda: is_open(kim))
         kim.find("[data-leave]").click()
         assert not is_open(kim) and not kim.find(".preview").is_displayed()
-    # A spreadsheet copies a cell as an image and as a text. A text field takes the text.
+    # A spreadsheet copies a cell as an image and as a text. In a text field, the text is pasted.
     kim.run_script(give, kim.find("[name=display_name]"), "paste", data, "clipboardData", "Kim")
     kim.run_script(give, kim.find("body"), "paste", data, "clipboardData", "Kim")
     kim.wait_until(lambda: is_open(kim))

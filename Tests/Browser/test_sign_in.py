@@ -47,7 +47,7 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
 
 @pytest.mark.parametrize("script", [True, False])
 def test_a_person_changes_the_password_and_deletes_the_account(person, script):
-    # A page without script takes other ways through the sign-up, so this one has been left in another browser.
+    # The helpers of the sign-up need script, so the account is created in another browser.
     name = sign_up(person()).username
     kim = person(script=script)
     kim.open("/sign-in")
