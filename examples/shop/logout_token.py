@@ -8,7 +8,7 @@ ALGORITHMS = ["ES256", "RS256"]
 
 
 def verify(text, keys, issuer, client_id):
-    """Returns the `sid` of the session that has ended. Raises JoseError if the token is not valid.
+    """Returns the `sid` of the session that has ended. Raises JoseError or ValueError if the token is not valid.
 
     keys: the KeySet of the service.
     """

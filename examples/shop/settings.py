@@ -9,9 +9,9 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Settings:
-    # Where browsers find the shop.
+    # The URL under which browsers open the shop.
     url: str
-    # host:port that the shop listens on.
+    # The host and port on which the shop listens, such as `127.0.0.1:5000`.
     listen: str
     # PUBLIC_URL of the service.
     issuer: str

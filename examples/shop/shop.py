@@ -20,7 +20,7 @@ settings = Settings.from_environment()
 log = logging.getLogger("shop")
 
 app = Flask(__name__)
-# Sessions are in memory, so a new key at each start signs nobody out who is still signed in.
+# Sessions are in memory and end with the process anyway, so a new key at each start does no harm.
 app.secret_key = secrets.token_bytes(32)
 app.config.update(
     # Cookies do not depend on the port, and on localhost the service has a cookie with the name `session`.
@@ -47,9 +47,10 @@ class Person:
     id_token: str
 
 
-# By the `sid` of their ID tokens, under which the service ends them. The cookie of the browser has only the `sid`.
+# The people who are signed in, by the `sid` of their ID token, with which the service ends a session. The cookie of the
+# browser contains only the `sid`.
 people: dict[str, Person] = {}
-# The ids of the events that were processed: the service may deliver an event more than once.
+# The ids of processed events. The service may deliver an event more than once.
 processed: set[str] = set()
 
 
@@ -104,7 +105,7 @@ def sign_out():
 
 @app.post("/backchannel-logout")
 def backchannel_logout():
-    """The session of a person has ended, such as on the page of the account."""
+    """Receives the news that a session has ended, for example on the account page of the service."""
     text = request.form.get("logout_token", "")
     try:
         sid = verified(text)
@@ -122,14 +123,14 @@ def verified(text):
         try:
             return logout_token.verify(text, keys, settings.issuer, settings.client_id)
         except InvalidKeyIdError:
-            # The service has changed its keys.
+            # The service has a new key, so the second attempt fetches the keys again.
             if force:
                 raise
 
 
 @app.post("/hooks")
 def hooks():
-    """An event, signed as Standard Webhooks 1.0.0 says."""
+    """Receives an event, which is signed according to Standard Webhooks 1.0.0."""
     try:
         event = Webhook(settings.webhook_secret).verify(request.get_data(), dict(request.headers))
     except (WebhookVerificationError, ValueError) as error:
@@ -146,7 +147,7 @@ def hooks():
 
 @app.errorhandler(OAuthError)
 def refused(error):
-    # The address of the page has this text, so it could be anybody's: show it only as text.
+    # Anybody can make a link with such a text in its query, so the page must escape the text.
     return page(f"The sign-in has failed: {error.description or error.error}", 400)
 
 
