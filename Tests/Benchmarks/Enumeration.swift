@@ -121,7 +121,9 @@ enum Enumeration {
                 String(format: "%.3f  ", pValue(sorted, base))
             )
         }
-        table.print(under: "\(what); \(rounds) requests each, and medians within 1 ms")
+        table.print(
+            under: "\(what); \(rounds) requests each; the target is a difference of at most 1 ms between the medians"
+        )
     }
 
     /// Returns the probability that two samples from one distribution differ at least as much as these samples

@@ -71,7 +71,7 @@ enum EventDelivery {
                 try sample(service, for: design.seconds, every: 30, into: &table, design.count, design.behavior.name)
             }
         }
-        table.print(under: "What events cost that cannot be delivered")
+        table.print(under: "The costs of events that cannot be delivered")
     }
 
     /// Measures the memory of a server while two applications are down for `OUTAGE_SECONDS` (an hour by default), with

@@ -101,7 +101,8 @@ enum EventTriggers {
             }
             table.print(
                 under: """
-                    Events as transactions write them, \(isDurable ? "durable" : "without waiting for the disk"); \
+                    The costs of the triggers that write events, \
+                    \(isDurable ? "durable" : "without waiting for the disk"); \
                     medians of \(rounds) runs of \(time.components.seconds) s
                     """
             )

@@ -70,7 +70,7 @@ enum MailArrival {
         var table = Table("\(burst) mails", "ms")
         table.append("all requests are answered", (answered - start).text(in: .milliseconds(1)))
         table.append("all mails are accepted", (last - start).text(in: .milliseconds(1), target: .seconds(1)))
-        table.print(under: "A burst, with 100 ms for each mail; within 1 s")
+        table.print(under: "A burst of mails, with 100 ms for each mail; the target is 1 s")
     }
 
     private static func waitUntilNoMailWaits(_ service: Service) throws {
@@ -110,8 +110,8 @@ enum MailArrival {
         }
         table.print(
             under: """
-                Arrival of the mail behind \(requests) requests for an address; \(rounds) rounds each, connections to \
-                the mail server: \(connections), 100 ms for each mail
+                Arrival of a mail after \(requests) requests for another address; \(rounds) rounds each, connections \
+                to the mail server: \(connections), 100 ms for each mail
                 """
         )
     }

@@ -128,7 +128,7 @@ enum RefusedRequests {
             headers: ["X-Forwarded-For": Service.address(0)]
         )
         table.append(limited.name, "429", try cost(of: limited, service).text(in: .microseconds(1), target: target))
-        table.print(under: "A request that is refused; \(count) of each kind, each within 1 ms of processor time")
+        table.print(under: "Refused requests, \(count) of each kind; the target is 1 ms of processor time for each")
     }
 
     private static var unknownMembers: String {

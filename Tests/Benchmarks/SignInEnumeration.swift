@@ -125,7 +125,9 @@ enum SignInEnumeration {
                 String(format: "%.3f  ", Enumeration.pValue(sorted, base))
             )
         }
-        table.print(under: "\(what); \(rounds) requests each, and medians within 1 ms")
+        table.print(
+            under: "\(what); \(rounds) requests each; the target is a difference of at most 1 ms between the medians"
+        )
     }
 
     private static func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The roles of the database", .timeLimit(.minutes(5)))
 struct RolesTests {
-    /// A database in a cluster of its own, set up as docs/operating.md says.
+    /// A database in a separate PostgreSQL cluster, set up as docs/operating.md says.
     private struct Installation {
         private let base: String
 
@@ -255,7 +255,7 @@ struct RolesTests {
         }
     }
 
-    // MARK: - What is refused
+    // MARK: - Refusals
 
     @Test func `neither role can change the audit, a table or the schema`() async throws {
         try await Installation.with { installation in

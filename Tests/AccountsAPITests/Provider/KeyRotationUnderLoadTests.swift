@@ -73,7 +73,7 @@ struct KeyRotationUnderLoadTests {
             let session = try TestSupport.Session()
             var used = try await visit(shop, browsers[0])
             for rotation in 1...4 {
-                // As if the next keys had been published long ago.
+                // Makes the next keys an hour old, so that a rotation may make them live.
                 try session.run("UPDATE signing_keys SET created_at = now() - interval '1 hour'")
                 let visits = try await atOnce(9) { number -> Set<String> in
                     guard number < 8 else {

@@ -106,7 +106,7 @@ struct SecondFactorTests {
         }
     }
 
-    /// Somebody who knows the password cannot try all codes, and does not keep the owner out either.
+    /// A stranger who knows the password cannot try all codes, and cannot keep the owner out.
     @Test func `wrong codes of strangers are limited for the account, and its known devices can still sign in`()
         async throws
     {
