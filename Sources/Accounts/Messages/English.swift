@@ -145,6 +145,10 @@ struct English: Messages {
         case .sendAgainIn: "Resend code in {left} s"
         case .codeGoodFor: "This code expires in {left}"
         case .codeIsOver: "This code has expired. Request a new one."
+        case .codeSent: "We sent a new code."
+        case .codeUnderWay: "An email is already on its way to this address. You can request another one in {left} s."
+        case .addressIsOther:
+            "The email address was changed in another window, so that code no longer works. This page is about the new address."
         case .openApp: "Open in authenticator app"
         case .secretKey: "Setup key"
         case .nextCodeIn: "A new code appears in {left} s"

@@ -7,7 +7,7 @@ package enum Word: String, CaseIterable, Sendable {
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
-    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver
+    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay, addressIsOther
     // The authenticator. `{left}` is a number of seconds.
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem
     // The end.

@@ -86,8 +86,10 @@ extension FlowSite {
             switch act {
             case .showStep where !draft.unsavedRecoveryCodes(at: step).isEmpty:
                 page = pages.unsavedCodes(of: draft, at: step, in: language)
-            case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
-            case .resend: return Pages.seeOther(step.href)
+            case .showStep:
+                let news = Pages.notice(inQuery: request.uri.query)
+                page = pages.step(answer.json ?? .null, step, of: draft, news: news, in: language)
+            case .resend: return Pages.seeOther("\(step.href)?\(Pages.codeSent)")
             default: return pages.response(to: act, answer, of: draft, in: language)
             }
         } catch {

@@ -9,12 +9,14 @@ extension Pages {
     ///   - shown: the JSON of the step.
     ///   - problem: the reason if the answers were refused.
     ///   - answers: the refused answers; passwords and codes are not shown again.
+    ///   - news: what has happened to the step.
     func step(
         _ shown: JSON,
         _ step: Step,
         of draft: Draft,
         after problem: Problem? = nil,
         _ answers: Answers? = nil,
+        news: Word? = nil,
         in language: Language
     ) -> Page {
         let form = StepForm(
@@ -76,7 +78,8 @@ extension Pages {
             title: step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: problem?.notice(in: language),
+            notice: problem?.notice(in: language) ?? news.map { language.messages.text($0) },
+            isNews: problem == nil,
             members: members
         )
     }

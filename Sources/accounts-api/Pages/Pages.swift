@@ -274,6 +274,19 @@ extension Pages {
 extension Pages {
     /// The query of the first page after the person has cancelled a sign-up.
     private static let gaveUp = "given-up"
+    /// The query of a step after its code was mailed again.
+    static let codeSent = "sent"
+    /// The query of a step after the code of another address was sent to it.
+    static let addressIsOther = "other-address"
+
+    /// What the query of a step tells.
+    static func notice(inQuery query: String?) -> Word? {
+        switch query {
+        case codeSent: .codeSent
+        case addressIsOther: .addressIsOther
+        default: nil
+        }
+    }
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {

@@ -311,7 +311,12 @@ struct PageTests {
             #expect(early.headers[.retryAfter] != nil)
             #expect(early.status == 429 && early.has("Too many attempts. Try again in ") && early.has("name=\"code\""))
             try TestSupport.Session().letPass("2 minutes")
-            #expect(try await kim.post("/signup/code/resend").path == "/signup/code")
+            let sent = try await kim.post("/signup/code/resend")
+            #expect(sent.path == "/signup/code?sent" && sent.has("class=\"news\" role=\"status\">We sent a new code.<"))
+            #expect(try await !kim.open("/signup/code").has("We sent a new code."))
+        }
+    }
+
         }
     }
 

@@ -1,0 +1,69 @@
+"""What the pages tell people: news, limits, codes that are used up, and whose sign-up it is."""
+
+import pytest
+from selenium.webdriver import Keys
+
+from person import PASSWORD
+from test_fields import said, value
+from test_sign_in import sign_out, sign_up
+
+
+def begin_at_code(kim):
+    """Starts a sign-up and sends the address, in a browser with or without script."""
+    kim.open("/signup")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/signup/email", "the first step")
+    send_address(kim, kim.email)
+
+
+def send_address(kim, address):
+    kim.type("email", address)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/code", "the step of the code")
+
+
+def send_code(kim, code):
+    kim.type("code", code)
+    kim.press_next()
+
+
+def wrong(code):
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+def let_a_minute_pass(kim):
+    kim.site.sql("UPDATE proofs SET sent_at = sent_at - interval '61 seconds' WHERE proved_at IS NULL")
+    kim.site.sql("UPDATE limits SET hits = ARRAY(SELECT hit - interval '61 seconds' FROM unnest(hits) AS hit)")
+
+
+def notice(kim):
+    """The role and the text of the notice; None if there is none."""
+    shown = kim.find("#notice")
+    return (shown.get_attribute("role"), shown.text) if shown.is_displayed() else None
+
+
+# MARK: Codes
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_page_says_that_a_new_code_was_sent(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    let_a_minute_pass(kim)
+    kim.open("/signup/code")
+    again = kim.find("form[action$='/resend'] button")
+    kim.wait_until(again.is_enabled, "the button")
+    again.click()
+    kim.wait_until(lambda: kim.path == "/signup/code?sent", "the page")
+    assert notice(kim) == ("status", "We sent a new code.")
+    if script:
+        kim.wait_until(lambda: kim.focused == "code", "the focus")
+        assert said(kim) == ["We sent a new code."]
+    kim.open("/signup/code/resend")
+    assert kim.path == "/signup/code" and not notice(kim)
+
+
+# MARK: Whose sign-up it is
+
+
+# MARK: Values
