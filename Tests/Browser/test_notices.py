@@ -63,6 +63,15 @@ def test_the_page_says_that_a_new_code_was_sent(person, script):
     assert kim.path == "/signup/code" and not notice(kim)
 
 
+def test_an_error_after_news_is_an_error(person):
+    kim = person().go_to("code")
+    kim.open("/signup/code?sent")
+    kim.run_script("window.fetch = () => Promise.reject(new TypeError());")
+    send_code(kim, "123456")
+    kim.wait_until(lambda: notice(kim) and notice(kim)[0] == "alert", "the failure")
+    assert kim.find("#notice").get_attribute("class") == "notice"
+
+
 # MARK: Whose sign-up it is
 
 

@@ -34,7 +34,9 @@ struct Pages: Sendable {
             .init("is_signup", .bool(flow.purpose == .signup)),
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]
-        if let notice = page.notice { members.append(.init("notice", .string(notice))) }
+        if let notice = page.notice {
+            members += [.init("notice", .string(notice)), .init("is_news", .bool(page.isNews))]
+        }
         if let brand = assets.brand {
             members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
         }
@@ -144,6 +146,7 @@ extension Pages {
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
+            isNews: notice != .noSignup,
             members: [
                 .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),

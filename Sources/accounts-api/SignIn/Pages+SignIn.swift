@@ -82,6 +82,7 @@ extension Pages {
             ]
         )
         page.formTargets = form.formTargets
+        page.isNews = problem == nil
         return page
     }
 
@@ -121,6 +122,7 @@ extension Pages {
             template: .account,
             title: language.messages.text(.account),
             notice: notice.map(language.messages.text),
+            isNews: true,
             members: [
                 .init("profile", .array(profile(values, without: overview.consents, in: language))),
                 .init("consents", .array(overview.consents.map { consent($0, in: language) })),

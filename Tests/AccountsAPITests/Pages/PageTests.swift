@@ -317,6 +317,13 @@ struct PageTests {
         }
     }
 
+    @Test func `a page that tells news is not an error`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email")
+            let cancelled = try await kim.post("/signup/cancel")
+            #expect(cancelled.has("class=\"news\" role=\"status\">Sign-up cancelled."))
+            #expect(try await kim.open("/signup/email").has("class=\"notice\" role=\"alert\">We couldn&#39;t find"))
         }
     }
 
@@ -355,6 +362,7 @@ struct PageTests {
             #expect(try await phone.post("/signup/resume", "code=\(code)").status == 422)
             let old = try await desk.open("/signup")
             #expect(old.status == 410 && old.has("continuing this sign-up on another device"))
+            #expect(old.has("class=\"news\" role=\"status\""))
         }
     }
 
