@@ -46,6 +46,29 @@ def notice(kim):
 
 
 @pytest.mark.parametrize("script", [True, False])
+def test_a_code_for_an_address_that_another_tab_has_changed_spends_no_guess(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    former, later = kim.email, f"new-{kim.email}"
+    first = kim.browser.current_window_handle
+    kim.browser.switch_to.new_window("tab")
+    kim.open("/signup/email")
+    send_address(kim, later)
+    kim.browser.close()
+    kim.browser.switch_to.window(first)
+    assert former in kim.text
+    send_code(kim, kim.site.mailbox.code(former))
+    kim.wait_until(lambda: kim.path == "/signup/code?other-address", "the page of the new address")
+    assert later in kim.text and former not in kim.find("form").text and not kim.refusal("code")
+    assert notice(kim)[1].startswith("The email address was changed in another window")
+    code = kim.site.mailbox.code(later)
+    send_code(kim, wrong(code))
+    kim.wait_until(lambda: "4 attempts left" in kim.refusal("code"), "the first guess at the code")
+    send_code(kim, code)
+    kim.wait_until(lambda: kim.path == "/signup/password", "the next step")
+
+
+@pytest.mark.parametrize("script", [True, False])
 def test_the_page_says_that_a_new_code_was_sent(person, script):
     kim = person(script=script)
     begin_at_code(kim)

@@ -70,6 +70,11 @@ extension Pages {
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }
+        if let mark = signups.addressMark(at: step, of: draft) {
+            members += [
+                .init("address_mark", ["name": .string(SignupRoutes.addressMark.rawValue), "value": .string(mark)])
+            ]
+        }
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }

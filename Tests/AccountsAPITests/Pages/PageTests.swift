@@ -317,6 +317,45 @@ struct PageTests {
         }
     }
 
+    @Test func `a code for an address that was changed in another tab is no guess at the code of the new one`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.fill(through: "email", email: "kim@example.com")
+            let field = #/name="address.mark" value="([\w-]{16})"/#
+            let mark = try #require(first.html.firstMatch(of: field)).1
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let second = try await kim.post("/signup/email", "email=lee%40example.com")
+            let newMark = try #require(second.html.firstMatch(of: field)).1
+            #expect(mark != newMark)
+
+            let stale = try await kim.post("/signup/code", "address.mark=\(mark)&code=\(code)")
+            #expect(stale.path == "/signup/code?other-address" && stale.has("<strong>lee@example.com</strong>"))
+            #expect(stale.has("The email address was changed in another window"))
+            let attempts = { try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) }
+            #expect(try attempts() == 0)
+            let wrong = try await site.service.readCode(for: "lee@example.com") == "000000" ? "000001" : "000000"
+            let guess = try await kim.post("/signup/code", "address.mark=\(newMark)&code=\(wrong)")
+            #expect(guess.status == 422 && guess.has("4 attempts left"))
+            #expect(try attempts() == 1)
+            let right = try await site.service.readCode(for: "lee@example.com")
+            let page = try await kim.post("/signup/code", "address.mark=\(newMark)&code=\(right)")
+            #expect(page.path == "/signup/password")
+        }
+    }
+
+    @Test func `the script learns that the form is for another address`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.put("email", ["email": "kim@example.com"])
+            let answer = try await kim.put("code", ["code": "000000", "address.mark": "AAAAAAAAAAAAAAAA"])
+            #expect(answer.status == 412 && answer.slug == "stale-revision")
+            #expect(try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) == 0)
+        }
+    }
+
     @Test func `a page that tells news is not an error`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

@@ -73,6 +73,8 @@ async function postStep() {
       return body.next.href;
     }
     if (answer.status === 422) return showErrors(body.errors);
+    // The code is for an address that another tab has changed.
+    if (answer.status === 412) return `${form.getAttribute("action")}?other-address`;
     if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
     showNotice(body.message ?? body.title);
   } catch {
