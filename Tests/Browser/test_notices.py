@@ -69,6 +69,28 @@ def test_a_code_for_an_address_that_another_tab_has_changed_spends_no_guess(pers
 
 
 @pytest.mark.parametrize("script", [True, False])
+def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    code = wrong(kim.site.mailbox.code(kim.email))
+    for left in ["4 attempts left", "3 attempts left", "2 attempts left", "1 attempt left"]:
+        send_code(kim, code)
+        kim.wait_until(lambda left=left: left in kim.refusal("code"), left)
+        assert kim.find(".clock").is_displayed() == script
+    send_code(kim, code)
+    kim.wait_until(lambda: "Too many wrong codes. Request a new one." in kim.refusal("code"), "the end")
+    assert "attempts left" not in kim.text and not kim.find_all(".clock")
+    again = kim.find("form[action$='/resend'] button")
+    if script:
+        assert not again.is_enabled() and again.text.startswith("Resend code in ")
+        let_a_minute_pass(kim)
+    kim.open("/signup/code")
+    assert "Too many wrong codes. Request a new one." in kim.refusal("code") and not kim.find_all(".clock")
+    again = kim.find("form[action$='/resend'] button")
+    kim.wait_until(lambda: again.is_enabled() and again.text == "Resend code", "the button")
+
+
+@pytest.mark.parametrize("script", [True, False])
 def test_the_page_says_that_a_new_code_was_sent(person, script):
     kim = person(script=script)
     begin_at_code(kim)

@@ -356,6 +356,27 @@ struct PageTests {
         }
     }
 
+    @Test(arguments: [
+        ("en", "Too many wrong codes. Request a new one."), ("ko", "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."),
+    ])
+    func `the last wrong code says what to do, also when the page is opened again`(language: String, text: String)
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site, language: language)
+            var page = try await kim.fill(through: "email")
+            #expect(page.has("data-until="))
+            let right = try await site.service.readCode(for: "kim@example.com")
+            for _ in 1...5 {
+                page = try await kim.post("/signup/code", "code=\(right == "000000" ? "000001" : "000000")")
+            }
+            #expect(page.status == 422 && page.has(">\(text)</p>") && !page.has("data-until="))
+            page = try await kim.open("/signup/code")
+            #expect(page.status == 200 && page.has(">\(text)</p>") && !page.has("data-until="))
+            #expect(page.has("action=\"/signup/code/resend\""))
+        }
+    }
+
     @Test func `a page that tells news is not an error`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

@@ -91,6 +91,15 @@ function stepBody() {
   return new URLSearchParams(data);
 }
 
+/// A code that takes no more guesses has no time left.
+function endClocks(errors) {
+  for (const { field, code, params } of errors) {
+    if (params?.attempts_left !== 0 && code !== "code_exhausted") continue;
+    const element = fields.find((other) => other.name === field)?.element;
+    if (element) one("[data-until]", element)?.remove();
+  }
+}
+
 function showErrors(errors) {
   const messages = firstMessages(errors);
   const refused = fields.filter((field) => messages[field.name]);
@@ -99,6 +108,7 @@ function showErrors(errors) {
     showTally(field);
     field.refuse(messages[field.name]);
   }
+  endClocks(errors);
   markTitle();
   if (!refused.length) showNotice(form.dataset.marked);
   refused.find((field) => !field.isHidden)?.control.focus();
