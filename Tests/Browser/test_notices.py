@@ -117,6 +117,23 @@ def test_an_error_after_news_is_an_error(person):
     assert kim.find("#notice").get_attribute("class") == "notice"
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    kim.open("/signup/email")
+    send_address(kim, f"new-{kim.email}")
+    kim.open("/signup/email")
+    kim.type("email", kim.email)
+    kim.press_next()
+    kim.wait_until(lambda: notice(kim), "the limit")
+    role, text = notice(kim)
+    assert role == "alert" and kim.path == "/signup/email"
+    start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
+    assert start == "An email is already on its way to this address. You can request another one "
+    assert 0 < int(seconds) <= 60 and unit == "s."
+
+
 # MARK: Whose sign-up it is
 
 

@@ -358,6 +358,8 @@ extension Problem {
         case .rateLimited:
             if limit.flatMap(Limits.Name.init)?.yieldsToTicket == true {
                 language.messages.text(.useTicket)
+            } else if limit == "resend", let wait = headers[.retryAfter] {
+                language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
             } else {
                 headers[.retryAfter].flatMap { Int($0) }.map { language.messages.tooOften(RoundedWait(seconds: $0)) }
                     ?? language.messages.text(.tooOften)
