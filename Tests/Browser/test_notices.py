@@ -137,4 +137,22 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
 # MARK: Whose sign-up it is
 
 
+def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
+    kim = person().go_to("password")
+    kim.find("summary").click()
+    kim.find("details button").click()
+    kim.wait_until(lambda: kim.path == "/signup/handoff", "the message")
+    kim.open("/signup/handoff")
+    assert kim.path == "/signup/password", "a browser that opens the path of a form is led to its page"
+    cookie = kim.browser.get_cookie("signup")
+    kim.open(kim.site.mailbox.link(kim.email))
+    kim.wait_until(lambda: kim.find_all("[name=confirmed]"), "the question")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/password")
+    kim.browser.delete_all_cookies()
+    kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
+    kim.open("/signup")
+    assert notice(kim) == ("status", "You're continuing this sign-up on another device.")
+
+
 # MARK: Values

@@ -377,6 +377,25 @@ struct PageTests {
         }
     }
 
+    @Test(arguments: [
+        ("/signup/code/resend", "/signup/code"), ("/signup/handoff", "/signup"), ("/signup/commit", "/signup"),
+        ("/signup/totp/saved", "/signup/totp"), ("/signup/code/check", "/signup/code"),
+        ("/recovery/code/resend", "/recovery/code"), ("/recovery/commit", "/recovery"),
+        ("/email-change/code/resend", "/email-change/code"), ("/account/sign-out", "/account"),
+        ("/account/authenticator/codes", "/account/authenticator"),
+    ])
+    func `a browser that opens the path of a form is led to its page, and a program learns the methods`(
+        path: String,
+        page: String
+    ) async throws {
+        try await TestServer.with { site in
+            let opened = try await PageVisitor(site).send(.get, path)
+            #expect(opened.status == 303 && opened.headers[.location] == page)
+            let program = try await site.visitor().send(.get, path)
+            #expect(program.status == 405 && program.headers[.allow] == "POST")
+        }
+    }
+
     @Test func `going back to a former address too early says when it is possible, as JSON does`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
@@ -392,6 +411,13 @@ struct PageTests {
             let early = try await program.send(.post, "/signup/code/resend")
             let seconds = try #require(early.headers[.retryAfter])
             #expect(early.json["message"]?.string?.hasSuffix("You can request another one in \(seconds) s.") == true)
+        }
+    }
+
+    @Test func `a program that accepts anything, such as a link preview, gets JSON`() async throws {
+        try await TestServer.with { site in
+            let preview = try await site.send(.get, "/signup", bytes: nil, [.accept: "*/*"])
+            #expect(preview.status == 401 && preview.headers[.contentType] == "application/problem+json")
         }
     }
 
