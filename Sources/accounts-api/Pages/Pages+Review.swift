@@ -22,9 +22,11 @@ extension Pages {
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
+            // A code that was confirmed is not changed, but the address in its own step.
+            let isConfirmed = step.fields.allSatisfy { $0.kind.provedField != nil } && summary["state"] == "complete"
             return [
                 "title": .string(step.titles[language] ?? ""), "href": .string(step.href), "fields": .array(fields),
-                "is_open": .bool(summary["state"] != "locked"),
+                "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
             ]
         }
         var page = Page(

@@ -94,7 +94,9 @@ struct PageTests {
             let kim = PageVisitor(site)
             let review = try await kim.fill(through: "terms")
             #expect(review.path == "/signup/review")
-            for text in ["+821012345678", "February 28, 2001", "Accepted", "Not accepted", "Not provided"] {
+            // Nothing can be changed at a code that was confirmed.
+            #expect(review.has("href=\"/signup/email\">Change<") && !review.has("href=\"/signup/code\">Change<"))
+            for text in ["+82 10-1234-5678", "February 28, 2001", "Accepted", "Not accepted", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
         }
