@@ -137,6 +137,26 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
 # MARK: Whose sign-up it is
 
 
+def test_another_person_at_the_browser_starts_over(person):
+    kim = person().go_to("profile")
+    kim.open("/signup")
+    kim.wait_for_path("/signup/profile")
+    assert f"{kim.email} Not you? Start over" in " ".join(kim.text.split())
+    next(link for link in kim.find_all("main a") if link.text == "Start over").click()
+    assert kim.find("#cancel").is_displayed()
+    kim.find("#cancel .danger").click()
+    kim.wait_for_path("/signup?given-up")
+    assert notice(kim) == ("status", "Sign-up cancelled. Everything you entered has been deleted.")
+    assert kim.email not in kim.text
+
+
+def test_the_review_says_whose_sign_up_it_is(person):
+    kim = person("ko").go_to("review")
+    [link] = [link for link in kim.find_all("main a") if link.text == "처음부터 시작하기"]
+    link.click()
+    kim.wait_for_path("/signup/cancel")
+
+
 def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     kim = person().go_to("password")
     kim.find("summary").click()

@@ -294,6 +294,9 @@ struct English: Messages {
         case .newRecoveryCodeText:
             "It replaces the one you just used; your other codes still work. Save it somewhere safe: you won't see it again."
         case .startAgain: "Create another account"
+        case .notYou: "Not you?"
+        case .startOver: "Start over"
+        case .description: "Create your account in a few steps."
         case .ticketTitle: "Get a new code"
         case .ticketText: "We'll send a new code to the same email address. It works even after too many attempts."
         case .setUpAgain: "Set up again"

@@ -40,7 +40,9 @@ package enum Word: String, CaseIterable, Sendable {
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline
-    case startAgain
+    case startAgain, notYou, startOver
+    // What search engines show below the title.
+    case description
     // The finished step of the authenticator.
     case setUpAgain, removeIt
     // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`

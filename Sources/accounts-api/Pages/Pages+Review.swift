@@ -40,6 +40,9 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
+        if let name = draft.flatMap({ signups.identifyingAddress(in: $0.values) }) {
+            page.members.append(.init("account_name", .string(name.rawValue)))
+        }
         if signups.flow.purpose != .signup, let draft, let provider {
             page.formTargets = draft.authorizationTargets(among: provider.registry.current)
         }

@@ -53,10 +53,13 @@ function announceNews() {
 
 function startCancel() {
   const dialog = document.getElementById("cancel");
-  one("[data-cancel]")?.addEventListener("click", (event) => {
-    event.preventDefault();
-    dialog.showModal();
-  });
+  if (!dialog) return;
+  for (const link of all("[data-cancel]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      dialog.showModal();
+    });
+  }
   one("[data-close]")?.addEventListener("click", () => dialog.close());
 }
 
